@@ -23,6 +23,8 @@ public:
 
   /// There are other files now: their variables replace the old ones at the next Offer().
   void ExpectNewFiles() { this->NewFiles = true; }
+  /// Makes TakeMissingText() tell of names again that files had which may have been replaced.
+  void ForgetKnown() { this->Known.clear(); }
   /// Adds the step's variables to the lists. Known names keep their setting.
   void Offer(const Catalog& catalog);
   /// True while names are added, which is not a change by the user.

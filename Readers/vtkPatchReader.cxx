@@ -175,6 +175,9 @@ const char* vtkPatchReader::GetFirstPicture() const
 
 void vtkPatchReader::Reload()
 {
+  if (this->Internal->Session.Series.Times().size() == 1) {
+    this->Internal->Arrays.ForgetKnown();
+  }
   this->Internal->Session.Forget();
   this->Internal->Facts.Forget();
   this->Internal->Frames = KeptFrames();

@@ -15,6 +15,11 @@
 #include <QFileInfo>
 #include <QListWidget>
 
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace {
 
 constexpr const char* ProxyName = "PatchReader";
@@ -36,6 +41,31 @@ void NameReaderIn(QObject* dialog)
         list->item(i)->setText("PatchIO (" PATCHIO_FORMATS_IN_SHORT ")");
       }
     }
+  }
+}
+
+/// Adds arrays to the panel's list that the data have since they were reloaded, or since another step.
+void OfferNewArrays(vtkSMProxy* reader, const char* list, const char* available)
+{
+  vtkSMPropertyHelper listed(reader, list), found(reader, available);
+  std::vector<std::pair<std::string, std::string>> news;  // name and setting
+  for (unsigned int i = 0; i + 1 < found.GetNumberOfElements(); i += 2) {
+    const char* const name = found.GetAsString(i);
+    bool isListed = false;
+    for (unsigned int k = 0; !isListed && k + 1 < listed.GetNumberOfElements(); k += 2) {
+      isListed = std::strcmp(name, listed.GetAsString(k)) == 0;
+    }
+    if (!isListed) {
+      news.emplace_back(name, found.GetAsString(i + 1));
+    }
+  }
+  for (const auto& [name, setting] : news) {
+    const unsigned int end = listed.GetNumberOfElements();
+    listed.Set(end, name.c_str());
+    listed.Set(end + 1, setting.c_str());
+  }
+  if (!news.empty()) {
+    reader->UpdateVTKObjects();
   }
 }
 
@@ -111,6 +141,8 @@ void pqReaderManners::onShownChanged()
         pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
         for (pqPipelineSource* source : model->findItems<pqPipelineSource*>()) {
           if (IsOurs(source)) {
+            OfferNewArrays(source->getProxy(), "CellArrayStatus", "CellArrayInfo");
+            OfferNewArrays(source->getProxy(), "PointArrayStatus", "PointArrayInfo");
             this->Dates.Refresh(source);
           }
         }

@@ -6,6 +6,7 @@
  * named by their folder.
  * - File > Reload Files (F5) looks for new dumps at once. ParaView would ask first, and its default answer
  * would look for files with names like that of the opened one. It still asks if several files were opened.
+ * - Arrays that the data have since a reload, or since another step, are added to the panel's list.
  * - The view shows the date of data that have dates (GrADS).
  * - Every 3 seconds, unless something is read or played, it looks for new time steps of readers that follow
  * their series (SeriesFollower).

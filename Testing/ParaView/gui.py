@@ -208,6 +208,32 @@ def open_container():
         Delete(reader)
 
 
+def write_other_arrays(names):
+    header = os.path.join(scratch, "arrays.ctl")
+    with open(header, "w") as file:
+        file.write("dset ^arrays.dat\nundef -999\nxdef 2 linear 0 1\nydef 2 linear 0 1\nzdef 1 levels 1000\n"
+                   "tdef 1 linear 18z27feb2017 6hr\nvars %d\n%s\nendvars\n" % (len(names), "\n".join("%s 0 99 made" % name for name in names)))
+    with open(os.path.join(scratch, "arrays.dat"), "wb") as file:
+        array.array("f", range(4 * len(names))).tofile(file)
+    return header
+
+
+def reload_with_other_arrays():
+    readers.append(OpenDataFile(write_other_arrays(["t", "u"])))
+    shown(readers[-1])
+    write_other_arrays(["u", "v", "w"])
+    ReloadFiles(readers[-1])
+    Render()
+
+
+def look_at_new_arrays():
+    """The client's property, which the panel shows, gets the new names."""
+    if readers[-1].PointArrayStatus[:] != ["t", "u", "v", "w"]:
+        return False
+    Delete(readers.pop())
+    return True
+
+
 def all_is_well():
     cells = readers[0].GetDataInformation().GetNumberOfCells()
     finish("%s: %d cells\n" % ("passed" if cells > 0 else "FAILED", cells))
@@ -243,7 +269,7 @@ scratch = tempfile.mkdtemp()
 readers, running, tries = [], False, 0
 steps = [open_series, look_at_report, look_at_volumes, press_reload, look_at_steps, follow, look_at_followed,
          look_at_last, name_by_folder, show_date, look_at_date,
-         look_at_no_date, open_by_dev, open_container, all_is_well]
+         look_at_no_date, reload_with_other_arrays, look_at_new_arrays, open_by_dev, open_container, all_is_well]
 try:
     with open(os.environ["PATCHIO_DATASET"]) as file:
         dumps = file.readlines()

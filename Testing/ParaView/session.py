@@ -86,6 +86,25 @@ def check_reload_after_errors():
     Delete(view)
 
 
+def check_reload_of_other_arrays():
+    """New arrays are read, and old ones that were selected and are gone are told, once."""
+    path, domain = os.path.join(scratch, "plt_other"), ((0, 0), (7, 7))
+    write_plotfile(path, domain, [tiles(*domain, (4, 4))], names=["a", "b"])
+    reader = PatchReader(FileName=[path])
+    reader.UpdatePipeline()
+    write_plotfile(path, domain, [tiles(*domain, (4, 4))], names=["b", "c"])
+    said, window = vtkStringOutputWindow(), vtkOutputWindow.GetInstance()
+    vtkOutputWindow.SetInstance(said)
+    ReloadFiles(reader)
+    reader.UpdatePipeline()
+    reader.LevelRange = [0, 0]
+    reader.UpdatePipeline()
+    vtkOutputWindow.SetInstance(window)
+    expect(sorted(reader.CellData.keys()) == ["b", "c"], "arrays %s after Reload Files", reader.CellData.keys())
+    expect(said.GetOutput().count("no cell array 'a'") == 1, "that 'a' is gone is told so: %s", said.GetOutput())
+    Delete(reader)
+
+
 def check_choices():
     reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"])
     reader.UpdatePipeline()
@@ -484,6 +503,7 @@ os.makedirs(scratch, exist_ok=True)
 check_threads()
 check_reload()
 check_reload_after_errors()
+check_reload_of_other_arrays()
 check_choices()
 check_time()
 check_abort(Blocks="As patches")
