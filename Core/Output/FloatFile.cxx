@@ -62,14 +62,26 @@ void CopyFloats(ElementType type, const void* from, std::size_t first, std::int6
   }
 }
 
-void ClearPlace(const std::string& path, bool overwrite)
+void ClearPlace(const std::string& path, bool overwrite, const std::string& kind,
+    const std::function<bool()>& isReplaceable)
 {
   std::error_code ignored;
-  if (overwrite) {
+  const fs::file_status there = fs::symlink_status(path, ignored);
+  if (fs::exists(there)) {
+    if (!overwrite) {
+      throw FileError(path, "an unused path", "an existing file",
+          "Choose another path, or set \"overwrite\" in the output configuration");
+    }
+    const auto require = [&](bool holds, const char* found) {
+      if (!holds) {
+        throw FileError(path, fmt::format("{}, which \"overwrite\" replaces", kind), found,
+            "Remove it, or choose another path");
+      }
+    };
+    require(!fs::is_symlink(there), "a symbolic link");
+    require(fs::is_regular_file(there), "no file");
+    require(fs::file_size(path, ignored) == 0 || isReplaceable(), "a file of another kind");
     fs::remove(path, ignored);
-  } else if (fs::exists(path, ignored)) {
-    throw FileError(path, "an unused path", "an existing file",
-        "Choose another path, or set \"overwrite\" in the output configuration");
   }
   if (fs::path(path).has_parent_path()) {
     fs::create_directories(fs::path(path).parent_path(), ignored);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,9 +16,12 @@ namespace patchio::output {
 /// Values from the number `first` on, as floats.
 void CopyFloats(ElementType type, const void* from, std::size_t first, std::int64_t count, float* to);
 
-/// Makes the folder of a file that is to be made, and removes one of that name where that is wanted. Throws
-/// Error where there is one otherwise.
-void ClearPlace(const std::string& path, bool overwrite);
+/// Makes the folder of a file that is to be made, and with `overwrite` removes a file of that name. Throws
+/// Error if something is there otherwise, or if it is not a file that an earlier run wrote: a link, a folder,
+/// or a file that is not empty and for which isReplaceable() is false. `kind` is what the file is to be, such
+/// as "a k-Wave file".
+void ClearPlace(const std::string& path, bool overwrite, const std::string& kind,
+    const std::function<bool()>& isReplaceable);
 
 /// Check of the steps of a file whose header describes the variables and the grid of all steps, and which
 /// does not contain step numbers. All steps must have the same variables and grid, and increasing numbers.

@@ -16,6 +16,7 @@
 #include <cctype>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <map>
 
 namespace fs = std::filesystem;
@@ -123,6 +124,8 @@ private:
       const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads);
   void FillLost(std::size_t steps, std::uint64_t bytes, int threads);
   void MakeFile(bool overwrite) const;
+  bool IsDescribed() const;
+  std::string DataLine() const { return "DSET ^" + fs::path(this->DataPath).filename().string(); }
   void Check(const container::StepToWrite& step);
   void WriteValues(const Planes& planes, std::size_t place, const container::StepToWrite& step,
       const std::vector<container::PatchValues>& mine, int threads);
@@ -200,11 +203,28 @@ void GradsTarget::FillLost(std::size_t steps, std::uint64_t bytes, int threads)
   });
 }
 
+/// Whether the descriptor names the data file, as those do that this class writes.
+bool GradsTarget::IsDescribed() const
+{
+  std::error_code ignored;
+  if (!fs::is_regular_file(this->Descriptor, ignored)) {
+    return false;
+  }
+  const std::string line = this->DataLine() + "\n";
+  std::string begin(line.size(), '\0');
+  std::ifstream file(this->Descriptor, std::ios::binary);
+  return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == line;
+}
+
 void GradsTarget::MakeFile(bool overwrite) const
 {
-  for (const std::string& path : {this->Descriptor, this->DataPath}) {
-    ClearPlace(path, overwrite);
-  }
+  const bool isOurs = this->IsDescribed();
+  // The data file is refused before the descriptor is removed.
+  ClearPlace(this->DataPath, overwrite, "the data file of " + this->Descriptor, [&] { return isOurs; });
+  ClearPlace(
+      this->Descriptor, overwrite, "a descriptor with the line " + this->DataLine(), [&] { return isOurs; });
+  // A run that ends within its first step leaves files that the next run may replace.
+  ReplaceFile(this->Descriptor, this->DataLine() + "\n");
   PlainFile(this->DataPath, PlainFile::Purpose::Create);
 }
 
@@ -316,8 +336,8 @@ void GradsTarget::Describe(const Catalog& data, std::size_t steps) const
 {
   const char axes[] = {'x', 'y', 'z'};
   const Level& level = data.Levels[0];
-  std::string text = fmt::format("DSET ^{}\nTITLE PatchIO\nOPTIONS little_endian\nUNDEF {}\n",
-      fs::path(this->DataPath).filename().string(), UndefinedText);
+  std::string text =
+      this->DataLine() + fmt::format("\nTITLE PatchIO\nOPTIONS little_endian\nUNDEF {}\n", UndefinedText);
   for (int axis = 0; axis < 3; ++axis) {
     const double first = data.Origin[axis] + (this->Cells.Lower[axis] + 0.5) * level.Spacing[axis];
     text += fmt::format("{}DEF {} LINEAR {} {}\n", static_cast<char>(std::toupper(axes[axis])),

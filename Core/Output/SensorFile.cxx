@@ -1,5 +1,6 @@
 #include "Output/SensorFile.h"
 
+#include "Formats/Format.h"
 #include "Formats/KWave/KwaveNames.h"
 #include "Output/FloatFile.h"
 #include "Support/Error.h"
@@ -196,7 +197,10 @@ SensorFile::SensorFile(const SensorSeries& series, const Catalog& data, std::int
 
 void SensorFile::Create(bool overwrite)
 {
-  ClearPlace(this->Path, overwrite);
+  ClearPlace(this->Path, overwrite, "a k-Wave file", [this] {
+    const Format* const format = FindFormat(this->Path);
+    return format && format->Name() == std::string("k-Wave");
+  });
   for (const std::uint64_t place : this->Lengths) {
     std::memset(this->Image.data() + place, 0, sizeof(std::uint64_t));
   }

@@ -131,6 +131,38 @@ def places(options, folder):
             shutil.rmtree(path)
 
 
+def strangers(options, folder):
+    """`overwrite` replaces what an earlier run wrote, also one that ended early, and no other file."""
+    sensor = {"format": "kwave", "windows": [{"last": 20}], "cuboids": [{"lower": [0, 0, 0], "upper": [3, 3, 3]}]}
+    for name, data, channel in (("s.h5", "s.h5", sensor), ("m.ctl", "m.dat", {"format": "grads"})):
+        path, data = os.path.join(folder, name), os.path.join(folder, data)
+        other = os.path.join(folder, "precious")
+        channel = {**channel, "path": path, "overwrite": True}
+
+        def is_refused(word):
+            before = sorted(os.listdir(folder))
+            code, text = simulate(options, 1, channel, [(0, "")])
+            expect(code == 0 and word in text and '"overwrite" replaces' in text, "%s, %s: exit code %d, %s", name, word, code, text)
+            expect(sorted(os.listdir(folder)) == before, "%s, %s: files %s, before %s", name, word, sorted(os.listdir(folder)), before)
+
+        with h5py.File(data, "w") as file:
+            file["values"] = [1.0, 2.0]
+        is_refused("a file of another kind")
+        os.rename(data, other)
+        os.symlink(other, data)
+        is_refused("a symbolic link")
+        os.remove(data)
+        os.mkdir(data)
+        is_refused("no file")
+        os.rmdir(data)
+        with h5py.File(other, "r") as file:
+            expect(file["values"][1] == 2.0, "the file of a stranger was changed")
+        open(data, "w").close()
+        for steps in ([(0, "")], [(0, ""), (1, "")], [(0, "null")], [(0, "")]):
+            code, text = simulate(options, 1, channel, steps)
+            expect(code == 0 and (text == "" or steps[0][1]), "%s again: exit code %d, %s", name, code, text)
+
+
 def ranks_differ(options, folder):
     """Ranks that write other times to a k-Wave file alone are told so."""
     channel = {"path": os.path.join(folder, "s.h5"), "format": "kwave", "overwrite": True, "windows": [{"last": 20}], "cuboids": [{"lower": [0, 0, 0], "upper": [3, 3, 3]}]}
@@ -160,7 +192,7 @@ def main():
     if sys.argv[1] == "--rank":
         return write(*sys.argv[2:])
     options = {sys.argv[i][2:]: os.path.abspath(sys.argv[i + 1]) for i in range(1, len(sys.argv), 2)}
-    for case in (grads, kwave, places, ranks_differ, shapes):
+    for case in (grads, kwave, places, strangers, ranks_differ, shapes):
         with tempfile.TemporaryDirectory() as folder:
             case(options, folder)
     return 1 if faults else 0
