@@ -16,9 +16,11 @@ from vtkmodules.vtkCommonDataModel import VTK_EMPTY_CELL
 from vtkmodules.vtkFiltersCore import vtkCellCenters
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "Container"))
+for folder in ("AMReX", "Container"):
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", folder))
 import stranger  # noqa: E402
 from on_ranks import controller, expect, finish, leaves, new_container, output_of, rank, ranks, sum_over_ranks  # noqa: E402
+from plotfile_writer import write_plotfile  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 scratch, data = sys.argv[1:3]
@@ -250,6 +252,17 @@ def check_parts():
             check("%s_region_%s" % (name, blocks[:2]), part, points=False)
 
 
+def check_few_patches():
+    """AMR of which some ranks have no grid."""
+    path, domain = os.path.join(scratch, "plt_one"), ((0, 0, 0), (7, 7, 7))
+    if rank == 0:
+        write_plotfile(path, domain, [[domain]], names=["a"])
+    controller.Barrier()
+    reader = PatchReader(FileName=[path], Blocks="Overlapping AMR")
+    reader.UpdatePipeline()
+    check("one_patch", reader, points=False)
+
+
 def steps_of(path):
     return [(step.step, step.time) for step in stranger.read(path)]
 
@@ -312,6 +325,6 @@ def check_errors():
     expect([n for n, _ in steps_of(there)] == [0], "the container was harmed")
 
 
-for part in (check_images, check_trees, check_merged, check_parts, check_steps, check_errors):
+for part in (check_images, check_trees, check_merged, check_parts, check_few_patches, check_steps, check_errors):
     part()
 finish("save_grids")
