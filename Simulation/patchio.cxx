@@ -10,9 +10,9 @@
 #include <cfenv>
 #include <cstdio>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 
 using namespace patchio;
@@ -61,27 +61,36 @@ patchio_output* Keep(std::unique_ptr<patchio_output> output)
   return all.emplace_back(std::move(output)).get();
 }
 
-int Try(patchio_output* output, const std::function<void(output::Output&)>& work)
+/// Runs work(engine).
+template <typename Work>
+int Try(patchio_output* output, const Work& work)
 {
   const WithoutTraps guard;
-  if (!output) {
-    lastError = "A call was given NULL for the output. patchio_open() returns NULL when it fails.";
-    return 1;
+  try {
+    if (!output) {
+      lastError = "A call was given NULL for the output. patchio_open() returns NULL when it fails.";
+    } else if (output->IsClosed) {
+      output->Error = "The output is closed. patchio_close() is the last call for an output.";
+    } else if (!output->Engine) {
+      output->Error = "The output was used after MPI_Finalize(), which closes it.";
+    } else {
+      const std::string fault = CatchError([&] { work(*output->Engine); });
+      if (fault.empty()) {
+        return 0;
+      }
+      output->Error = fault;
+    }
+  } catch (const std::bad_alloc&) {
+    // There is no memory for the message either.
   }
-  if (output->IsClosed) {
-    output->Error = "The output is closed. patchio_close() is the last call for an output.";
-    return 1;
-  }
-  if (!output->Engine) {
-    output->Error = "The output was used after MPI_Finalize(), which closes it.";
-    return 1;
-  }
-  const std::string fault = CatchError([&] { work(*output->Engine); });
-  if (fault.empty()) {
-    return 0;
-  }
-  output->Error = fault;
   return 1;
+}
+
+/// Runs work(engine), which declares something: see Output::Declare(). call: the name of the C function.
+template <typename Work>
+int TryToDeclare(patchio_output* output, const char* call, bool replaces, const Work& work)
+{
+  return Try(output, [&](output::Output& engine) { engine.Declare(call, replaces, [&] { work(engine); }); });
 }
 
 ElementType TypeOf(patchio_type type, const char* name)
@@ -236,7 +245,7 @@ extern "C" __attribute__((visibility("default"))) int patchio_compute_fortran(
 int patchio_grid(patchio_output* output, int dimension, const double* origin, const double* spacing,
     int levels, const int32_t* ratios)
 {
-  return Try(output, [&](output::Output& engine) {
+  return TryToDeclare(output, "patchio_grid", true, [&](output::Output& engine) {
     Require(origin, "patchio_grid", "the origin");
     Require(spacing, "patchio_grid", "the spacing");
     if (levels > 1) {
@@ -255,7 +264,7 @@ int patchio_grid(patchio_output* output, int dimension, const double* origin, co
 
 int patchio_patches(patchio_output* output, int count, const patchio_patch* patches)
 {
-  return Try(output, [&](output::Output& engine) {
+  return TryToDeclare(output, "patchio_patches", true, [&](output::Output& engine) {
     const std::string fault =
         count < 0 || (count > 0 && !patches)
             ? fmt::format("patchio_patches() was given {} patches{}.", count, patches ? "" : " at NULL")
@@ -274,7 +283,7 @@ int patchio_patches(patchio_output* output, int count, const patchio_patch* patc
 int patchio_variable(patchio_output* output, const char* name, const char* description, patchio_type type,
     int components, patchio_place place, const int32_t* ghosts)
 {
-  return Try(output, [&](output::Output& engine) {
+  return TryToDeclare(output, "patchio_variable", false, [&](output::Output& engine) {
     Require(name, "patchio_variable", "the name");
     engine.AddVariable({name, description ? description : "", TypeOf(type, name), components,
         PlaceOf(place, name), ThreeOf(ghosts, 0)});

@@ -89,13 +89,15 @@ int patchio_grid(patchio_output* output, int dimension, const double* origin, co
     int levels, const int32_t* ratios);
 
 /* Declares this rank's patches, which replace those declared before. Call it again after each regridding.
- * Patches of a level must not overlap. Some ranks may have no patches, but not all. Collective. */
+ * Patches of a level must not overlap. Some ranks may have no patches, but not all. Collective.
+ * After a call of patchio_grid() or patchio_patches() that failed, steps are refused until it succeeds. */
 int patchio_patches(patchio_output* output, int count, const patchio_patch* patches);
 
 /* Declares a variable, the same on all ranks. Variables have the numbers 0, 1, ... in the order of these
  * calls. description: a text for people, such as the unit; may be NULL. components: at least 1, adjacent in
  * memory. ghosts: three numbers, the ghost layers that the arrays have on both sides of each axis of the
- * grid. Ghost layers are not written. NULL: no ghost layers. */
+ * grid. Ghost layers are not written. NULL: no ghost layers.
+ * If it fails, all steps of the output are refused. */
 int patchio_variable(patchio_output* output, const char* name, const char* description,
     enum patchio_type type, int components, enum patchio_place place, const int32_t* ghosts);
 

@@ -148,6 +148,18 @@ Declaration& Output::Change()
   return *changed;
 }
 
+void Output::Declare(const std::string& call, bool replaces, const std::function<void()>& work)
+{
+  const std::string fault = CatchError(work);
+  if (!fault.empty()) {
+    this->FailedCalls.try_emplace(call, fault);
+    throw Error(fault);
+  }
+  if (replaces) {
+    this->FailedCalls.erase(call);
+  }
+}
+
 void Output::SetGrid(
     int dimension, const Double3& origin, const Double3& spacing, const std::vector<Int3>& ratios)
 {

@@ -11,6 +11,8 @@
 #include "Output/WritingThread.h"
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +35,10 @@ public:
   /// MPI_COMM_NULL. Otherwise all ranks compute.
   MPI_Comm Compute();
 
+  /// Runs a call that declares something. After a failure, steps are refused, because their arrays might be
+  /// taken for those of other patches or variables. With `replaces`, the call replaces what an earlier one of
+  /// the same name declared, so that steps are taken again after its success.
+  void Declare(const std::string& call, bool replaces, const std::function<void()>& work);
   void SetGrid(int dimension, const Double3& origin, const Double3& spacing, const std::vector<Int3>& ratios);
   /// Collective: see Declaration::SetPatches(). fault: why this rank has none, which all ranks throw.
   void SetPatches(const std::vector<DeclaredPatch>& mine, const std::string& fault = {});
@@ -99,7 +105,8 @@ private:
   std::unique_ptr<StepReceiver> Receiver;      ///< of an I/O rank
   std::unique_ptr<Communicator> Aside;  ///< of the threads that write; null: the simulation's thread writes
   std::shared_ptr<const Declaration> Declared = std::make_shared<Declaration>();
-  std::vector<Sink> Sinks;  ///< one a channel
+  std::map<std::string, std::string> FailedCalls;  ///< messages by the names that Declare() was given
+  std::vector<Sink> Sinks;                         ///< one a channel
   WritingThread Writer;
 };
 

@@ -88,6 +88,11 @@ std::shared_ptr<Output::Step> Output::MakeStep(
 void Output::TakeArrays(Step& step, const void* const* values) const
 {
   const Catalog& data = this->Declared->Data();
+  if (!this->FailedCalls.empty()) {
+    const auto& [call, fault] = *this->FailedCalls.begin();
+    throw Error(
+        fmt::format("Step {} is refused, because {}() failed before it: {}", step.Number, call, fault));
+  }
   if (!std::isfinite(step.Time)) {
     throw Error(fmt::format("Step {} has the time {}: expected a finite number.", step.Number, step.Time));
   }

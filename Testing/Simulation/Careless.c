@@ -27,7 +27,8 @@ int main(int argc, char** argv)
   const patchio_patch mine = {0, {4 * rank, 0, 0}, {4 * rank + 3, 3, 3}};
   double array[64];
   feenableexcept(FE_INVALID | FE_OVERFLOW); /* as simulations do; values may be no numbers all the same */
-  const float odd[125] = {NAN}; /* so that the next array in PatchIO's copy of the step must not follow at once */
+  const float odd[125] = {
+      NAN}; /* so that the next array in PatchIO's copy of the step must not follow at once */
   const void* values[2] = {odd, array};
   told(NULL, patchio_open(NULL, MPI_COMM_WORLD) == NULL);
   told(NULL, patchio_open("{}", MPI_COMM_NULL) == NULL);
@@ -53,10 +54,6 @@ int main(int argc, char** argv)
   told(out, patchio_patches(out, 0, NULL));
   told(out, patchio_patches(out, 1, &mine));
   told(out, patchio_write(out, 0, 0, values)); /* without variables */
-  told(out, patchio_variable(out, "g", NULL, PATCHIO_DOUBLE, 0, PATCHIO_CELLS, NULL));
-  told(out, patchio_variable(out, "g", NULL, PATCHIO_DOUBLE, 1, PATCHIO_CELLS, layers));
-  told(out, patchio_variable(out, "g", NULL, (enum patchio_type)9, 1, PATCHIO_CELLS, NULL));
-  told(out, patchio_variable(out, NULL, NULL, PATCHIO_DOUBLE, 1, PATCHIO_CELLS, NULL));
   told(out, patchio_variable(out, "f", NULL, PATCHIO_FLOAT, 1, PATCHIO_NODES, NULL));
   told(out, patchio_variable(out, "a", NULL, PATCHIO_DOUBLE, 1, PATCHIO_CELLS, NULL));
   told(out, patchio_write(out, 0, 0, rank == 0 ? NULL : values));
@@ -69,6 +66,14 @@ int main(int argc, char** argv)
     }
     told(out, patchio_write(out, step, step, values));
   }
+  told(out, patchio_patches(out, -1, NULL)); /* of a new grid */
+  told(out, patchio_write(out, 7, 0, values));
+  told(out, patchio_patches(out, 1, &mine));
+  told(out, patchio_variable(out, "g", NULL, PATCHIO_DOUBLE, 0, PATCHIO_CELLS, NULL));
+  told(out, patchio_variable(out, "g", NULL, PATCHIO_DOUBLE, 1, PATCHIO_CELLS, layers));
+  told(out, patchio_variable(out, "g", NULL, (enum patchio_type)9, 1, PATCHIO_CELLS, NULL));
+  told(out, patchio_variable(out, NULL, NULL, PATCHIO_DOUBLE, 1, PATCHIO_CELLS, NULL));
+  told(out, patchio_write(out, 8, 0, values));
   patchio_output* twice = patchio_open("{\"channels\": [{\"path\": \"twice.pio\"}]}", MPI_COMM_SELF);
   told(NULL, patchio_close(twice));
   told(NULL, patchio_close(twice));
