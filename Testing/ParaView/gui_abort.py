@@ -100,12 +100,12 @@ def apply_again():
 
 
 def stop_playing():
-    """A play ends with the read that is stopped, so there is one more."""
+    """A play ends with the read that is stopped, so there is one more; ParaView 6.1 begins another one while the key is down."""
     scene.AnimationTime = reader.TimestepValues[0]
     before = past()
     with EscapeDuringRead() as escape:
         scene.Play()
-    expect(past() == before + [True], "reads before playing: %s, after: %s", before, past())
+    expect(past() in (before + [True], before + [True, True]), "reads before playing: %s, after: %s", before, past())
     expect(scene.AnimationTime < reader.TimestepValues[-1], "it goes on to play, up to %g", scene.AnimationTime)
     times.append(escape.seconds)
 

@@ -1,9 +1,11 @@
 #include "Verify/ContainerCheck.h"
 
+#include "Catalog/CheckCatalog.h"
 #include "Container/ContainerLog.h"
 #include "Container/StepLayout.h"
 #include "Convert/PatchBatches.h"
 #include "Formats/Container/ContainerFormat.h"
+#include "Formats/VTKHDF/VtkhdfFormat.h"
 #include "Hdf5Index/DatasetFinder.h"
 #include "Io/FileSource.h"
 #include "Session/OpenedStep.h"
@@ -15,6 +17,7 @@
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -133,6 +136,48 @@ std::vector<std::string> FaultsOfDescription(const std::string& folder, const St
   return faults;
 }
 
+/// Returns what VTKHDF files say about a step, in lines that can be compared.
+std::vector<std::string> DescriptionOf(const Catalog& data)
+{
+  std::vector<std::string> lines{fmt::format("the time {}", data.Time)};
+  if (data.IsMesh()) {
+    return lines;
+  }
+  lines.push_back(fmt::format("the origin ({})", fmt::join(data.Origin, ", ")));
+  for (std::size_t level = 0; level < data.Levels.size(); ++level) {
+    lines.push_back(
+        fmt::format("level {} with cells of ({})", level, fmt::join(data.Levels[level].Spacing, ", ")));
+  }
+  std::vector<std::string> boxes;
+  for (const Patch& patch : data.Patches) {
+    boxes.push_back(fmt::format("the box {} on level {}", TextOf(patch.Cells), patch.Level));
+  }
+  std::sort(boxes.begin(), boxes.end());
+  lines.insert(lines.end(), boxes.begin(), boxes.end());
+  return lines;
+}
+
+/// Compares the description that other programs read with the step.
+std::string FaultOfVtkhdf(const std::string& folder, const StepRecord& record, const Catalog& data)
+{
+  if (container::ProfileOf(data, static_cast<int>(record.Files.size())) == container::FileProfile::Own) {
+    return {};
+  }
+  const std::string path = folder + "/" + record.Files[0];
+  return CatchError([&] {
+    std::vector<std::string> expected = DescriptionOf(data);
+    std::vector<std::string> found = DescriptionOf(vtkhdf::VtkhdfFormat().ReadCatalog(path));
+    const std::size_t lines = std::max(expected.size(), found.size());
+    expected.resize(lines, "nothing more");
+    found.resize(lines, "nothing more");
+    const auto [wanted, other] = std::mismatch(expected.begin(), expected.end(), found.begin());
+    if (wanted != expected.end()) {
+      throw FileError(path, *wanted, *other + " in the VTKHDF description",
+          "PatchIO can read the values, but other programs cannot");
+    }
+  });
+}
+
 }  // namespace
 
 bool IsInContainer(const std::string& path)
@@ -155,9 +200,11 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
     }
   }
   const std::vector<std::uint32_t> sums = container::ReadChecksums(folder, places.Record, places.Rows, all);
-  const std::string tables = CatchError([&] { container::CheckTables(folder, places.Record); });
-  if (!tables.empty()) {
-    faults.push_back(tables);
+  for (const std::string& fault : {CatchError([&] { container::CheckTables(folder, places.Record); }),
+           FaultOfVtkhdf(folder, places.Record, data)}) {
+    if (!fault.empty()) {
+      faults.push_back(fault);
+    }
   }
   std::vector<int> variables(data.Variables.size());
   std::iota(variables.begin(), variables.end(), 0);

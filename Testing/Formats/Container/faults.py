@@ -298,6 +298,26 @@ def exports(arguments, folder, truth):
                 expect(not name.endswith(".vtm") or all(piece in found for piece in pieces), "%s: %s lacks pieces", where, name)
 
 
+def check_vtkhdf(arguments, truth, container, step):
+    """Numbers that other programs read, and PatchIO does not."""
+    def change_value(file, name, number):
+        file[name][...] = number
+
+    def change_attribute(file, group, name):
+        file[group].attrs.modify(name, file[group].attrs[name] * 2 + 1)
+
+    edits = {"the time": lambda file: change_value(file, "VTKHDF/FieldData/TimeValue", 77), "the origin": lambda file: change_attribute(file, "VTKHDF", "Origin"),
+             "the box": lambda file: change_value(file, "VTKHDF/Level0/AMRBox", file["VTKHDF/Level0/AMRBox"][...] + 1),
+             "level 0 with cells of": lambda file: change_attribute(file, "VTKHDF/Level0", "Spacing")}
+    for word, edit in edits.items():
+        shutil.rmtree(container)
+        shutil.copytree(truth.path, container)
+        with h5py.File(os.path.join(container, step.json["files"][0]), "r+") as file:
+            edit(file)
+        code, text = run(arguments, "verify", container)
+        expect(code == 1 and step.json["files"][0] in text and word in text and "other programs cannot" in text, "%s: exit code %d, %s", word, code, text)
+
+
 def damaged(arguments, folder, truth):
     """Bytes that changed are found, by the place that they are at."""
     container = os.path.join(folder, "damaged.pio")
@@ -332,6 +352,7 @@ def damaged(arguments, folder, truth):
     for command in (("verify", container), ("convert", "--check", arguments.series, container)):
         code, text = run(arguments, *command)
         expect(step.json["files"][0] in text and (code == 1) == (command[0] == "verify"), "%s of a damaged description: exit code %d, %s", command, code, text)
+    check_vtkhdf(arguments, truth, container, step)
     # A writer would take the files of steps without a record for those of a writer that was killed, and remove them.
     for size, wanted in ((None, "damaged records"), (0, "without the log"), (300, "damaged records")):
         shutil.rmtree(container)
