@@ -395,6 +395,7 @@ ReadRequest vtkPatchReader::RequestFor(vtkInformation* info)
 {
   Internals& self = *this->Internal;
   ReadRequest request = this->RequestFromProperties();
+  CheckRegion(request.Options.Region);
   request.Options.Piece = info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_PIECE_NUMBER());
   request.Options.Pieces =
       std::max(1, info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()));

@@ -2,6 +2,10 @@
 
 #include "Catalog/Bounds.h"
 #include "Catalog/BoxBins.h"
+#include "Support/Error.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -183,6 +187,27 @@ void AddMeeting(const BoxBins* bins, const Level& level, const Box& cells,
 }
 
 }  // namespace
+
+void CheckRegion(const RegionOfInterest& region)
+{
+  const auto check = [](const char* name, const Double3& values) {
+    for (const double value : values) {
+      if (!std::isfinite(value)) {
+        throw Error(fmt::format("{} of the region is ({}). Use finite numbers.", name, fmt::join(values, ", ")));
+      }
+    }
+  };
+  if (region.Kind == RegionOfInterest::Shape::InBox) {
+    check("A corner", region.Lower);
+    check("A corner", region.Upper);
+  } else if (region.Kind == RegionOfInterest::Shape::OnPlane) {
+    check("The origin", region.Origin);
+    check("The normal", region.Normal);
+    if (region.Normal == Double3{0, 0, 0}) {
+      throw Error("The normal of the region's plane is (0, 0, 0). Choose a direction, such as (0, 0, 1).");
+    }
+  }
+}
 
 bool KnowsPositions(const Catalog& catalog)
 {

@@ -23,6 +23,9 @@ struct RegionOfInterest
   Double3 Origin{0, 0, 0}, Normal{0, 0, 1};  ///< of the plane; any length of the normal but 0
 };
 
+/// Throws Error for a box or plane with a number that is not finite, and for a plane whose normal is 0.
+void CheckRegion(const RegionOfInterest& region);
+
 /// False where the positions of patches are not known before these are read: for curvilinear grids.
 bool KnowsPositions(const Catalog& catalog);
 

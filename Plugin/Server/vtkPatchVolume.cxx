@@ -4,6 +4,7 @@
 #include "Extract/Image.h"
 #include "Extract/VisibleSurface.h"
 #include "Support/Bytes.h"
+#include "Support/NameList.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <vtkDataSet.h>
@@ -16,6 +17,7 @@
 #include <vtkNew.h>
 #include <vtkObjectFactory.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -122,6 +124,17 @@ int vtkPatchVolume::RequestData(vtkInformation*, vtkInformationVector** inputs, 
       this, output, [&] { return this->MakeImages(vtkDataObject::GetData(inputs[0]), output); });
 }
 
+void vtkPatchVolume::WarnOfMissing(
+    const char* kind, const std::vector<std::string>& wanted, const std::vector<std::string>& found)
+{
+  for (const std::string& name : wanted) {
+    if (!std::binary_search(found.begin(), found.end(), name)) {
+      vtkWarningMacro("The input has no " << kind << " array '" << name << "'. The " << kind << " arrays are: "
+                                          << patchio::NameList(found) << ".");
+    }
+  }
+}
+
 int vtkPatchVolume::MakeImages(vtkDataObject* input, vtkMultiBlockDataSet* output)
 {
   const auto ranks = patchio::AllRanks();
@@ -142,9 +155,15 @@ int vtkPatchVolume::MakeImages(vtkDataObject* input, vtkMultiBlockDataSet* outpu
   request.Cells = PartOf(request.Grid, *ranks);
   request.CellArrays = OfAllRanks(this->Internal->CellArrays, *ranks);
   request.PointArrays = OfAllRanks(this->Internal->PointArrays, *ranks);
+  const std::vector<std::string> ofCells = OfAllRanks(NamesIn(solid, vtkDataObject::CELL), *ranks);
+  const std::vector<std::string> ofPoints = OfAllRanks(NamesIn(solid, vtkDataObject::POINT), *ranks);
   if (request.CellArrays.empty() && request.PointArrays.empty()) {
-    request.CellArrays = OfAllRanks(NamesIn(solid, vtkDataObject::CELL), *ranks);
-    request.PointArrays = OfAllRanks(NamesIn(solid, vtkDataObject::POINT), *ranks);
+    request.CellArrays = ofCells;
+    request.PointArrays = ofPoints;
+  }
+  if (ranks->Rank() == 0) {
+    this->WarnOfMissing("cell", request.CellArrays, ofCells);
+    this->WarnOfMissing("point", request.PointArrays, ofPoints);
   }
   request.Progress = [this](double done) {
     this->UpdateProgress(done);

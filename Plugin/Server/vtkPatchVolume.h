@@ -47,6 +47,8 @@ protected:
 
 private:
   int MakeImages(vtkDataObject* input, vtkMultiBlockDataSet* output);
+  void WarnOfMissing(
+      const char* kind, const std::vector<std::string>& wanted, const std::vector<std::string>& found);
   vtkPatchVolume(const vtkPatchVolume&) = delete;
   void operator=(const vtkPatchVolume&) = delete;
 

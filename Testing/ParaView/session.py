@@ -27,6 +27,14 @@ def cells(source):
     return source.GetDataInformation().GetNumberOfCells()
 
 
+def said_by(work):
+    said, window = vtkStringOutputWindow(), vtkOutputWindow.GetInstance()
+    vtkOutputWindow.SetInstance(said)
+    work()
+    vtkOutputWindow.SetInstance(window)
+    return said.GetOutput()
+
+
 def copy_series(name, steps):
     """A copy of linadv_3d with its first dumps only."""
     target = os.path.join(scratch, name)
@@ -69,14 +77,15 @@ def check_reload_after_errors():
     Show(reader, view)
     Render(view)
     expect(cells(reader) > 0, "no cells at first")
-    said, window = vtkStringOutputWindow(), vtkOutputWindow.GetInstance()
-    vtkOutputWindow.SetInstance(said)
-    os.rename(folder, folder + ".away")
-    view.ViewTime = times[1]
-    Render(view)
-    ReloadFiles(reader)
-    Render(view)
-    vtkOutputWindow.SetInstance(window)
+
+    def look_away():
+        os.rename(folder, folder + ".away")
+        view.ViewTime = times[1]
+        Render(view)
+        ReloadFiles(reader)
+        Render(view)
+
+    said_by(look_away)
     expect(cells(reader) == 0, "%d cells of data that are gone", cells(reader))
     os.rename(folder + ".away", folder)
     ReloadFiles(reader)
@@ -93,15 +102,36 @@ def check_reload_of_other_arrays():
     reader = PatchReader(FileName=[path])
     reader.UpdatePipeline()
     write_plotfile(path, domain, [tiles(*domain, (4, 4))], names=["b", "c"])
-    said, window = vtkStringOutputWindow(), vtkOutputWindow.GetInstance()
-    vtkOutputWindow.SetInstance(said)
-    ReloadFiles(reader)
-    reader.UpdatePipeline()
-    reader.LevelRange = [0, 0]
-    reader.UpdatePipeline()
-    vtkOutputWindow.SetInstance(window)
+    def reload():
+        ReloadFiles(reader)
+        reader.UpdatePipeline()
+        reader.LevelRange = [0, 0]
+        reader.UpdatePipeline()
+
+    said = said_by(reload)
     expect(sorted(reader.CellData.keys()) == ["b", "c"], "arrays %s after Reload Files", reader.CellData.keys())
-    expect(said.GetOutput().count("no cell array 'a'") == 1, "that 'a' is gone is told so: %s", said.GetOutput())
+    expect(said.count("no cell array 'a'") == 1, "that 'a' is gone is told so: %s", said)
+    Delete(reader)
+
+
+def check_wrong_choices():
+    """Choices for which there is nothing to show are told."""
+    reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"])
+    reader.UpdatePipeline()
+    image = VolumeOfPatches(Input=reader, CellArrays=["uval", "uvla"], PointArrays=[])
+    text = said_by(image.UpdatePipeline)
+    expect(text.count("no cell array 'uvla'. The cell arrays are: ") == 1 and "'uval'" in text, "Volume Of Patches says: %s", text)
+    expect(image.CellData.keys() == ["uval"], "the image has %s", image.CellData.keys())
+    Delete(image)
+    reader.Region = "Plane"
+    for normal, word in (([0, 0, 0], "The normal of the region's plane is (0, 0, 0)"), ([0, float("nan"), 1], "The normal of the region is (0, nan, 1)")):
+        reader.RegionNormal = normal
+        text = said_by(reader.UpdatePipeline)
+        expect(word in text and cells(reader) == 0, "the normal %s: %d cells, %s", normal, cells(reader), text)
+    reader.RegionNormal = [0, 0, 1]
+    reader.RegionOrigin = [0.3, 0.3, 0.3]
+    reader.UpdatePipeline()
+    expect(cells(reader) > 0, "no cells with a plane that is right")
     Delete(reader)
 
 
@@ -504,6 +534,7 @@ check_threads()
 check_reload()
 check_reload_after_errors()
 check_reload_of_other_arrays()
+check_wrong_choices()
 check_choices()
 check_time()
 check_abort(Blocks="As patches")
