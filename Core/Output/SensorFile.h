@@ -36,6 +36,12 @@ private:
   const std::string Path;
   std::vector<std::uint64_t> Begins;
   std::vector<std::uint64_t> Lengths;  ///< places of the numbers of steps in the shapes of data sets
+  /// Place of the size of a data set in bytes.
+  struct SizePlace
+  {
+    std::uint64_t At, BytesPerStep;
+  };
+  std::vector<SizePlace> Sizes;
   std::uint64_t All = 0, Done = 0, TimeStep = 0;  ///< places of the values of Nt, t_index and dt
   std::uint64_t Times = 0;                        ///< place of the times of all steps
   std::int64_t Steps = 0;                         ///< that the file has
