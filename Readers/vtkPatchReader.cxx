@@ -422,7 +422,7 @@ void vtkPatchReader::Say(double fraction, const std::string& text)
 {
 #if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 6, 0)
   // A client of ParaView 6.1 gets progress texts without their last four characters.
-  const std::string padded = text + "    ";
+  const std::string padded = text.empty() ? text : text + "    ";
   this->SetProgressText(padded.c_str());
 #else
   this->SetProgressText(text.c_str());

@@ -71,15 +71,16 @@ std::uint64_t BytesOf(const std::vector<hsize_t>& shape, std::size_t bytesOfValu
   return std::accumulate(shape.begin(), shape.end(), std::uint64_t(bytesOfValue), std::multiplies<>());
 }
 
-/// Returns the offset of the size of a contiguous data set in a file's description. A data layout message has
-/// the address of the values and then their size (HDF5 File Format Specification, IV.A.2.i).
-std::uint64_t PlaceOfSize(std::uint64_t address, std::uint64_t bytes, const std::vector<std::byte>& in)
+/// Returns the offset of the address of a contiguous data set in a file's description; 0: there is none. A
+/// data layout message has the address of the values and then their size (HDF5 File Format Specification,
+/// IV.A.2.i).
+std::uint64_t PlaceOfAddress(std::uint64_t address, std::uint64_t bytes, const std::vector<std::byte>& in)
 {
   std::array<std::byte, 2 * sizeof(std::uint64_t)> message;
   std::memcpy(message.data(), &address, sizeof address);
   std::memcpy(message.data() + sizeof address, &bytes, sizeof bytes);
   const auto found = std::search(in.begin(), in.end(), message.begin(), message.end());
-  return found == in.end() ? 0 : found - in.begin() + sizeof address;
+  return found == in.end() ? 0 : found - in.begin();
 }
 
 }  // namespace
@@ -209,15 +210,15 @@ SensorFile::SensorFile(const SensorSeries& series, const Catalog& data, std::int
     }
   }
   const auto add = [&](std::uint64_t address, std::uint64_t bytes) {
-    this->Sizes.push_back({PlaceOfSize(address, bytes, this->Image), bytes / steps});
+    this->Addresses.push_back({PlaceOfAddress(address, bytes, this->Image), address});
   };
   add(this->Times, BytesOf(TimesShape(steps), sizeof(double)));
   for (std::size_t i = 0; i < this->Begins.size(); ++i) {
     add(this->Begins[i], BytesOf(ShapeOf(series, i % series.Sets(), steps), sizeof(float)));
   }
-  const bool isUnknown =
-      std::any_of(this->Sizes.begin(), this->Sizes.end(), [](const SizePlace& size) { return size.At == 0; });
-  if (isUnknown || this->Lengths.size() != 2 * (this->Begins.size() + 1)) {
+  const bool isUnknown = std::any_of(this->Addresses.begin(), this->Addresses.end(),
+      [](const AddressPlace& place) { return place.At == 0; });
+  if (isUnknown || this->Lengths.size() != 2 * this->Addresses.size()) {
     throw FileError(this->Path, "data sets as HDF5 1.10 describes them", "others",
         "Write this channel as a container, and report the HDF5 version");
   }
@@ -232,8 +233,9 @@ void SensorFile::Create(bool overwrite)
   for (const std::uint64_t place : this->Lengths) {
     std::memset(this->Image.data() + place, 0, sizeof(std::uint64_t));
   }
-  for (const SizePlace& size : this->Sizes) {
-    std::memset(this->Image.data() + size.At, 0, sizeof(std::uint64_t));
+  // HDF5 2 opens no data set without values that has an address.
+  for (const AddressPlace& place : this->Addresses) {
+    std::memset(this->Image.data() + place.At, 0xFF, sizeof(std::uint64_t));
   }
   this->File = std::make_unique<PlainFile>(this->Path, PlainFile::Purpose::Create);
   fs::resize_file(this->Path, this->Size);  // writes that make a file longer wait for each other
@@ -263,8 +265,8 @@ void SensorFile::Commit(const std::vector<double>& times)
   for (const std::uint64_t place : this->Lengths) {
     set(place, length);
   }
-  for (const SizePlace& size : this->Sizes) {
-    set(size.At, length * size.BytesPerStep);  // HDF5 2 compares it with the shape
+  for (const AddressPlace& place : this->Addresses) {
+    set(place.At, place.Address);
   }
   set(this->TimeStep, distance);
   set(this->All, number);

@@ -36,12 +36,12 @@ private:
   const std::string Path;
   std::vector<std::uint64_t> Begins;
   std::vector<std::uint64_t> Lengths;  ///< places of the numbers of steps in the shapes of data sets
-  /// Place of the size of a data set in bytes.
-  struct SizePlace
+  /// The place of the address of a data set's values.
+  struct AddressPlace
   {
-    std::uint64_t At, BytesPerStep;
+    std::uint64_t At, Address;
   };
-  std::vector<SizePlace> Sizes;
+  std::vector<AddressPlace> Addresses;
   std::uint64_t All = 0, Done = 0, TimeStep = 0;  ///< places of the values of Nt, t_index and dt
   std::uint64_t Times = 0;                        ///< place of the times of all steps
   std::int64_t Steps = 0;                         ///< that the file has

@@ -517,7 +517,7 @@ def check_trees():
             solids = [Solid(leaf) for leaf in leaves(data)]
             # Points of blocks that become one grid are shared.
             points = sum(len(s.points) for s in solids)
-            expect(type(data) is kind and len(solids) == number and sum(len(s.sizes) for s in solids) == 240 and points == (450 if number == 3 else 400),
+            expect(data.GetClassName() == kind.__name__ and len(solids) == number and sum(len(s.sizes) for s in solids) == 240 and points == (450 if number == 3 else 400),
                    "%s: %s with %d blocks and %d points", kind.__name__, data.GetClassName(), len(solids), points)
             Delete(proxy)
 

@@ -282,6 +282,9 @@ def check_numbers():
 
 
 def check_state():
+    if GetParaViewVersion() >= (6, 1) and servermanager.ActiveConnection.GetNumberOfDataPartitions() > 1:
+        print("skipped: states, as LoadState() of ParaView 6.1 does not return on several ranks, also of a sphere alone")
+        return
     reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"], ThreadMode="Fixed", ThreadsPerRank=3, BlankRefinedCells=0)
     reader.CellArrayStatus = ["flux"]
     state = os.path.join(scratch, "state.pvsm")

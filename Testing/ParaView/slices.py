@@ -396,7 +396,7 @@ def check_trees():
         data = output_of(cut)
         number = 3 if kind is vtkPartitionedDataSetCollection else 1
         cells = sum(leaf.GetNumberOfCells() for leaf in leaves(data))
-        expect(type(data) is kind and len(leaves(data)) == number and cells == 60, "%s: %s with %d blocks and %d cells", kind.__name__,
+        expect(data.GetClassName() == kind.__name__ and len(leaves(data)) == number and cells == 60, "%s: %s with %d blocks and %d cells", kind.__name__,
                data.GetClassName(), len(leaves(data)), cells)
         Delete(cut)
 
