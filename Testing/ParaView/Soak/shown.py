@@ -10,6 +10,7 @@ import zlib
 
 import numpy as np
 from on_ranks import controller, leaves
+from paraview.simple import GetParaViewVersion
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkLongLongArray
 from vtkmodules.vtkParallelCore import vtkCommunicator
@@ -93,12 +94,18 @@ def bits_of_grid(grid):
     points = with_values(np.zeros(grid.GetNumberOfPoints(), np.uint64), positions_of(grid))
     visible, cells = visible_cells(grid), mixed(of_corners(grid, points))
     sums = {"cells": cells[visible]}
-    for name, values in arrays_of(grid.GetCellData()):
+    both = names_in_both(grid) if GetParaViewVersion() >= (6, 1) else ()    # there also in the output of the reader itself
+    for name, values in ((name, values) for name, values in arrays_of(grid.GetCellData()) if name not in both):
         sums["cell array '%s'" % name] = with_values(cells, values)[visible]
-    for name, values in arrays_of(grid.GetPointData()):
+    for name, values in ((name, values) for name, values in arrays_of(grid.GetPointData()) if name not in both):
         sums["point array '%s'" % name] = mixed(of_corners(grid, with_values(points, values)))[visible]
     found = {what: int(numbers.sum(dtype=np.uint64)) for what, numbers in sums.items()}
     return {**found, "number of cells": len(sums["cells"])}
+
+
+def names_in_both(grid):
+    """ParaView keeps on converting an array that a filter, long deleted, once wanted of the other kind."""
+    return {name for name, _ in arrays_of(grid.GetCellData())} & {name for name, _ in arrays_of(grid.GetPointData())}
 
 
 def moments_of_grid(grid, bounds):
@@ -108,8 +115,7 @@ def moments_of_grid(grid, bounds):
     corners, visible = of_corners(grid, np.ones(grid.GetNumberOfPoints())), visible_cells(grid)
     places = of_corners(grid, weights) / np.maximum(corners, 1)
     sums = {"places": places[visible]}
-    # ParaView keeps on converting an array that a filter, long deleted, once wanted of the other kind.
-    both = {name for name, _ in arrays_of(grid.GetCellData())} & {name for name, _ in arrays_of(grid.GetPointData())}
+    both = names_in_both(grid)
     for kind, data in (("cell", grid.GetCellData()), ("point", grid.GetPointData())):
         for name, values in ((name, values) for name, values in arrays_of(data) if name not in both):
             values = values.reshape(len(values), -1).astype(float).sum(axis=1)
