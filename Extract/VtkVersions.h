@@ -16,6 +16,7 @@
 #include <vtkUniformGridAMRIterator.h>
 #endif
 
+#include <string>
 #include <vector>
 
 namespace patchio {
@@ -28,6 +29,12 @@ using AmrIterator = vtkUniformGridAMRIterator;
 
 /// Whether ParaView computes ranges of point arrays without hidden points.
 constexpr bool RangesSkipHiddenPoints = VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0);
+
+/// Pads the text of a progress event, of which clients of ParaView 6.1 get all but the last four characters.
+inline std::string AsProgressText(const std::string& text)
+{
+  return VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0) || text.empty() ? text : text + "    ";
+}
 
 /// Sets the number of tuples of an array. Throws std::bad_alloc if memory is short, when SetNumberOfTuples()
 /// alone would end the program in a VTK built without NDEBUG, such as Debian's VTK 9.6.

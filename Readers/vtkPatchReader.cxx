@@ -2,6 +2,7 @@
 
 #include "AmrOutput.h"
 #include "ArraySelections.h"
+#include "Extract/VtkVersions.h"
 #include "FilterThreads.h"
 #include "Formats/TimeLookup.h"
 #include "Output/CatalogOutput.h"
@@ -23,7 +24,6 @@
 #include <vtkOutputWindow.h>
 #include <vtkStreamingDemandDrivenPipeline.h>
 #include <vtkStringArray.h>
-#include <vtkVersionMacros.h>
 
 #include <algorithm>
 #include <cstring>
@@ -420,13 +420,7 @@ std::string vtkPatchReader::ChooseFilterThreads(double cellsOfBlock) const
 /// Shows in the status bar what happens now, and which fraction of that is done.
 void vtkPatchReader::Say(double fraction, const std::string& text)
 {
-#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 6, 0)
-  // A client of ParaView 6.1 gets progress texts without their last four characters.
-  const std::string padded = text.empty() ? text : text + "    ";
-  this->SetProgressText(padded.c_str());
-#else
-  this->SetProgressText(text.c_str());
-#endif
+  this->SetProgressText(AsProgressText(text).c_str());
   this->UpdateProgress(fraction);
 }
 

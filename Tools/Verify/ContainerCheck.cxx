@@ -106,36 +106,6 @@ std::string FaultOfValues(const std::string& folder, const container::LoggedStep
   return broken.empty() && !faults.empty() ? faults[0] : broken;
 }
 
-/// Looks for overlaps, and compares where the HDF5 files say that values lie with the record: other programs
-/// read the files without it.
-std::vector<std::string> FaultsOfDescription(const std::string& folder, const StepRecord& record)
-{
-  std::vector<std::string> faults = Overlaps(record);
-  for (std::size_t file = 0; file < record.Files.size(); ++file) {
-    const std::string path = folder + "/" + record.Files[file];
-    const std::string fault = CatchError([&] {
-      hdf5index::DatasetFinder finder(path, MakeFileSource({path}));
-      for (const DataSet& set : record.DataSets) {
-        if (set.File != static_cast<int>(file) || set.Values == 0 || set.Compression != FilterKind::None) {
-          continue;
-        }
-        const hdf5index::Dataset found = finder.Find(set.Name).Info;
-        if (found.Layout != hdf5index::StorageLayout::Contiguous || found.Offset != set.Offset ||
-            found.Values != set.Values) {
-          throw FileError(path,
-              fmt::format("{} values of '{}' at byte {}", set.Values, PlainText(set.Name), set.Offset),
-              fmt::format("{} values at byte {} in the HDF5 file", found.Values, found.Offset),
-              "PatchIO can read the values, but other programs cannot");
-        }
-      }
-    });
-    if (!fault.empty()) {
-      faults.push_back(fault);
-    }
-  }
-  return faults;
-}
-
 /// Returns what VTKHDF files say about a step, in lines that can be compared.
 std::vector<std::string> DescriptionOf(const Catalog& data)
 {
@@ -178,6 +148,41 @@ std::string FaultOfVtkhdf(const std::string& folder, const StepRecord& record, c
   });
 }
 
+/// Looks for overlaps and damaged tables, and compares what the HDF5 files say of the step and of the places
+/// of its values with the record: other programs read the files without it.
+std::vector<std::string> FaultsOfDescription(
+    const std::string& folder, const StepRecord& record, const Catalog& data)
+{
+  std::vector<std::string> faults = Overlaps(record);
+  const auto add = [&](const std::string& fault) {
+    if (!fault.empty()) {
+      faults.push_back(fault);
+    }
+  };
+  add(CatchError([&] { container::CheckTables(folder, record); }));
+  add(FaultOfVtkhdf(folder, record, data));
+  for (std::size_t file = 0; file < record.Files.size(); ++file) {
+    const std::string path = folder + "/" + record.Files[file];
+    add(CatchError([&] {
+      hdf5index::DatasetFinder finder(path, MakeFileSource({path}));
+      for (const DataSet& set : record.DataSets) {
+        if (set.File != static_cast<int>(file) || set.Values == 0 || set.Compression != FilterKind::None) {
+          continue;
+        }
+        const hdf5index::Dataset found = finder.Find(set.Name).Info;
+        if (found.Layout != hdf5index::StorageLayout::Contiguous || found.Offset != set.Offset ||
+            found.Values != set.Values) {
+          throw FileError(path,
+              fmt::format("{} values of '{}' at byte {}", set.Values, PlainText(set.Name), set.Offset),
+              fmt::format("{} values at byte {} in the HDF5 file", found.Values, found.Offset),
+              "PatchIO can read the values, but other programs cannot");
+        }
+      }
+    }));
+  }
+  return faults;
+}
+
 }  // namespace
 
 bool IsInContainer(const std::string& path)
@@ -192,7 +197,7 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
   const Catalog& data = opened.Data();
   const container::Places places = container::PlacesOf(data);
   const std::string folder = container::ContainerFolderOf(step.Path);
-  std::vector<std::string> faults = FaultsOfDescription(folder, places.Record);
+  std::vector<std::string> faults = FaultsOfDescription(folder, places.Record, data);
   std::vector<PatchVariable> all;
   for (int v = 0; v < static_cast<int>(data.Variables.size()); ++v) {
     for (int patch = 0; patch < static_cast<int>(data.Patches.size()); ++patch) {
@@ -200,12 +205,6 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
     }
   }
   const std::vector<std::uint32_t> sums = container::ReadChecksums(folder, places.Record, places.Rows, all);
-  for (const std::string& fault : {CatchError([&] { container::CheckTables(folder, places.Record); }),
-           FaultOfVtkhdf(folder, places.Record, data)}) {
-    if (!fault.empty()) {
-      faults.push_back(fault);
-    }
-  }
   std::vector<int> variables(data.Variables.size());
   std::iota(variables.begin(), variables.end(), 0);
   PatchBatches batches(opened, places.Rows, variables, threads, BatchBytes);
