@@ -10,6 +10,8 @@ from measuring import Spread, forget, here, interleave, pvbatch, ratios, remembe
 
 # Names of the archives, and the plotfile in each.
 PACKED = (("amrex_adv", "plt00004"), ("amrex_adv_manypatches", "plt00001"))
+# Least ratios of the first reader of a process, and of the next one.
+GOALS = {"amrex_adv": (4, 5), "amrex_adv_manypatches": (8, 15)}
 SLICE = ("slice", "image of the slice")
 # As in two_level.py: a small parallel file system.
 STORAGE = {"latency": 2, "stream": 12.5, "concurrency": 64, "contention": 0.5}
@@ -55,8 +57,9 @@ def read_like_its_reader(report, name, path, rounds):
     found = interleave({way: lambda kind=kind: pvbatch("peer_read.py", kind, path, "phi") for way, kind in kinds.items()}, rounds)
     for way in ("patches", "merged"):
         label = "as patches" if way == "patches" else way
-        report.goal("%s, open and read, %s: PatchIO / ParaView's AMReX reader" % (name, label), 4,
-                    ratios(column(found["AMReX"], "alone"), column(found[way], "alone")))
+        for run, least, which in zip(("alone", "again"), GOALS[name], ("first", "next")):
+            report.goal("%s, open and read, %s, %s reader: ParaView's AMReX reader / PatchIO" % (name, label, which), least,
+                        ratios(column(found["AMReX"], run), column(found[way], run)))
         report.figure("the same, with the filter that ParaView adds to each reader",
                       ratios(column(found["AMReX"], "seconds"), column(found[way], "seconds")))
     report.goal("%s, memory: ParaView's AMReX reader / PatchIO merged" % name, 2,
