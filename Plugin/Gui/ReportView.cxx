@@ -331,7 +331,7 @@ void ReportView::ShowInFlight(const QJsonObject& report)
   const bool anySeen =
       std::any_of(seen.Points.begin(), seen.Points.end(), [](const QPointF& point) { return point.y() > 0; });
   if (why.isEmpty() && !anySeen) {
-    why = tr("All reads ended immediately.");
+    why = tr("No read lasted long enough to be seen here.");
   }
   if (!wanted.Points.isEmpty()) {
     wanted.Points.append({seen.Points.back().x(), wanted.Points.back().y()});
