@@ -1,5 +1,5 @@
 """Steps through files of 1000 time steps (k-Wave outputs): compares a step in ParaView with plain reads of the same
-stored bytes by one thread into reused memory, from the page cache and from the disk."""
+stored bytes by one thread into reused memory, from the page cache and from the disk. Draws the steps of a mesh that stays the same, too."""
 import os
 import statistics
 import time
@@ -48,8 +48,19 @@ def read(path, *options):
     return pvbatch("kwave_steps.py", path, path + ".npz", *options)
 
 
+def draw_static_mesh(report, folder, rounds):
+    path = os.path.join(folder, "steps", "static.vtkhdf")
+    runs = [pvbatch("static_mesh.py", path, 90) for _ in range(min(rounds, 5))]
+    for what in ("surface", "slice"):
+        report.figure("steps of a mesh that stays the same, %s and image: mesh made anew / kept" % what,
+                      ratios([run[what + ", new"] for run in runs], [run[what + ", kept"] for run in runs]))
+    report.data["static mesh"] = runs
+
+
 def run(report, folder, rounds):
     """./dev bench steps"""
+    os.makedirs(os.path.join(folder, "steps"), exist_ok=True)
+    draw_static_mesh(report, folder, rounds)
     os.environ["PATCHIO_METADATA_DIR"] = os.path.join(folder, "steps", "indices")
     try:
         for name, (kind, width, level) in CASES.items():
