@@ -187,9 +187,11 @@ RunPlacer::RunPlacer(const Window& window, std::size_t elementBytes, bool swap, 
   }
   // What fits into the cache may still be there when it is used. Rows that lie in one piece were read in
   // place.
-  constexpr std::int64_t large = 4 << 20;
+  constexpr std::int64_t large = 4 << 20, inCache = 1 << 20;
   const Dims& tuples = this->Places.Output;
-  this->Streams = HasAvx2 && elementBytes > 1 && window.OutputComponents == 1 &&
+  const bool isCached =
+      window.IsReadSoon && window.StoredTuples() * static_cast<std::int64_t>(elementBytes) <= inCache;
+  this->Streams = !isCached && HasAvx2 && elementBytes > 1 && window.OutputComponents == 1 &&
                   window.OutputTuple == window.Tuple &&
                   tuples[0] * tuples[1] * tuples[2] * static_cast<std::int64_t>(elementBytes) >= large;
 }

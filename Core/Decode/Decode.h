@@ -48,9 +48,10 @@ struct Window
   Dims First{0, 0, 0}, Last{0, 0, 0};  ///< output indices that get values
   Int3 Ratio{1, 1, 1};                 ///< above 1: one stored value fills several places
   int OutputComponents = 1;
-  int Tuple = 1;         ///< values that move together along axis 0; see SpreadTuples()
-  int OutputTuple = 1;   ///< values that each of these has in the output
-  bool Extends = false;  ///< all the rest of the output repeats the nearest value; see ExtendEdges()
+  int Tuple = 1;            ///< values that move together along axis 0; see SpreadTuples()
+  int OutputTuple = 1;      ///< values that each of these has in the output
+  bool Extends = false;     ///< all the rest of the output repeats the nearest value; see ExtendEdges()
+  bool IsReadSoon = false;  ///< the values are read as soon as all of them are in place
 
   Window() = default;
   Window(const ArrayShape& shape);  // NOLINT: the common case, a patch's own array

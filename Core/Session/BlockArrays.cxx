@@ -349,7 +349,9 @@ Window BlockArrays::WindowOf(std::size_t request, const Placement& placement) co
     shape.StoredGhosts = variable.Ghosts;
     shape.OutputGhosts = wanted.Ghosts;
     shape.OutputComponents = wanted.OutputComponents;
-    return shape;
+    Window window = shape;
+    window.IsReadSoon = this->Request.FindRanges;
+    return window;
   }
   Box stored = Grown(this->Data.Patches[patch].Cells, variable.Ghosts);
   if (variable.Center == Centering::Node) {
@@ -358,8 +360,10 @@ Window BlockArrays::WindowOf(std::size_t request, const Placement& placement) co
       stored = Shift(stored, {static_cast<int>(stored.Width(0)), 0, 0});
     }
   }
-  return {stored, this->Layout->ValuesOf(placement.Block, variable.Center), placement.Region, placement.Ratio,
-      wanted.OutputComponents};
+  Window window(stored, this->Layout->ValuesOf(placement.Block, variable.Center), placement.Region,
+      placement.Ratio, wanted.OutputComponents);
+  window.IsReadSoon = this->Request.FindRanges;
+  return window;
 }
 
 void BlockArrays::Done(std::size_t request)
