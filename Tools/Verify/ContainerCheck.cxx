@@ -109,11 +109,8 @@ std::string FaultOfValues(const std::string& folder, const container::LoggedStep
 /// Returns what VTKHDF files say about a step, in lines that can be compared.
 std::vector<std::string> DescriptionOf(const Catalog& data)
 {
-  std::vector<std::string> lines{fmt::format("the time {}", data.Time)};
-  if (data.IsMesh()) {
-    return lines;
-  }
-  lines.push_back(fmt::format("the origin ({})", fmt::join(data.Origin, ", ")));
+  std::vector<std::string> lines{
+      fmt::format("the time {}", data.Time), fmt::format("the origin ({})", fmt::join(data.Origin, ", "))};
   for (std::size_t level = 0; level < data.Levels.size(); ++level) {
     lines.push_back(
         fmt::format("level {} with cells of ({})", level, fmt::join(data.Levels[level].Spacing, ", ")));
@@ -127,10 +124,11 @@ std::vector<std::string> DescriptionOf(const Catalog& data)
   return lines;
 }
 
-/// Compares the description that other programs read with the step.
+/// Compares the description that other programs read with the step. Files of images and meshes do not
+/// describe times and levels.
 std::string FaultOfVtkhdf(const std::string& folder, const StepRecord& record, const Catalog& data)
 {
-  if (container::ProfileOf(data, static_cast<int>(record.Files.size())) == container::FileProfile::Own) {
+  if (container::ProfileOf(data, static_cast<int>(record.Files.size())) != container::FileProfile::Amr) {
     return {};
   }
   const std::string path = folder + "/" + record.Files[0];
