@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <signal.h>
+
 #include <algorithm>
 #include <cfenv>
 #include <cstdio>
@@ -157,6 +159,17 @@ Int3 ThreeOf(const std::int32_t* numbers, int otherwise)
   return numbers ? Int3{numbers[0], numbers[1], numbers[2]} : Int3{otherwise, otherwise, otherwise};
 }
 
+/// Lets writes beyond the limit of file sizes fail, when the signal would end a program that does not handle
+/// it.
+void IgnoreSizeSignal()
+{
+  struct sigaction now = {};
+  if (sigaction(SIGXFSZ, nullptr, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL) {
+    now.sa_handler = SIG_IGN;
+    sigaction(SIGXFSZ, &now, nullptr);
+  }
+}
+
 bool IsMpiUp(int& begun)
 {
   int finalized = 0;
@@ -195,6 +208,7 @@ patchio_output* patchio_open(const char* configuration, MPI_Comm communicator)
   auto output = std::make_unique<patchio_output>();
   lastError = CatchError([&] {
     CheckMpi(communicator);
+    IgnoreSizeSignal();
     output::OutputConfig config;
     const std::string fault = CatchError([&] {
       Require(configuration, "patchio_open", "the configuration");

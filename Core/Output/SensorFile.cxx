@@ -238,7 +238,7 @@ void SensorFile::Create(bool overwrite)
     std::memset(this->Image.data() + place.At, 0xFF, sizeof(std::uint64_t));
   }
   this->File = std::make_unique<PlainFile>(this->Path, PlainFile::Purpose::Create);
-  fs::resize_file(this->Path, this->Size);  // writes that make a file longer wait for each other
+  this->File->SetSize(this->Size);  // writes that make a file longer wait for each other
   this->File->Write(0, this->Image.data(), this->Image.size());
 }
 

@@ -113,6 +113,13 @@ void PlainFile::Write(std::uint64_t offset, std::vector<iovec>& buffers) const
   }
 }
 
+void PlainFile::SetSize(std::uint64_t bytes) const
+{
+  if (::ftruncate(this->Number, static_cast<off_t>(bytes)) != 0) {
+    this->Fail(fmt::format("a file that can have {} bytes", bytes));
+  }
+}
+
 void PlainFile::Reserve(std::uint64_t bytes) const
 {
   const int fault = bytes > 0 ? ::posix_fallocate(this->Number, 0, static_cast<off_t>(bytes)) : 0;

@@ -40,6 +40,8 @@ public:
   void Write(std::uint64_t offset, const void* data, std::size_t bytes) const;
   /// Buffers one after another. Changes them.
   void Write(std::uint64_t offset, std::vector<iovec>& buffers) const;
+  /// Makes the file longer, with zeros for which no room is taken, or shorter. Throws Error.
+  void SetSize(std::uint64_t bytes) const;
   /// Sets the size and takes the room for it, so that a full file system shows now.
   void Reserve(std::uint64_t bytes) const;
   /// Returns false if the file was removed or renamed, or if another file has its path.

@@ -174,7 +174,7 @@ public:
     const std::string who =
         fmt::format("{}{} on {}, which is writing to it", LockText, ::getpid(), MachineName());
     this->File->Write(0, who.data(), who.size());
-    fs::resize_file(this->Path, who.size());
+    this->File->SetSize(who.size());
   }
   ~Lock()
   {
@@ -295,7 +295,7 @@ std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::Open()
     this->BeginLog({});
   } else {
     this->Log = std::make_unique<PlainFile>(path, PlainFile::Purpose::Update);
-    fs::resize_file(path, this->LogEnd);  // what is behind was not written to its end
+    this->Log->SetSize(this->LogEnd);  // what is behind was not written to its end
     this->Log->Flush();
   }
   FlushFolder(this->Folder);

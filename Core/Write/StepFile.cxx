@@ -278,7 +278,7 @@ StepFile::~StepFile()
 void StepFile::Create()
 {
   this->File = std::make_unique<PlainFile>(this->Path, PlainFile::Purpose::Create);
-  std::filesystem::resize_file(this->Path, this->Size);
+  this->File->SetSize(this->Size);
 }
 
 std::vector<std::uint64_t> StepFile::Place(const std::vector<ChunkSize>& chunks)
@@ -289,7 +289,7 @@ std::vector<std::uint64_t> StepFile::Place(const std::vector<ChunkSize>& chunks)
   const std::lock_guard<std::mutex> guard(hdf5::OutputLock());
   std::vector<std::uint64_t> begins = this->Described->Place(chunks);
   this->TakeImage();
-  std::filesystem::resize_file(this->Path, this->Size);
+  this->File->SetSize(this->Size);
   return begins;
 }
 

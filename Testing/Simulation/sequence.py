@@ -7,7 +7,9 @@ usage: sequence.py --library LIBRARY --patchio PATCHIO
 """
 import json
 import os
+import resource
 import shutil
+import signal
 import sys
 import tempfile
 
@@ -28,9 +30,12 @@ def values(step, rank, cells):
 
 def write(library, configuration, cells, steps):
     """Each step: number, and what is odd about it: "null" (rank 0 has no list of arrays), "origin" (another one from here on), "folder"
-    (another current one), "moved" (the first channel's file, which another run writes anew), "time" (another one on rank 1). Prints the
+    (another current one), "signal" (small files only, from the begin), "moved" (the first channel's file, which another run writes anew), "time" (another one on rank 1). Prints the
     message of each call that fails."""
     mpi, cells = simulation.Mpi(library), int(cells)
+    if "signal" in steps:
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)    # as in other programs than Python's
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
     with mpi.output(configuration) as out:
         if not out.compute():
             steps = "[]"
@@ -163,6 +168,14 @@ def strangers(options, folder):
             expect(code == 0 and (text == "" or steps[0][1]), "%s again: exit code %d, %s", name, code, text)
 
 
+def small_files(options, folder):
+    """The limit of file sizes costs steps, with a message, and does not end the simulation."""
+    sensor = {"path": os.path.join(folder, "s.h5"), "format": "kwave", "windows": [{"last": 20}], "cuboids": [{"lower": [0, 0, 0], "upper": [3, 3, 3]}]}
+    for channel in (sensor, {"path": os.path.join(folder, "a.pio")}, {"path": os.path.join(folder, "m.ctl"), "format": "grads"}):
+        code, text = simulate(options, 1, {**channel, "overwrite": True}, [(0, "signal"), (1, "")])
+        expect(code == 0 and "File too large" in text and "filesystem error" not in text, "%s: exit code %d, %s", channel["path"], code, text)
+
+
 def ranks_differ(options, folder):
     """Ranks that write other times to a k-Wave file alone are told so."""
     channel = {"path": os.path.join(folder, "s.h5"), "format": "kwave", "overwrite": True, "windows": [{"last": 20}], "cuboids": [{"lower": [0, 0, 0], "upper": [3, 3, 3]}]}
@@ -192,7 +205,7 @@ def main():
     if sys.argv[1] == "--rank":
         return write(*sys.argv[2:])
     options = {sys.argv[i][2:]: os.path.abspath(sys.argv[i + 1]) for i in range(1, len(sys.argv), 2)}
-    for case in (grads, kwave, places, strangers, ranks_differ, shapes):
+    for case in (grads, kwave, places, strangers, small_files, ranks_differ, shapes):
         with tempfile.TemporaryDirectory() as folder:
             case(options, folder)
     return 1 if faults else 0

@@ -130,18 +130,12 @@ void Conversion::Run()
   for (const std::string& warning : series.Warnings) {
     this->Out.Warn(warning);
   }
-  std::vector<TimeStep> steps;
-  for (const TimeStep& step : series.Steps) {
-    const auto& wanted = this->How.Steps;
-    if (wanted.empty() || std::find(wanted.begin(), wanted.end(), step.Step) != wanted.end()) {
-      steps.push_back(step);
-    }
-  }
-  for (const std::int64_t wanted : this->How.Steps) {
-    if (std::none_of(steps.begin(), steps.end(), [&](const TimeStep& step) { return step.Step == wanted; })) {
-      throw Error(fmt::format("{} has no step {}. It has {}, numbered {} to {}.", this->How.From, wanted,
-          CountText(series.Steps.size(), "step"), series.Steps.front().Step, series.Steps.back().Step));
-    }
+  const std::vector<TimeStep> steps = StepsToWrite(series, this->How.From, this->How.Steps);
+  const bool isIncomplete = !series.Warnings.empty() && this->How.Steps.empty();
+  if (isIncomplete && this->How.Overwrite && !this->How.Export && container::IsContainer(this->How.To)) {
+    throw Error(
+        fmt::format("{} is incomplete, so {} was not replaced. Restore the missing data, or use --steps.",
+            this->How.From, this->How.To));
   }
   if (this->How.Export) {
     this->Out.OnRoot([&] {
@@ -162,10 +156,13 @@ void Conversion::Run()
     throw;
   }
   this->RemoveUnfinished();
-  const std::size_t there = steps.size() - done;
   this->Out.Print(fmt::format("{}: {} written{}, {}, {:.2f} s", this->How.To, CountText(done, "step"),
-      there > 0 ? fmt::format(" ({} already complete)", CountText(there, "step", "steps")) : "",
+      done < steps.size() ? fmt::format(" ({} already complete)", CountText(steps.size() - done, "step"))
+                          : "",
       this->SizeText(this->All), this->Watch.Seconds()));
+  if (isIncomplete) {
+    throw Error(this->How.From + " is incomplete. Restore the missing data, and repeat the command.");
+  }
 }
 
 /// Bytes of the values, and those of the files where values are compressed.

@@ -3,6 +3,7 @@
 #include "Container/StepLayout.h"
 #include "Io/ReadTask.h"
 #include "Plan/PreferredRanks.h"
+#include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/NameList.h"
 #include "Support/RunOnAllRanks.h"
@@ -203,6 +204,24 @@ std::vector<PatchArrays> SelectedStep::ArraysOf(const LoadResult& loaded) const
     }
   }
   return all;
+}
+
+std::vector<TimeStep> StepsToWrite(
+    const Series& series, const std::string& path, const std::vector<std::int64_t>& numbers)
+{
+  std::vector<TimeStep> steps;
+  for (const TimeStep& step : series.Steps) {
+    if (numbers.empty() || std::count(numbers.begin(), numbers.end(), step.Step) > 0) {
+      steps.push_back(step);
+    }
+  }
+  for (const std::int64_t wanted : numbers) {
+    if (std::none_of(steps.begin(), steps.end(), [&](const auto& step) { return step.Step == wanted; })) {
+      throw Error(fmt::format("{} has no step {}. It has {}, numbered {} to {}.", path, wanted,
+          CountText(series.Steps.size(), "step"), series.Steps.front().Step, series.Steps.back().Step));
+    }
+  }
+  return steps;
 }
 
 }  // namespace patchio::tools

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "Convert/PatchBatches.h"
+#include "Formats/Format.h"
 #include "Plan/Interest.h"
 #include "Session/OpenedStep.h"
 #include "Support/Communicator.h"
@@ -77,5 +78,10 @@ private:
   std::vector<int> Mine;                  ///< patches of this rank
   std::unique_ptr<PatchBatches> Batches;  ///< of Mine
 };
+
+/// Returns the steps with these numbers; all if there are no numbers. Throws Error for numbers that the
+/// series at `path` does not have.
+std::vector<TimeStep> StepsToWrite(
+    const Series& series, const std::string& path, const std::vector<std::int64_t>& numbers);
 
 }  // namespace patchio::tools

@@ -160,6 +160,25 @@ def overwritten(arguments, folder, truth):
         print("%s: killed at each of %d changes" % (options, number - 1))
 
 
+def incomplete(arguments, folder, truth):
+    """A source that lacks a step is told by the exit code, and replaces no container that has it."""
+    container, copy = os.path.join(folder, "incomplete.pio"), os.path.join(folder, "source")
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(os.path.dirname(arguments.series), copy)
+    series = os.path.join(copy, os.path.basename(arguments.series))
+    broken = sorted(glob.glob(copy + "/visit_dump.*/summary.samrai"))[1]
+    os.truncate(broken, os.path.getsize(broken) - 17)
+    shutil.copytree(truth.path, container)
+    code, text = run(arguments, "convert", "--overwrite", series, container)
+    expect(code == 1 and "was not replaced" in text and broken in text, "a source that lacks a step: exit code %d, %s", code, text)
+    truth.check(container, "not replaced", len(truth.steps))
+    for again in (0, 1):
+        code, text = run(arguments, "convert", series, container + ".new.pio")
+        expect(code == 1 and "is incomplete" in text and broken in text, "a source that lacks a step, %d: exit code %d, %s", again, code, text)
+    code, text = run(arguments, "convert", "--steps", str(min(truth.steps)), series, container + ".one.pio")
+    expect(code == 0, "a step of such a source: exit code %d, %s", code, text)
+
+
 def repaired(arguments, folder, truth):
     """A step that is damaged is written again, with a line that says so, and nothing else is."""
     container = os.path.join(folder, "repaired.pio")
@@ -422,7 +441,7 @@ def chunks(arguments, folder, truth):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("case", choices=["killed", "failing", "overwritten", "repaired", "second", "targets", "exports", "damaged", "chunks"])
+    parser.add_argument("case", choices=["killed", "failing", "overwritten", "incomplete", "repaired", "second", "targets", "exports", "damaged", "chunks"])
     parser.add_argument("--program", required=True)
     parser.add_argument("--faults", required=True)
     parser.add_argument("--series", required=True)
