@@ -268,11 +268,34 @@ bool File::Has(const std::string& object) const
   // H5Lexists fails, rather than saying no, when a group on the way is missing: ask for each in turn.
   for (std::size_t slash = object.find('/', 1); slash != std::string::npos;
        slash = object.find('/', slash + 1)) {
-    if (!this->HasLink(this->Handle_, object.substr(0, slash))) {
+    const std::string group = object.substr(0, slash);
+    if (!this->HasLink(this->Handle_, group)) {
       return false;
     }
+    this->CheckObject(group);
   }
   return this->HasLink(this->Handle_, object);
+}
+
+void File::CheckObject(const std::string& object) const
+{
+  QuietScope quiet;
+  std::string reason = this->WhyNot(this->Handle_, object);
+  if (reason.empty()) {
+    const Handle handle(H5Gopen2(this->Handle_, object.c_str(), this->GroupAccess));
+    H5G_info_t info;
+    hsize_t next = 0;
+    const auto stop = [](hid_t, const char*, const H5L_info_t*, void*) -> herr_t { return 1; };
+    // The first link shows whether the list of links can be read.
+    if (handle.Valid() && (H5Gget_info(handle, &info) < 0 ||
+                              H5Literate(handle, H5_INDEX_NAME, H5_ITER_INC, &next, stop, nullptr) < 0)) {
+      reason = LastMessage();
+    }
+  }
+  if (!reason.empty() && reason != ExternalLink && reason != ValuesElsewhere && reason != VirtualDataset) {
+    throw FileError(this->PathName, fmt::format("a readable object '{}'", object),
+        "a damaged one (" + reason + ")", DamagedOrForeign);
+  }
 }
 
 Handle File::OpenDataset(const std::string& dataset) const

@@ -74,6 +74,9 @@ public:
 
   /// True when this file has every link on the way to `object`, and the one to it.
   bool Has(const std::string& object) const;
+  /// Throws Error for an object that is there and damaged: it must not pass for one that is not there, or for
+  /// a group without links.
+  void CheckObject(const std::string& object) const;
 
   /// Objects of this file below `parent`, the file or an open group of it; LastMessage() says why a handle is
   /// not valid.

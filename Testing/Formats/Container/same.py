@@ -85,7 +85,8 @@ def check(arguments, path, folder):
     except patchio.Error as error:
         assert result.returncode == 1, "was converted, though it cannot be read: %s" % error
         return 0
-    assert result.returncode == 0, result.stdout[-500:]
+    # What is there is converted all the same.
+    assert result.returncode == ("is incomplete" in result.stdout), result.stdout[-500:]
     found = stranger.read(container)
     assert len(found) == len(steps), "%d steps instead of %d" % (len(found), len(steps))
     verify = run(1, arguments.program, "verify", container)
