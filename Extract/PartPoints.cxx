@@ -54,13 +54,7 @@ void ForEachAtRim(const SolidPart& part, Work work)
   }
 }
 
-/// Two points of an edge, or a point and no other: equal in all parts that have them.
-struct Key
-{
-  std::uint64_t First, Second;
-};
-
-/// The positions of points of deformed grids, numbered. Points at one position have one number.
+/// Numbers the positions of points of deformed grids. Points at one position have one number.
 class DeformedPlaces
 {
 public:
@@ -79,7 +73,8 @@ public:
     this->Places.erase(std::unique(this->Places.begin(), this->Places.end()), this->Places.end());
   }
 
-  /// The point must be one that other parts may have, or the end of an edge with a point made.
+  /// Returns the number of a point's position. The point must lie at the rim of its part, or at an end of an
+  /// edge on which a point was made.
   std::uint64_t NumberOf(const SolidPart& part, const Int3& point) const
   {
     return std::lower_bound(this->Places.begin(), this->Places.end(), PlaceOf(part, point)) -
@@ -132,13 +127,17 @@ public:
     this->FirstAlone = this->Together ? static_cast<std::uint64_t>(all) : 0;
   }
 
-  Key Of(const SolidPart& part, const Int3& point) const { return {this->NumberOf(part, point), NoPoint}; }
-  /// Of the edge that a point was made on.
-  Key Of(const SolidPart& part, const SolidPart::MadePoint& made) const
+  /// Returns the key of a point of the part's box.
+  PointKey Of(const SolidPart& part, const Int3& point) const
+  {
+    return {this->NumberOf(part, point), NoPoint};
+  }
+  /// Returns the key of a point that was made on an edge.
+  PointKey Of(const SolidPart& part, const SolidPart::MadePoint& made) const
   {
     const std::uint64_t a = this->NumberOf(part, part.PointAt(made.Lower));
     const std::uint64_t b = this->NumberOf(part, part.EndOfEdge(made));
-    return {std::min(a, b), std::max(a, b)};
+    return std::minmax(a, b);
   }
 
 private:
@@ -224,14 +223,12 @@ std::vector<PartPoints::Shared> PartPoints::FindShared(const std::vector<const S
     const SolidPart& part = *parts[p];
     const int number = static_cast<int>(p);
     ForEachAtRim(part, [&](int point, const Int3& at) {
-      const Key key = keys.Of(part, at);
-      found[p].push_back({key.First, key.Second, number, point});
+      found[p].push_back({keys.Of(part, at), number, point});
     });
     for (std::size_t m = 0; m < part.Made.size(); ++m) {
       const SolidPart::MadePoint& made = part.Made[m];
       if (made.Axis >= 0) {
-        const Key key = keys.Of(part, made);
-        found[p].push_back({key.First, key.Second, number, part.PointCount() + static_cast<int>(m)});
+        found[p].push_back({keys.Of(part, made), number, part.PointCount() + static_cast<int>(m)});
       }
     }
   });
@@ -245,7 +242,7 @@ std::vector<PartPoints::Shared> PartPoints::FindShared(const std::vector<const S
 
 void PartPoints::Number(const std::vector<Shared>& shared)
 {
-  const auto isFirst = [&](std::size_t s) { return s == 0 || !shared[s].IsSame(shared[s - 1]); };
+  const auto isFirst = [&](std::size_t s) { return s == 0 || shared[s].Key != shared[s - 1].Key; };
   tbb::parallel_for(std::size_t(0), shared.size(), [&](std::size_t s) {
     if (!isFirst(s)) {
       this->Parts[shared[s].Part].Of[shared[s].Point] = Elsewhere;

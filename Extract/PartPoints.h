@@ -6,9 +6,15 @@
 
 #include <cstdint>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace patchio::extract {
+
+/// Numbers of the two ends of the edge that has a point, or the number of a point and PointKeys::NoPoint:
+/// equal in all parts that have the point. One end would not do, since edges of several levels may begin at
+/// one place.
+using PointKey = std::pair<std::uint64_t, std::uint64_t>;
 
 class PartPoints
 {
@@ -29,14 +35,12 @@ private:
   /// A point that other parts may have, too.
   struct Shared
   {
-    std::uint64_t A, B;  ///< the ends of the edge that has it; edges of several levels may begin at one place
+    PointKey Key;
     int Part, Point;
 
-    bool IsSame(const Shared& other) const { return this->A == other.A && this->B == other.B; }
     bool operator<(const Shared& other) const
     {
-      return std::tie(this->A, this->B, this->Part, this->Point) <
-             std::tie(other.A, other.B, other.Part, other.Point);
+      return std::tie(this->Key, this->Part, this->Point) < std::tie(other.Key, other.Part, other.Point);
     }
   };
 

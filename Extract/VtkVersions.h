@@ -30,7 +30,7 @@ using AmrIterator = vtkUniformGridAMRIterator;
 /// Whether ParaView computes ranges of point arrays without hidden points.
 constexpr bool RangesSkipHiddenPoints = VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0);
 
-/// Pads the text of a progress event, of which clients of ParaView 6.1 get all but the last four characters.
+/// Pads a progress text with four blanks for ParaView 6.1, whose clients lose the last four characters.
 inline std::string AsProgressText(const std::string& text)
 {
   return VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0) || text.empty() ? text : text + "    ";

@@ -325,6 +325,7 @@ ReadTarget BlockArrays::TargetOf(std::size_t request) const
     const LoadedArray& array = this->Arrays[a];
     Destination destination{
         array.Values.get(), this->WindowOf(request, *p), array.Type, &this->HasUndefined[a]};
+    destination.Place.IsReadSoon = this->Request.FindRanges;
     if (target.Info->Interleaved) {
       destination.Place.SpreadTuples(target.Info->Components);
     }
@@ -349,9 +350,7 @@ Window BlockArrays::WindowOf(std::size_t request, const Placement& placement) co
     shape.StoredGhosts = variable.Ghosts;
     shape.OutputGhosts = wanted.Ghosts;
     shape.OutputComponents = wanted.OutputComponents;
-    Window window = shape;
-    window.IsReadSoon = this->Request.FindRanges;
-    return window;
+    return shape;
   }
   Box stored = Grown(this->Data.Patches[patch].Cells, variable.Ghosts);
   if (variable.Center == Centering::Node) {
@@ -360,10 +359,8 @@ Window BlockArrays::WindowOf(std::size_t request, const Placement& placement) co
       stored = Shift(stored, {static_cast<int>(stored.Width(0)), 0, 0});
     }
   }
-  Window window(stored, this->Layout->ValuesOf(placement.Block, variable.Center), placement.Region,
-      placement.Ratio, wanted.OutputComponents);
-  window.IsReadSoon = this->Request.FindRanges;
-  return window;
+  return {stored, this->Layout->ValuesOf(placement.Block, variable.Center), placement.Region, placement.Ratio,
+      wanted.OutputComponents};
 }
 
 void BlockArrays::Done(std::size_t request)

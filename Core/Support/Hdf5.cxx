@@ -255,43 +255,42 @@ void File::CheckChunks(hid_t dataset) const
 
 bool File::HasLink(hid_t parent, const std::string& link) const
 {
-  QuietScope quiet;
+  // H5Lexists fails, rather than saying no, when a group on the way is missing: ask for each in turn.
   const std::size_t slash = link.rfind('/');
-  if (slash != std::string::npos && slash > 0 && !this->WhyNot(parent, link.substr(0, slash)).empty()) {
+  const std::string group = slash == std::string::npos ? "" : link.substr(0, slash);
+  if (!group.empty() && !this->HasLink(parent, group)) {
     return false;
   }
-  return H5Lexists(parent, link.c_str(), this->LinkAccess) > 0;
+  QuietScope quiet;
+  std::string reason = this->WhyNot(parent, group);
+  const htri_t found = reason.empty() ? H5Lexists(parent, link.c_str(), this->LinkAccess) : -1;
+  if (found < 0 && reason.empty()) {
+    reason = LastMessage();
+    if (!group.empty() && !Handle(H5Gopen2(parent, group.c_str(), this->GroupAccess)).Valid()) {
+      return false;  // a data set, which has no links
+    }
+  }
+  if (found < 0) {
+    this->RequireSound(group.empty() ? link : group, reason);
+  }
+  return found > 0;
 }
 
 bool File::Has(const std::string& object) const
 {
-  // H5Lexists fails, rather than saying no, when a group on the way is missing: ask for each in turn.
-  for (std::size_t slash = object.find('/', 1); slash != std::string::npos;
-       slash = object.find('/', slash + 1)) {
-    const std::string group = object.substr(0, slash);
-    if (!this->HasLink(this->Handle_, group)) {
-      return false;
-    }
-    this->CheckObject(group);
-  }
   return this->HasLink(this->Handle_, object);
 }
 
 void File::CheckObject(const std::string& object) const
 {
-  QuietScope quiet;
-  std::string reason = this->WhyNot(this->Handle_, object);
-  if (reason.empty()) {
-    const Handle handle(H5Gopen2(this->Handle_, object.c_str(), this->GroupAccess));
-    H5G_info_t info;
-    hsize_t next = 0;
-    const auto stop = [](hid_t, const char*, const H5L_info_t*, void*) -> herr_t { return 1; };
-    // The first link shows whether the list of links can be read.
-    if (handle.Valid() && (H5Gget_info(handle, &info) < 0 ||
-                              H5Literate(handle, H5_INDEX_NAME, H5_ITER_INC, &next, stop, nullptr) < 0)) {
-      reason = LastMessage();
-    }
+  if (this->Has(object)) {
+    QuietScope quiet;
+    this->RequireSound(object, this->WhyNot(this->Handle_, object));
   }
+}
+
+void File::RequireSound(const std::string& object, const std::string& reason) const
+{
   if (!reason.empty() && reason != ExternalLink && reason != ValuesElsewhere && reason != VirtualDataset) {
     throw FileError(this->PathName, fmt::format("a readable object '{}'", object),
         "a damaged one (" + reason + ")", DamagedOrForeign);

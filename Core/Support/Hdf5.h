@@ -72,17 +72,20 @@ public:
   const std::string& Path() const { return this->PathName; }
   hid_t Id() const { return this->Handle_; }
 
-  /// True when this file has every link on the way to `object`, and the one to it.
+  /// True when this file has every link on the way to `object`, and the one to it. Throws Error for a damaged
+  /// group on the way, which must not pass for one without links.
   bool Has(const std::string& object) const;
-  /// Throws Error for an object that is there and damaged: it must not pass for one that is not there, or for
-  /// a group without links.
+  /// Throws Error for an object that is there and damaged. Returns if it is not there.
   void CheckObject(const std::string& object) const;
+  /// Throws Error for an object that cannot be read, unless the reason is that this class does not open such
+  /// objects. reason: of LastMessage(); empty: the object is sound.
+  void RequireSound(const std::string& object, const std::string& reason) const;
 
   /// Objects of this file below `parent`, the file or an open group of it; LastMessage() says why a handle is
   /// not valid.
   Handle OpenGroup(hid_t parent, const std::string& group) const;
   Handle OpenDataset(hid_t parent, const std::string& dataset) const;
-  /// True when `parent` has the link. False as well when a group on the way is missing.
+  /// True when `parent` has the link. False as well when a group on the way is missing. Throws like Has().
   bool HasLink(hid_t parent, const std::string& link) const;
   /// Must be called before the library looks for chunks of an open data set. Throws Error where their list is
   /// damaged.

@@ -284,9 +284,7 @@ std::vector<std::string> LinkNames(const File& file, const std::string& group)
   std::vector<std::string> names;
   const Handle handle = file.OpenGroup(file.Id(), group);
   if (!handle.Valid()) {
-    if (file.Has(group)) {
-      file.CheckObject(group);
-    }
+    file.CheckObject(group);
     return names;
   }
   const auto keepName = [](hid_t, const char* name, const H5L_info_t*, void* data) -> herr_t {
@@ -295,8 +293,7 @@ std::vector<std::string> LinkNames(const File& file, const std::string& group)
   };
   QuietScope quiet;
   if (H5Literate(handle, H5_INDEX_NAME, H5_ITER_INC, nullptr, keepName, &names) < 0) {
-    throw FileError(file.Path(), fmt::format("a readable group '{}'", group),
-        "a damaged one (" + LastMessage() + ")", "The file is damaged: copy it again");
+    file.RequireSound(group, LastMessage());
   }
   return names;
 }

@@ -103,9 +103,7 @@ DatasetInfo KwaveFile::Describe(const std::string& name) const
   DatasetInfo info;
   const hdf5::Handle dataset = this->File.OpenDataset(this->File.Id(), name);
   if (!dataset.Valid()) {
-    if (this->File.Has(name)) {
-      this->File.CheckObject(name);
-    }
+    this->File.CheckObject(name);
     return info;
   }
   hdf5::QuietScope quiet;
