@@ -13,6 +13,9 @@ import time
 import numpy as np
 from paraview.simple import *
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "VTKHDF"))
+import meshes  # noqa: E402
+
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 STEPS = 8
 # A new list of points is a new mesh for VTK.
@@ -32,28 +35,11 @@ while not iterator.IsDoneWithTraversal():
 
 
 def write(path, cells):
-    import h5py
-    z, y, x = np.meshgrid(*[np.arange(cells + 1)] * 3, indexing="ij")
-    points = np.column_stack([x.ravel(), y.ravel(), z.ravel()]).astype("f4")
-    k, j, i = np.meshgrid(*[np.arange(cells)] * 3, indexing="ij")
-    first = (i + (cells + 1) * (j + (cells + 1) * k)).ravel()
-    below = np.array([0, 1, cells + 2, cells + 1])
-    corners = (first[:, None] + np.concatenate([below, below + (cells + 1) ** 2])).ravel()
-    with h5py.File(path, "w") as file:
-        group = file.create_group("VTKHDF")
-        group.attrs["Version"] = np.array([2, 0])
-        group.attrs.create("Type", b"UnstructuredGrid", dtype=h5py.string_dtype("ascii", 16))
-        for name, count in (("NumberOfPoints", len(points)), ("NumberOfCells", len(first)), ("NumberOfConnectivityIds", len(corners))):
-            group[name] = np.array([count])
-        group["Points"], group["Connectivity"] = points, corners
-        group["Offsets"], group["Types"] = np.arange(0, len(corners) + 1, 8), np.full(len(first), 12, "u1")
-        group["PointData/v"] = np.concatenate([np.sin(points @ [0.1, 0.07, 0.05] + step) for step in range(STEPS)]).astype("f4")
-        steps = group.create_group("Steps")
-        steps.attrs["NSteps"] = STEPS
-        steps["Values"], steps["NumberOfParts"] = np.arange(STEPS, dtype="f8"), np.ones(STEPS, "i8")
-        for name, shape in (("PartOffsets", STEPS), ("PointOffsets", STEPS), ("CellOffsets", (STEPS, 1)), ("ConnectivityIdOffsets", (STEPS, 1))):
-            steps[name] = np.zeros(shape, "i8")
-        steps["PointDataOffsets/v"] = np.arange(STEPS) * len(points)
+    writer = meshes.Writer(path, "UnstructuredGrid", several=True)
+    parts = [meshes.box((0, 0, 0), (cells,) * 3)]
+    for step in range(STEPS):
+        writer.step(float(step), parts, {"v": ("PointData", lambda mesh, moment: np.sin(mesh.points @ [0.1, 0.07, 0.05] + moment).astype("f4"))})
+    writer.close()
 
 
 def seconds_of_images(path, cells, is_kept, is_slice):

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Groups of HDF5 files of which a signature is wrong, each in turn: `verify` finds a fault, or the data are complete without that group.
+"""Damages the signature of one group of an HDF5 file after another. `verify` must find a fault, unless the data are complete without
+the group.
 
 usage: damaged_groups.py PATCHIO DATA      (DATA: the project's own folder)
 """
@@ -10,8 +11,8 @@ import subprocess
 import sys
 import tempfile
 
-import h5py
-import numpy as np
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "KWave"))
+import make_cases as kwave  # noqa: E402
 
 program, data = sys.argv[1:3]
 faults = []
@@ -20,19 +21,6 @@ faults = []
 def verify(path):
     done = subprocess.run([program, "verify", path], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
     return done.returncode, done.stdout.strip()
-
-
-def write_kwave(path):
-    with h5py.File(path, "w") as file:
-        for name, text in {"created_by": "kspaceFirstOrder-OMP v1.3", "file_type": "output", "major_version": "1", "minor_version": "2"}.items():
-            file.attrs[name] = np.bytes_(text)
-        for name, value in dict(Nx=8, Ny=8, Nz=8, Nt=3, t_index=3, sensor_mask_type=1).items():
-            file[name] = np.full((1, 1, 1), value, np.uint64)
-        for name in ("dt", "dx", "dy", "dz"):
-            file[name] = np.full((1, 1, 1), 0.5, np.float32)
-        file["sensor_mask_corners"] = np.array([2, 2, 2, 5, 5, 5], np.uint64).reshape(1, 1, 6)
-        for name in ("p", "ux"):
-            file[name + "/1"] = np.random.default_rng(1).random((3, 4, 4, 4)).astype(np.float32)
 
 
 def check(opened, damaged, least):
@@ -57,7 +45,8 @@ def check(opened, damaged, least):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    write_kwave(folder + "/k.h5")
+    with kwave.start(folder + "/k.h5") as file:
+        kwave.cuboids(file)
     check(folder + "/k.h5", folder + "/k.h5", 6)
     shutil.copytree(os.path.join(data, "linadv_3d"), folder + "/s")
     check(folder + "/s/visit_dump.00016/summary.samrai", folder + "/s/visit_dump.00016/summary.samrai", 6)

@@ -7,11 +7,11 @@ import shutil
 import sys
 
 from paraview import simple
-from vtkmodules.vtkCommonCore import vtkLogger, vtkOutputWindow, vtkStringOutputWindow
+from vtkmodules.vtkCommonCore import vtkLogger
 
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [here, os.path.join(here, "..", "Formats", "AMReX")]
-from on_ranks import expect, failed  # noqa: E402
+from on_ranks import expect, failed, said_by  # noqa: E402
 from plotfile_writer import tiles, write_plotfile  # noqa: E402
 
 data, scratch = sys.argv[1:3]
@@ -19,26 +19,15 @@ os.makedirs(scratch, exist_ok=True)
 simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=vars(simple))
 
 
-def said(work):
-    """The errors and warnings."""
-    before, window = vtkOutputWindow.GetInstance(), vtkStringOutputWindow()
-    vtkOutputWindow.SetInstance(window)
-    try:
-        work()
-    finally:
-        vtkOutputWindow.SetInstance(before)
-    return window.GetOutput()
-
-
 def warned(work, *words):
-    text = said(work)
+    text = said_by(work)
     expect(text.count("ArrayStatus.") == len(words) and "ERROR" not in text, "%d warnings: %s", len(words), text)
     for word in words:
         expect(word in text, "no '%s' in: %s", word, text)
 
 
 def quiet(work):
-    text = said(work)
+    text = said_by(work)
     expect(text == "", "something is said: %s", text)
 
 

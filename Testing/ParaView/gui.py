@@ -138,13 +138,19 @@ def name_by_folder():
     expect(os.path.basename(os.path.dirname(dump)) in names(), "names in the pipeline browser: %s", names())
 
 
+def write_grads(name, variables):
+    """2 x 2 points, on up to 2 levels. variables: number of levels of each, 0: on the surface. Returns the descriptor."""
+    path, levels = os.path.join(scratch, name), max(1, *variables.values())
+    with open(path + ".ctl", "w") as file:
+        file.write("dset ^%s.dat\nundef -999\nxdef 2 linear 0 1\nydef 2 linear 0 1\nzdef %d levels %s\ntdef 1 linear 18z27feb2017 6hr\nvars %d\n%s\nendvars\n" %
+                   (name, levels, ("1000", "1000 500")[levels - 1], len(variables), "\n".join("%s %d 99 made" % variable for variable in variables.items())))
+    with open(path + ".dat", "wb") as file:
+        array.array("f", range(4 * sum(max(1, count) for count in variables.values()))).tofile(file)
+    return path + ".ctl"
+
+
 def show_date():
-    with open(os.path.join(scratch, "tiny.ctl"), "w") as file:
-        file.write("dset ^tiny.dat\nundef -999\nxdef 2 linear 0 1\nydef 2 linear 0 1\nzdef 1 levels 1000\n"
-                   "tdef 1 linear 18z27feb2017 6hr\nvars 1\nps 0 99 pressure\nendvars\n")
-    with open(os.path.join(scratch, "tiny.dat"), "wb") as file:
-        array.array("f", [1, 2, 3, 4]).tofile(file)
-    readers.append(OpenDataFile(os.path.join(scratch, "tiny.ctl")))
+    readers.append(OpenDataFile(write_grads("tiny", {"ps": 0})))
     expect(shown(readers[-1]) == ("Surface", "ps"), "the first picture of GrADS: %s", shown(readers[-1]))
 
 
@@ -178,12 +184,7 @@ def look_at_no_date():
 
 def open_by_dev():
     """As ./dev gui opens data whose first array is on another grid than the one that is shown."""
-    path = os.path.join(scratch, "two.ctl")
-    with open(path, "w") as file:
-        file.write("dset ^two.dat\nundef -999\nxdef 2 linear 0 1\nydef 2 linear 0 1\nzdef 2 levels 1000 500\n"
-                   "tdef 1 linear 18z27feb2017 6hr\nvars 2\nps 0 99 pressure\nt 2 99 temperature\nendvars\n")
-    with open(os.path.join(scratch, "two.dat"), "wb") as file:
-        array.array("f", range(12)).tofile(file)
+    path = write_grads("two", {"ps": 0, "t": 2})
     os.environ["PATCHIO_DATASET"] = path
     with open(os.environ["PATCHIO_SCRIPT"]) as file:
         exec(file.read(), {})
@@ -208,20 +209,10 @@ def open_container():
         Delete(reader)
 
 
-def write_other_arrays(names):
-    header = os.path.join(scratch, "arrays.ctl")
-    with open(header, "w") as file:
-        file.write("dset ^arrays.dat\nundef -999\nxdef 2 linear 0 1\nydef 2 linear 0 1\nzdef 1 levels 1000\n"
-                   "tdef 1 linear 18z27feb2017 6hr\nvars %d\n%s\nendvars\n" % (len(names), "\n".join("%s 0 99 made" % name for name in names)))
-    with open(os.path.join(scratch, "arrays.dat"), "wb") as file:
-        array.array("f", range(4 * len(names))).tofile(file)
-    return header
-
-
 def reload_with_other_arrays():
-    readers.append(OpenDataFile(write_other_arrays(["t", "u"])))
+    readers.append(OpenDataFile(write_grads("arrays", {"t": 0, "u": 0})))
     shown(readers[-1])
-    write_other_arrays(["u", "v", "w"])
+    write_grads("arrays", {"u": 0, "v": 0, "w": 0})
     ReloadFiles(readers[-1])
     Render()
 

@@ -3,7 +3,7 @@ import os
 import shutil
 import sys
 
-from vtkmodules.vtkCommonCore import vtkDoubleArray
+from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkOutputWindow, vtkStringOutputWindow
 from vtkmodules.vtkParallelCore import vtkCommunicator, vtkMultiProcessController
 
 DUPLICATECELL = 1  # vtkDataSetAttributes
@@ -16,6 +16,17 @@ def expect(condition, message, *details):
     if not condition:
         failed.append(message % details)
         print("FAILED: " + failed[-1], flush=True)
+
+
+def said_by(work):
+    """The errors and warnings of VTK while work() runs."""
+    window, before = vtkStringOutputWindow(), vtkOutputWindow.GetInstance()
+    vtkOutputWindow.SetInstance(window)
+    try:
+        work()
+    finally:
+        vtkOutputWindow.SetInstance(before)
+    return window.GetOutput()
 
 
 def new_container(folder, name):

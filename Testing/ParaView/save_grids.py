@@ -11,7 +11,6 @@ import sys
 import numpy as np
 from paraview.simple import *
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkOutputWindow, vtkStringOutputWindow
 from vtkmodules.vtkCommonDataModel import VTK_EMPTY_CELL
 from vtkmodules.vtkFiltersCore import vtkCellCenters
 
@@ -19,7 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 for folder in ("AMReX", "Container"):
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", folder))
 import stranger  # noqa: E402
-from on_ranks import controller, expect, finish, leaves, new_container, output_of, rank, ranks, sum_over_ranks  # noqa: E402
+from on_ranks import controller, expect, finish, leaves, new_container, output_of, rank, ranks, said_by, sum_over_ranks  # noqa: E402
 from plotfile_writer import write_plotfile  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
@@ -253,7 +252,7 @@ def check_parts():
 
 
 def check_few_patches():
-    """AMR of which some ranks have no grid."""
+    """Saves AMR data of which some ranks have no grid."""
     path, domain = os.path.join(scratch, "plt_one"), ((0, 0, 0), (7, 7, 7))
     if rank == 0:
         write_plotfile(path, domain, [[domain]], names=["a"])
@@ -288,14 +287,9 @@ def check_steps():
 
 
 def said(work):
-    window, before = vtkStringOutputWindow(), vtkOutputWindow.GetInstance()
-    vtkOutputWindow.SetInstance(window)
-    try:
-        work()
-    finally:
-        vtkOutputWindow.SetInstance(before)
-    print("\n".join(line for line in window.GetOutput().splitlines() if "FAILED" in line), flush=True)  # of the work itself
-    return window.GetOutput()
+    text = said_by(work)
+    print("\n".join(line for line in text.splitlines() if "FAILED" in line), flush=True)  # of the work itself
+    return text
 
 
 def check_errors():

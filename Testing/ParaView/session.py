@@ -9,9 +9,9 @@ import sys
 import time
 
 from paraview.simple import *
-from vtkmodules.vtkCommonCore import vtkOutputWindow, vtkStringOutputWindow
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "AMReX"))
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), *folder) for folder in ((), ("..", "Formats", "AMReX"))]
+from on_ranks import said_by  # noqa: E402
 from plotfile_writer import tiles, write_plotfile  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
@@ -25,14 +25,6 @@ def expect(condition, message, *details):
 
 def cells(source):
     return source.GetDataInformation().GetNumberOfCells()
-
-
-def said_by(work):
-    said, window = vtkStringOutputWindow(), vtkOutputWindow.GetInstance()
-    vtkOutputWindow.SetInstance(said)
-    work()
-    vtkOutputWindow.SetInstance(window)
-    return said.GetOutput()
 
 
 def copy_series(name, steps):
@@ -364,17 +356,12 @@ def check_messages():
     empty = os.path.join(scratch, "empty.visit")
     open(empty, "w").close()
     reader = OpenDataFile(empty)
-    window = vtkStringOutputWindow()
-    before = vtkOutputWindow.GetInstance()
-    vtkOutputWindow.SetInstance(window)
-    try:
-        texts = []
-        for name in (path, empty):
-            reader.FileName = [name]
-            reader.UpdatePipeline(1)
-            texts.append(window.GetOutput()[sum(map(len, texts)):])
-    finally:
-        vtkOutputWindow.SetInstance(before)
+
+    def read(name):
+        reader.FileName = [name]
+        reader.UpdatePipeline(1)
+
+    texts = [said_by(lambda: read(name)) for name in (path, empty)]  # noqa: B023
     for text, words in zip(texts, ("truncated: ", "the names of dumps")):
         expect(text.count("ERROR") == 1 and words in text and "returned failure" not in text, "messages: %s", text)
     expect(cells(reader) == 0, "something of a broken dump is shown")
