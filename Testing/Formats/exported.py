@@ -28,6 +28,7 @@ from expected import REFINEDCELL, Truth  # noqa: E402
 import mesh_conformance  # noqa: E402
 
 PROGRAM, SCRATCH = sys.argv[1:3]
+INCOMPLETE = ("index_missing", "grapes", "members", "growing")  # series that lack files: written as far as they go, with status 1
 exported = []
 OWN = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_"))}
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader",
@@ -51,7 +52,9 @@ def export(path, *options, ranks=1):
     launch = ["mpirun", "-np", str(ranks), "--oversubscribe"] if ranks > 1 else []
     result = subprocess.run(launch + [PROGRAM, "export", "--format", "vtm", path, folder, *options], env={**OWN, **MPI}, timeout=120, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    expect(result.returncode == 0, "%s: export ends with %d: %s", path, result.returncode, result.stdout[-300:])
+    status = int("--steps" not in options and os.path.basename(os.path.dirname(path)) in INCOMPLETE)
+    expect(result.returncode == status and ("is incomplete" in result.stdout) == bool(status), "%s: export ends with %d, expected %d: %s", path,
+           result.returncode, status, result.stdout[-300:])
     return folder
 
 
