@@ -114,10 +114,22 @@ bool HasVisible(const Box& grid, const Box& cells, const unsigned char* flags)
 
 }  // namespace
 
+/// True if no part of the block loses cells to finer or other patches.
+bool CellFlags::IsWholeBlockVisible(const Block& block) const
+{
+  return block.Full && std::none_of(block.Parts.begin(), block.Parts.end(), [this](const OwnedBox& part) {
+    return this->Nests.LosesCells(part.Owner) ||
+           (this->BlankRefined && !this->Nests.ChildrenOf(part.Owner, part.Cells).empty());
+  });
+}
+
 vtkSmartPointer<vtkUnsignedCharArray> CellFlags::Of(const Block& block, const Box& cells) const
 {
   const bool grown = !(cells == block.Cells);
   const bool layers = grown || this->GhostLayer;
+  if (!layers && this->IsWholeBlockVisible(block)) {
+    return nullptr;
+  }
   auto flags = vtkSmartPointer<vtkUnsignedCharArray>::New();
   flags->SetName(vtkDataSetAttributes::GhostArrayName());
   SetTuplesOfCells(flags, cells.Cells(), this->Data.NodesOf(block.Level, cells).Cells());

@@ -33,6 +33,7 @@ public:
   vtkSmartPointer<vtkUnsignedCharArray> Of(const Block& block, const Box& cells) const;
 
 private:
+  bool IsWholeBlockVisible(const Block& block) const;
   void MarkLayers(const Block& block, const Box& cells, unsigned char* flags) const;
   bool MarkCellsOfOthers(const OwnedBox& part, const Box& grid, unsigned char* flags) const;
   bool MarkRefined(const OwnedBox& part, const Box& grid, unsigned char* flags) const;

@@ -219,7 +219,8 @@ void LimitRangesToVisible(vtkDataSet* grid, vtkUnsignedCharArray* flags)
   grid->GetCellData()->SetGhostsToSkip(std::numeric_limits<unsigned char>::max());
 #endif
   const std::array<int, 3> dims = DimensionsOf(grid);
-  if (!flags || !HasNodes(grid, dims)) {
+  const bool isWhole = flags && HasOneValue(flags) && flags->GetRange(0)[0] == 0;
+  if (!flags || isWhole || !HasNodes(grid, dims)) {
     return;
   }
   const vtkIdType cells = flags->GetNumberOfTuples();

@@ -38,8 +38,9 @@ public:
   const ValueRange& OfLength() const { return this->Length; }
 
 private:
+  struct Rows;
   template <typename Value>
-  void AddValues(int components, const Value* values, std::size_t tuples);
+  void AddRows(int components, const Value* values, const Rows& rows);
 
   std::array<ValueRange, MostComponents> Components{
       ValueRange::None(), ValueRange::None(), ValueRange::None()};
