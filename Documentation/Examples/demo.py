@@ -23,8 +23,8 @@ checks.update(reader, last)
 GetAnimationScene().AnimationTime = last
 low, high = checks.values_of(reader, array, dumps)
 
-view = CreateRenderView(ViewSize=[1200, 750])
-view.OrientationAxesVisibility = 0
+view = CreateRenderView(ViewSize=[1200, 750], OrientationAxesVisibility=0, UseColorPaletteForBackground=0)
+view.BackgroundColorMode, view.Background, view.Background2 = "Gradient", [0.05, 0.07, 0.12], [0.16, 0.20, 0.29]
 
 # The cells inside the moving front ...
 inside = Threshold(Input=reader, Scalars=array, LowerThreshold=0.5 * (low + high), UpperThreshold=high)
@@ -44,7 +44,11 @@ cells.SetRepresentationType("Surface With Edges")
 cells.EdgeColor = [0.3, 0.35, 0.45]
 ColorBy(cells, array)
 cells.RescaleTransferFunctionToDataRange()
-GetColorTransferFunction(array[1]).ApplyPreset("Cool to Warm", True)
+colours = GetColorTransferFunction(array[1])
+colours.ApplyPreset("Cool to Warm", True)
+cells.SetScalarBarVisibility(view, True)
+bar = GetScalarBar(colours, view)
+bar.WindowLocation, bar.ScalarBarLength = "Lower Right Corner", 0.3
 
 # ... and the patches, coloured by their level.
 patches = Show(reader, view)
