@@ -187,7 +187,7 @@ PYBIND11_MODULE(_core, module)
       .def_property_readonly("heads", [](const DataSet& data) { return HeadsOf(data.Steps()); })
       .def_property_readonly("times", [](const DataSet& data) { return TimeValues(data.Steps()); })
       .def_property_readonly("warnings", [](const DataSet& data) { return TextsOf(data.Steps().Warnings); })
-      .def_property_readonly("notes", [](const DataSet& data) { return TextsOf(data.Steps().Notes); })
+      .def_property_readonly("notes", [](const DataSet& data) { return TextsOf(NotesOf(data.Steps())); })
       .def("format", &DataSet::FormatName)
       .def("open", &OpenStep);
   py::class_<Step, std::shared_ptr<Step>>(module, "Step")

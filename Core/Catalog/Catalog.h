@@ -55,6 +55,9 @@ enum class MeshRole : std::uint8_t
   Flags          ///< VTK's flags of cells or nodes that are ghosts or hidden: data, but always wanted
 };
 
+/// Layers beyond a patch that arrays may have.
+constexpr int MostGhosts = 64;
+
 /// An array on patches.
 struct Variable
 {
@@ -69,8 +72,8 @@ struct Variable
   /// One component: where the points of a list lie, as numbers of cells of Catalog::Lattice, from 1, axis 0
   /// fastest. No data by itself.
   bool Positions = false;
-  /// Stored numbers from UndefinedFrom to UndefinedTo stand for no value, and so do those that are not
-  /// finite; floating-point ones become NaN when they are read. NaN here: every stored number is a value.
+  /// Stored numbers from UndefinedFrom to UndefinedTo stand for no value, and so does NaN;
+  /// floating-point ones become NaN when they are read. NaN here: every stored number is a value.
   double UndefinedFrom = std::numeric_limits<double>::quiet_NaN();
   double UndefinedTo = std::numeric_limits<double>::quiet_NaN();
   std::string LongName{};  ///< what it is and its unit, in the words of the file; empty where it does not say

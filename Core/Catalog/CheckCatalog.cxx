@@ -16,7 +16,6 @@ namespace {
 
 constexpr int LargestIndex = 1 << 30;
 constexpr int LargestRatio = 1 << 10;
-constexpr int MostGhosts = 64;
 constexpr int MostComponents = 1 << 20;
 constexpr double MostCells = 1e14;  ///< of a patch, with the widest ghosts there can be
 constexpr std::int64_t MostOfMesh = std::int64_t(1) << 40;  ///< nodes or entries of a patch

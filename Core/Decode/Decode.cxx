@@ -44,7 +44,9 @@ template <typename T>
 T BoundIn(double bound, double toward)
 {
   if (std::abs(bound) > std::numeric_limits<T>::max()) {
-    return bound > 0 ? std::numeric_limits<T>::infinity() : -std::numeric_limits<T>::infinity();
+    const bool outwards = (toward > bound) == (bound > 0) || std::isinf(bound);
+    const T beyond = outwards ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+    return bound > 0 ? beyond : -beyond;
   }
   const T near = static_cast<T>(bound);
   const bool outside = toward > bound ? near < bound : near > bound;
@@ -57,12 +59,10 @@ bool BlankRange(T* values, std::int64_t count, double from, double to)
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const T low = BoundIn<T>(from, infinity);
   const T high = BoundIn<T>(to, -infinity);
-  const T largest = std::numeric_limits<T>::max();
   int found = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    // Without branches, and true for NaN, which compares with nothing.
-    const bool finite = std::abs(values[i]) <= largest;
-    const bool undefined = (!finite) | ((values[i] >= low) & (values[i] <= high));
+    // Without branches; NaN compares with nothing, not with itself either.
+    const bool undefined = (!(values[i] == values[i])) | ((values[i] >= low) & (values[i] <= high));
     values[i] = undefined ? std::numeric_limits<T>::quiet_NaN() : values[i];
     found |= undefined;
   }

@@ -18,8 +18,8 @@ using Dims = std::array<std::int64_t, 3>;
 /// place.
 void SwapByteOrder(void* data, std::size_t count, std::size_t elementBytes);
 
-/// Floating-point values from `from` to `to`, and those that are not finite, become NaN, in place; true when
-/// there are any. Integers stay as they are: false.
+/// Floating-point values from `from` to `to` become NaN, in place; true when there are any, or NaN already.
+/// Integers stay as they are: false.
 bool BlankUndefined(void* values, std::int64_t count, ElementType type, double from, double to);
 
 /// A patch's own array: stored with some layers of ghosts, wanted with others.

@@ -99,4 +99,21 @@ std::vector<double> TimeValues(const Series& series)
   return increases(steps) ? steps : positions;
 }
 
+std::vector<std::string> NotesOf(const Series& series)
+{
+  std::vector<std::string> notes = series.Notes;
+  const std::vector<double> values = TimeValues(series);
+  bool times = true, numbers = true;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    times = times && values[i] == series.Steps[i].Time;
+    numbers = numbers && values[i] == static_cast<double>(series.Steps[i].Step);
+  }
+  if (!times) {
+    notes.push_back(fmt::format(
+        "The times in the files do not increase. ParaView and Python use {} instead, {:g} to {:g}.",
+        numbers ? "the step numbers" : "the positions of the steps", values.front(), values.back()));
+  }
+  return notes;
+}
+
 }  // namespace patchio

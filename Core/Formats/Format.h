@@ -61,7 +61,9 @@ struct LocateOptions
   /// Told how far it is, often, on the calling thread. Where that says false, Locate() throws Error as soon
   /// as the requests in flight have ended (see LocateTask). Null: no progress is told.
   ProgressCallback Progress = nullptr;
-  bool Checksums = false;  ///< wanted, where the files have them; see LocationTable
+  /// With all that files have to compare values with: their checksums (see LocationTable), and what stands in
+  /// front of them.
+  bool Verify = false;
 };
 
 /// A file format. Without state: all methods may be called for any path, from one thread at a time.
@@ -124,5 +126,7 @@ void TurnTo(Catalog& catalog, const TimeStep& step);
 /// Values for ParaView's time controls, strictly increasing: the steps' times where they increase, else their
 /// step numbers (times may repeat or be 0 throughout), else 0, 1, 2, ...
 std::vector<double> TimeValues(const Series& series);
+/// Series::Notes, and one more where TimeValues() are other times than those in the files.
+std::vector<std::string> NotesOf(const Series& series);
 
 }  // namespace patchio

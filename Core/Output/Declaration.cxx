@@ -208,8 +208,10 @@ void Declaration::AddVariable(const DeclaredVariable& variable)
     throw Error(fmt::format(
         "Variable '{}' has {} components: expected 1 to {}.", name, variable.Components, MostComponents));
   }
-  if (least < 0) {
-    throw Error(fmt::format("Variable '{}' has {} ghost layers: expected 0 or more.", name, least));
+  const int most = *std::max_element(variable.Ghosts.begin(), variable.Ghosts.end());
+  if (least < 0 || most > MostGhosts) {
+    throw Error(fmt::format(
+        "Variable '{}' has {} ghost layers: expected 0 to {}.", name, least < 0 ? least : most, MostGhosts));
   }
   Variable& entry = this->All.Variables.emplace_back();
   entry.Name = variable.Name;

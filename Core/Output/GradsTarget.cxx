@@ -38,10 +38,11 @@ std::string NameForGrads(const std::string& name)
   const bool fits =
       lower.size() <= 15 && std::isalpha(static_cast<unsigned char>(lower[0])) &&
       std::all_of(lower.begin(), lower.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-  if (!fits) {
-    throw Error(fmt::format(
-        "The name '{}' is invalid in GrADS. Use at most 15 letters and digits, beginning with a letter.",
-        PlainText(name)));
+  if (!fits || lower == "endvars") {
+    throw Error(
+        fmt::format("The name '{}' is invalid in GrADS. Use at most 15 letters and digits, beginning "
+                    "with a letter, and not ENDVARS, which ends the list of variables.",
+            PlainText(name)));
   }
   return lower;
 }
@@ -131,6 +132,7 @@ private:
       const std::vector<container::PatchValues>& mine, int threads);
   void WritePlanes(const Planes& planes, std::size_t place, std::size_t begin, std::size_t end,
       const std::vector<std::string>& texts, int threads) const;
+  void CheckKept(std::uint64_t bytes);
   void Describe(const Catalog& data, std::size_t steps) const;
 
   Communicator& Ranks;
@@ -176,8 +178,10 @@ void GradsTarget::TryToWrite(
     this->Open();
   }
   const Planes planes(step, this->Cells, this->Ranks.Size());
+  const std::size_t bytes = planes.Count() * planes.Values() * sizeof(float);
+  this->CheckKept(this->Steps * bytes);
   const std::size_t lost = this->Lost.Before(step.Data.Step).size();
-  this->FillLost(lost, planes.Count() * planes.Values() * sizeof(float), threads);
+  this->FillLost(lost, bytes, threads);
   const std::size_t place = this->Steps + lost;
   this->WriteValues(planes, place, step, mine, threads);
   RunOnAllRanks(this->Ranks, [&] {
@@ -187,6 +191,18 @@ void GradsTarget::TryToWrite(
   });
   this->Steps = place + 1;
   this->Lost.Forget(step.Data.Step);
+}
+
+/// Collective. Throws Error unless the data file still has the bytes of all steps so far.
+void GradsTarget::CheckKept(std::uint64_t bytes)
+{
+  RunOnAllRanks(this->Ranks, [&] {
+    const std::uint64_t found = this->Ranks.Rank() == 0 ? this->File->Size() : bytes;
+    if (found < bytes) {
+      throw FileError(this->DataPath, fmt::format("{} bytes, as this run has written", bytes),
+          fmt::format("{}", found), "Do not change a file before the run that writes it has ended");
+    }
+  });
 }
 
 /// Collective: writes undefined values for `steps` lost steps, so that later steps keep their dates. bytes:

@@ -58,7 +58,7 @@ struct LoadSettings
 {
   int Threads = 1;           ///< NT >= 1
   bool StopAtFault = false;  ///< true: the first fault ends the read; false: everything sound is read
-  bool Verify = false;       ///< compare values with checksums, where the files have some
+  bool Verify = false;       ///< compare values with what the files have for that, see LocateOptions
   StorageModel Storage;      ///< decides on the size of requests
   /// Nobody has asked for it yet: the values that are shown, and some memory within the pool's limit, stay.
   bool Ahead = false;

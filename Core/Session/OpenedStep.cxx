@@ -151,13 +151,13 @@ FilesSeen OpenedStep::DescribedBy() const
 }
 
 LocationTable OpenedStep::Locate(const std::vector<PatchVariable>& requests, int threads,
-    const ProgressCallback& progress, bool checksums) const
+    const ProgressCallback& progress, bool verify) const
 {
   this->CheckUnchanged();
   if (requests.empty()) {
     return {};
   }
-  if (this->Known) {
+  if (this->Known && !verify) {
     IndexAnswer answer = this->Known->Index.Find(*this->Description, requests);
     const auto states = StatesOf(answer.Table.Files, threads);
     bool holds = answer.Complete;
@@ -170,7 +170,7 @@ LocationTable OpenedStep::Locate(const std::vector<PatchVariable>& requests, int
     }
   }
   return FormatOf(this->Description->Path)
-      .Locate(*this->Description, requests, {threads, false, false, progress, checksums});
+      .Locate(*this->Description, requests, {threads, false, false, progress, verify});
 }
 
 }  // namespace patchio

@@ -45,9 +45,9 @@ public:
   /// Where the requests lie; every rank by itself. Answers from the index as long as the files that it leads
   /// to are the ones that it describes, else from the format. Throws Error when the describing file has
   /// changed since the step was opened, and when the format was stopped by `progress` (LocateOptions).
-  /// checksums: of values, too, where the format has them.
+  /// verify: see LocateOptions; the files are asked then, not the sidecar.
   LocationTable Locate(const std::vector<PatchVariable>& requests, int threads,
-      const ProgressCallback& progress = {}, bool checksums = false) const;
+      const ProgressCallback& progress = {}, bool verify = false) const;
 
   /// True while the describing file is the one that was opened.
   bool Unchanged() const;

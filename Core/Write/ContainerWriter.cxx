@@ -351,6 +351,11 @@ void ContainerWriter::Begin(StepWriter& step)
       throw FileError(this->Folder, "the container that this run writes", "another one, or none",
           "Do not move or replace a container before the run that writes it has ended");
     }
+    if (this->Log && this->Log->Size() < this->LogEnd) {
+      throw FileError(this->Log->Path(), fmt::format("{} bytes, as this run has written", this->LogEnd),
+          fmt::format("{}", this->Log->Size()),
+          "Do not change a container before the run that writes it has ended");
+    }
   });
   const auto before = this->Steps.find(number);
   const bool taken = before != this->Steps.end() && before->second.Names == FileNames::Usual;

@@ -30,7 +30,7 @@ def values(step, rank, cells):
 
 def write(library, configuration, cells, steps):
     """Each step: number, and what is odd about it: "null" (rank 0 has no list of arrays), "origin" (another one from here on), "folder"
-    (another current one), "signal" (small files only, from the begin), "moved" (the first channel's file, which another run writes anew), "time" (another one on rank 1). Prints the
+    (another current one), "signal" (small files only, from the begin), "moved" (the first channel's file, which another run writes anew), "cut" (somebody cuts the first channel's file), "time" (another one on rank 1). Prints the
     message of each call that fails."""
     mpi, cells = simulation.Mpi(library), int(cells)
     if "signal" in steps:
@@ -56,6 +56,9 @@ def write(library, configuration, cells, steps):
                 path = json.loads(configuration)["channels"][0]["path"]
                 os.rename(path, path + ".old")
                 shutil.copytree(path + ".old", path)
+            if odd == "cut":
+                path = json.loads(configuration)["channels"][0]["path"]
+                os.truncate(os.path.join(path, "index") if path.endswith(".pio") else path[:-3] + "dat", 100)
             try:
                 array = values(number, mpi.rank, cells)
                 out.write(number, 0.5 * number + (odd == "time" and mpi.rank == 1), None if odd == "null" and mpi.rank == 0 else [array])
@@ -136,6 +139,14 @@ def places(options, folder):
             shutil.rmtree(path)
 
 
+def cut(options, folder):
+    """A file that somebody cuts while it is written gets no further steps, and the simulation is told."""
+    for mode in ("direct", "thread"):
+        for channel in ({"path": os.path.join(folder, "a.pio")}, {"path": os.path.join(folder, "m.ctl"), "format": "grads"}):
+            code, text = simulate(options, 1, {**channel, "overwrite": True}, [(0, ""), (1, ""), (2, "cut"), (3, "")], mode=mode)
+            expect(code == 0 and text.count("as this run has written, found 100") == 2, "%s, %s: exit code %d, %s", channel["path"], mode, code, text)
+
+
 def strangers(options, folder):
     """`overwrite` replaces what an earlier run wrote, also one that ended early, and no other file."""
     sensor = {"format": "kwave", "windows": [{"last": 20}], "cuboids": [{"lower": [0, 0, 0], "upper": [3, 3, 3]}]}
@@ -205,7 +216,7 @@ def main():
     if sys.argv[1] == "--rank":
         return write(*sys.argv[2:])
     options = {sys.argv[i][2:]: os.path.abspath(sys.argv[i + 1]) for i in range(1, len(sys.argv), 2)}
-    for case in (grads, kwave, places, strangers, small_files, ranks_differ, shapes):
+    for case in (grads, kwave, places, cut, strangers, small_files, ranks_differ, shapes):
         with tempfile.TemporaryDirectory() as folder:
             case(options, folder)
     return 1 if faults else 0

@@ -360,6 +360,7 @@ def case_amrex(bench):
         np.testing.assert_allclose(variable["range"], [all_values.min(), all_values.max()], rtol=1e-6)
     assert "time 0.1" in bench.must(["info", path])
     check_names(bench, path)
+    check_headers(bench, path)
     cut = path + "/Level_0/Cell_D_00000"
     with open(cut, "r+b") as file:
         file.truncate(os.path.getsize(cut) - 1)
@@ -367,6 +368,24 @@ def case_amrex(bench):
         code, out, err = bench.run([command, path])
         # A FAB, here of two components, is there as a whole or not at all.
         assert code == 1 and "2 arrays cannot be read. %s: expected " % cut in out, (command, out, err)
+
+
+def check_headers(bench, path):
+    """Each FAB's header is compared with its box where values are verified: the room between FABs does not tell two of one size apart."""
+    copy = path + "_exchanged"
+    shutil.copytree(path, copy)
+    with open(copy + "/Level_0/Cell_H") as file:
+        text = file.read()
+    places = re.findall(r"FabOnDisk: Cell_D_00000 \d+", text)[:2]
+    with open(copy + "/Level_0/Cell_H", "w") as file:
+        file.write(text.replace(places[0], "X").replace(places[1], places[0]).replace("X", places[1]))
+    container = copy + ".pio"
+    for command in (["verify", copy], ["convert", copy, container]):
+        code, out, err = bench.run(command)
+        assert code == 1 and "%s/Level_0/Cell_D_00000: expected ((" % copy in out + err, (command, out, err)
+    assert not os.path.exists(container)
+    assert bench.must(["verify", path]).startswith("sound: ")
+    shutil.rmtree(copy)
 
 
 def check_names(bench, path):
@@ -421,6 +440,7 @@ def case_kwave(bench):
     assert sensor["role"] == "separate" and sensor["patches"] == len(corners) and domain["spacing"] == spacing
     assert all(one["variables"] == step["variables"] and one["levels"] == step["levels"] for one in more), more[0]
     text = bench.must(["info", path])
+    check_sensor(bench)
     assert "%d more steps with the same contents, up to step" % (sampled - 1) in text and "of this file" not in text, text
     assert "\nStep %d, time " % more[-1]["step"] in text and text.count("\nStep ") == 1, text
     with open(path, "r+b") as file:
@@ -428,6 +448,29 @@ def case_kwave(bench):
     for command in ("info", "verify"):
         code, _, err = bench.run([command, path])
         assert code == 1 and path in err and complaints(err) == 1, err
+
+
+def check_sensor(bench):
+    """Points beyond the domain, and a series with fewer steps or points than the others, are faults."""
+    import make_cases
+    path, container = os.path.join(bench.place, "points.h5"), os.path.join(bench.place, "points.pio")
+
+    def shorter(steps, points):
+        def edit(file):
+            values = file["ux"][:, :file["ux"].shape[1] - steps, :file["ux"].shape[2] - points]
+            del file["ux"]
+            make_cases.put(file, "ux", values)
+        return edit
+
+    for edit, text in ((None, None), (lambda file: file["sensor_mask_index"].__setitem__((0, 0, 1), 10 ** 9), "found point 1000000000"),
+                       (shorter(1, 0), " is damaged: ux ("), (shorter(0, 1), " is damaged: ux (")):
+        with make_cases.start(path) as file:
+            make_cases.points(file)
+            edit and edit(file)
+        code, out, err = bench.run(["verify", path])
+        assert code == (1 if edit else 0) and (not text or text in out + err), (text, out, err)
+        code, out, err = bench.run(["convert", path, container, "--overwrite"])
+        assert code == (1 if edit else 0) and (not text or text in out + err), (text, out, err)
 
 
 def case_grads(bench):

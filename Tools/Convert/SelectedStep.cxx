@@ -3,6 +3,7 @@
 #include "Container/StepLayout.h"
 #include "Io/ReadTask.h"
 #include "Plan/PreferredRanks.h"
+#include "Session/PointPlaces.h"
 #include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/NameList.h"
@@ -199,6 +200,9 @@ std::vector<PatchArrays> SelectedStep::ArraysOf(const LoadResult& loaded) const
                         "per variable: leave the variable out (--variables).",
                 this->Wanted.Path, PlainText(this->Wanted.Variables[v].Name), NameOf(array.Type),
                 this->PatchOf[one.Patch], NameOf(this->TypesOfVariables[v])));
+      }
+      if (array.Status == ArrayStatus::Read && this->Wanted.Variables[v].Positions) {
+        PointPlaces(this->Wanted, array, PlainText(this->Wanted.Variables[v].Name));  // are in the domain
       }
       one.Arrays.push_back(array.Status == ArrayStatus::Read ? &array : nullptr);
     }

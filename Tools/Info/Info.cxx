@@ -50,22 +50,6 @@ json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, con
   return all;
 }
 
-/// A note if programs that show the data use other times than those in the files; else empty.
-std::string NoteOnTimes(const Series& series, const std::vector<double>& values)
-{
-  bool times = true, numbers = true;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    times = times && values[i] == series.Steps[i].Time;
-    numbers = numbers && values[i] == static_cast<double>(series.Steps[i].Step);
-  }
-  return times ? std::string()
-               : fmt::format(
-                     "The times in the files do not increase. ParaView and Python use {} instead, {:g} to "
-                     "{:g}.",
-                     numbers ? "the step numbers" : "the positions of the steps", values.front(),
-                     values.back());
-}
-
 /// The smallest box around all steps; null if one of their boxes is not known.
 json BoundsOfAll(const json& steps)
 {
@@ -103,11 +87,7 @@ json Describe(const Options& options)
   const TimeStep &first = series.Steps.front(), &last = series.Steps.back();
   json all = {{"path", options.Path}, {"format", format.Name()}, {"step_count", series.Steps.size()},
       {"times", {first.Time, last.Time}}, {"time_values", TimeValues(series)}, {"warnings", series.Warnings},
-      {"notes", series.Notes}};
-  const std::string onTimes = NoteOnTimes(series, TimeValues(series));
-  if (!onTimes.empty()) {
-    all["notes"].push_back(onTimes);
-  }
+      {"notes", NotesOf(series)}};
   if (!first.Date.empty()) {
     all["dates"] = {first.Date, last.Date};
   }

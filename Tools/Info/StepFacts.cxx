@@ -1,6 +1,8 @@
 #include "Info/StepFacts.h"
 
 #include "MetadataChannel/LocationIndex.h"
+#include "Session/PointPlaces.h"
+#include "Session/ReadPatchData.h"
 #include "Support/ByteText.h"
 #include "Support/Communicator.h"
 #include "Support/Error.h"
@@ -122,11 +124,41 @@ void LookForArrays(const Format& format, bool trustSidecar, int threads, StepFac
   for (std::uint64_t first = 0; first < patches; first += part) {
     const auto requests = StoredOn(catalog, order.PatchesOf(first, std::min(part, patches - first)));
     const std::string fault = CatchError([&] {
-      inventory.Add(requests, known ? facts.Sidecar.Found->Index.Index.Find(catalog, requests).Table
-                                    : format.Locate(catalog, requests, {threads, false, false, nullptr}));
+      inventory.Add(requests,
+          known ? facts.Sidecar.Found->Index.Index.Find(catalog, requests).Table
+                : format.Locate(catalog, requests, {threads, false, false, nullptr, !trustSidecar}));
     });
     if (!fault.empty()) {
       inventory.AddFault(fault, requests.size());
+    }
+  }
+}
+
+/// Positions of points are part of the grid: whether they lie in the domain.
+void LookAtPositions(int threads, StepFacts& facts)
+{
+  const Catalog& catalog = *facts.Data;
+  for (std::size_t v = 0; v < catalog.Variables.size(); ++v) {
+    const Variable& variable = catalog.Variables[v];
+    for (std::size_t p = 0; p < catalog.Patches.size() && variable.Positions; ++p) {
+      const int patch = static_cast<int>(p);
+      if (catalog.PresenceOf(static_cast<int>(v), patch) != Presence::Stored) {
+        continue;
+      }
+      const char* const name = variable.Name.c_str();
+      ReadPatchDataResult read = ReadPatchData(facts.Step.Path, &patch, 1, &name, 1, threads);
+      if (read.Error != ReadError::None) {
+        return;  // LookForArrays() tells it
+      }
+      VariableData& data = read.Patches[0].Variables[0];
+      LoadedArray numbers;
+      numbers.Type = data.Type;
+      numbers.Tuples = data.Tuples;
+      numbers.Values = std::move(data.Data);
+      const std::string fault = CatchError([&] { PointPlaces(catalog, numbers, PlainText(variable.Name)); });
+      if (!fault.empty()) {
+        facts.Faults.push_back({fault, 1});
+      }
     }
   }
 }
@@ -149,6 +181,9 @@ StepFacts LookAt(const Format& format, const TimeStep& step, bool trustSidecar, 
   });
   if (facts.NotOpened.empty()) {
     LookForArrays(format, trustSidecar, threads, facts);
+    if (!trustSidecar) {
+      LookAtPositions(threads, facts);
+    }
   } else {
     facts.Data.reset();
   }

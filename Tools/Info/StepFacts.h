@@ -41,7 +41,7 @@ struct StepFacts
 
 /// Opens the step and looks whether each of its arrays lies in a file that is there and complete. Reads no
 /// values. trustSidecar: files that a valid sidecar describes, which have not changed, are not looked at
-/// again.
+/// again. Without it, the headers before values and the positions of points are checked, too.
 StepFacts LookAt(const Format& format, const TimeStep& step, bool trustSidecar, int threads);
 
 /// The steps of this number, or all. Throws Error if there is none; it names `path` and what was left out.

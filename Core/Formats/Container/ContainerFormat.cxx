@@ -52,7 +52,7 @@ public:
   {
     this->Task.LocateEach(
         requests, this->Table, [this](const PatchVariable& request) { return this->LocateOne(request); });
-    if (this->Options.Checksums) {
+    if (this->Options.Verify) {
       this->Table.Checksums =
           ReadChecksums(ContainerFolderOf(this->Data.Path), this->Where.Record, this->Where.Rows, requests);
     }

@@ -177,8 +177,8 @@ void CatalogMaker::AddPatches(const Box& cells)
 void CatalogMaker::AddVariables()
 {
   const Descriptor& d = this->Source;
-  // Values differ from the one for "undefined" by rounding; infinity: only numbers that are not finite.
-  const double undefined = d.Undefined.value_or(std::numeric_limits<double>::infinity());
+  // Values differ from the one for "undefined" by rounding. Without one, a number that no float is equal to.
+  const double undefined = d.Undefined.value_or(std::numeric_limits<double>::max());
   const double tolerance = d.Undefined ? std::abs(undefined) / 1e5 : 0;
   for (std::int64_t member = 0; member < d.MemberCount(); ++member) {
     for (const GradsVariable& source : d.Variables) {
@@ -247,6 +247,9 @@ std::vector<std::string> NotesOnGrid(const Descriptor& descriptor)
             : fmt::format(
                   "{}: z is the number of the level, from 0; the field data array 'levels' has their values",
                   descriptor.Path));
+  }
+  if (!descriptor.Undefined) {
+    notes.push_back(descriptor.Path + ": there is no UNDEF, so every number is taken for a value");
   }
   constexpr double pole = 90;
   if (descriptor.Projection.empty() && (descriptor.Y.front() < -pole || descriptor.Y.back() > pole)) {

@@ -1,5 +1,6 @@
 #include "Formats/CutBox.h"
 #include "Formats/KWave/KwaveDescription.h"
+#include "Formats/KWave/KwaveNames.h"
 
 namespace patchio::kwave {
 namespace {
@@ -36,7 +37,7 @@ void AddVariables(const KwaveDescription& description, Catalog& catalog)
   for (const PartSet& set : description.Sets) {
     if (set.Role == LevelRole::Points) {
       Variable& positions = catalog.Variables.emplace_back();
-      positions.Name = set.Name + " positions";
+      positions.Name = PositionsOf(set.Name);
       positions.StoredName = set.Positions;
       positions.TimeInvariant = true;
       positions.Positions = true;

@@ -91,9 +91,9 @@ private:
   MaskType Type = MaskType::Index;
   std::vector<std::pair<std::string, DatasetInfo>> DomainItems;
   std::vector<SensorItem> SensorItems;
-  std::vector<Mask> Sensor;  ///< none or one
-  std::vector<std::string> Complex, Unknown;
-  std::uint64_t SampledSteps = 0;  ///< that the arrays have room for; 0: no series
+  std::vector<Mask> Sensor;                            ///< none or one
+  std::vector<std::string> Complex, Unknown, Damaged;  ///< names
+  std::uint64_t SampledSteps = 0;                      ///< that the arrays have room for; 0: no series
 };
 
 bool Reader::HasDomainShape(const DatasetInfo& info) const
@@ -291,9 +291,9 @@ bool Reader::TakeSteps(const std::string& name, std::uint64_t steps)
     this->SampledSteps = steps;
   }
   if (steps != this->SampledSteps || steps == 0) {
-    this->Result.Notes.push_back(
-        fmt::format("'{}' is skipped because it has {} steps and other variables have {}", name, steps,
-            this->SampledSteps));
+    if (steps != this->SampledSteps) {  // otherwise no step is written yet
+      this->Damaged.push_back(fmt::format("{} ({} of {} steps)", name, steps, this->SampledSteps));
+    }
     return false;
   }
   return true;
@@ -308,7 +308,10 @@ void Reader::AddPoints()
   for (const SensorItem& item : this->SensorItems) {
     const bool series =
         !IsAggregate(item.Name) && (IsOfSensor(item.Name) || this->IsOurs || item.Info.Dims[1] > 1);
-    if (this->SensorPoints(item.Info) != mask.Points || (!series && item.Info.Dims[1] != 1)) {
+    if (this->SensorPoints(item.Info) != mask.Points && IsOfSensor(item.Name)) {
+      const std::uint64_t points = this->SensorPoints(item.Info);
+      this->Damaged.push_back(fmt::format("{} ({} of {} points)", item.Name, points, mask.Points));
+    } else if (this->SensorPoints(item.Info) != mask.Points || (!series && item.Info.Dims[1] != 1)) {
       this->Unknown.push_back(item.Name);
     } else if (!series || this->TakeSteps(item.Name, item.Info.Dims[1])) {
       WidenGrain(to.Sets.back().Parts[0], item.Info, 2);
@@ -414,18 +417,18 @@ void Reader::ReadSteps()
 
 void Reader::WriteNotes()
 {
-  const auto note = [this](std::vector<std::string>& names, const std::string& why) {
+  const auto say = [](std::vector<std::string>& names, const std::string& why, std::vector<std::string>& to) {
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     const auto shown = static_cast<std::ptrdiff_t>(std::min<std::size_t>(names.size(), 12));
     const std::string list = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
     if (!names.empty()) {
-      this->Result.Notes.push_back(
-          fmt::format("skipped, {}: {}{}", why, list, names.size() > 12 ? " and others" : ""));
+      to.push_back(fmt::format("skipped, {}: {}{}", why, list, names.size() > 12 ? " and others" : ""));
     }
   };
-  note(this->Complex, "complex values");
-  note(this->Unknown, "unsupported type or shape");
+  say(this->Complex, "complex values", this->Result.Notes);
+  say(this->Unknown, "unsupported type or shape", this->Result.Notes);
+  say(this->Damaged, "because " + this->Result.Path + " is damaged", this->Result.Warnings);
 }
 
 void Reader::CheckAnything() const

@@ -59,6 +59,9 @@ std::string FaultOfName(const std::string& name)
   if (IsHeader(name) || IsSetting(name)) {
     return "k-Wave files use this name themselves";
   }
+  if (name == PositionsOf("sensor")) {
+    return "readers give this name to the positions of the sensor's points";
+  }
   return IsAggregate(name) ? "k-Wave files use this name for one value of all steps" : "";
 }
 

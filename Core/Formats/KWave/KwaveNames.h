@@ -20,6 +20,12 @@ bool IsAggregate(const std::string& name);
 /// True for the names of single numbers in a file's header, such as "Nx", "dt" and "t_index".
 bool IsHeader(const std::string& name);
 
+/// The name of the variable with the positions of a list of points.
+inline std::string PositionsOf(const std::string& list)
+{
+  return list + " positions";
+}
+
 /// Returns the reason why PatchIO cannot write a sensor's variable with this name, as a phrase for messages.
 /// Empty: PatchIO can write it.
 std::string FaultOfName(const std::string& name);

@@ -69,7 +69,7 @@ class Case:
         values = self.values(step, member, variable)
         if values.dtype.kind == "f":
             wide = values.astype(np.float64)
-            undefined = ~np.isfinite(wide)
+            undefined = np.isnan(wide)
             if self.undef is not None:
                 undefined |= np.abs(wide - self.undef) <= abs(self.undef) / 1e5
             values[undefined] = np.nan

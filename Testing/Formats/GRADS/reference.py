@@ -80,7 +80,7 @@ def read(path):
             data = raw[first:first + fields[v]].astype("f4")
             data = data[:, ::-1] if "yrev" in options else data
             wide = data.astype(float)
-            arrays[-1][name] = np.where(~np.isfinite(wide) | (np.abs(wide - undef) <= abs(undef) / 1e5), np.float32(np.nan), data)
+            arrays[-1][name] = np.where(np.isnan(wide) | (np.abs(wide - undef) <= abs(undef) / 1e5), np.float32(np.nan), data)
     hours = [(t - datetime(1970, 1, 1)).total_seconds() / 3600 for t in times]
     deep = [n for n, levels, _ in variables if levels > 1]
     assert values
