@@ -27,8 +27,21 @@ enum class StorageLayout : std::uint8_t
   Nowhere       ///< nowhere in this file; Reason says why
 };
 
+/// The kinds of lists that HDF5 keeps of the chunks of a data set.
+enum class ChunkIndex : std::uint8_t
+{
+  Tree1,            ///< a B-tree of version 1, as all have without HDF5 1.10's bounds
+  Single,           ///< one chunk, and no list
+  Implicit,         ///< all chunks one after another
+  FixedArray,       ///< data sets with a largest extent
+  ExtensibleArray,  ///< data sets with one unlimited axis
+  Tree2             ///< a B-tree of version 2: more unlimited axes
+};
+
 struct Dataset
 {
+  static constexpr std::uint64_t Unlimited = ~std::uint64_t(0);
+
   NumberClass Class = NumberClass::Other;
   StorageLayout Layout = StorageLayout::Nowhere;
   bool BigEndian = false;
@@ -43,7 +56,12 @@ struct Dataset
   std::array<std::uint64_t, ChunkedArray::MaximumRank> Dims{};
   std::array<std::uint64_t, ChunkedArray::MaximumRank> ChunkDims{};
   std::uint64_t Fill = 0;
-  std::uint64_t ChunkTree = 0;  ///< for IndexReader::ListChunks only
+  // For IndexReader::ListChunks only.
+  ChunkIndex Index = ChunkIndex::Tree1;
+  std::uint64_t ChunkAddress = 0;  ///< of the list, or of the chunks where there is none
+  std::array<std::uint64_t, ChunkedArray::MaximumRank> MostDims{};  ///< that Dims may become, or Unlimited
+  std::uint64_t SingleBytes = 0;                                    ///< Single, with filters: of the chunk
+  std::uint32_t SingleSkipped = 0;                                  ///< Single: Chunk::SkippedFilters
 
   std::string Reason;  ///< Library: "filter 4 (szip)"; Nowhere: "none written yet"
 };

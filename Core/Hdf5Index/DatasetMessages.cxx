@@ -11,8 +11,6 @@
 namespace patchio::hdf5index {
 namespace {
 
-constexpr std::uint64_t NoAddress = ~std::uint64_t(0);
-
 /// The IEEE formats of 4 and 8 bytes, as the properties of a floating-point type tell them.
 struct FloatFormat
 {
@@ -32,6 +30,9 @@ std::uint64_t Product(std::uint64_t a, std::uint64_t b)
 
 void DatasetMessages::Take(const Message& message)
 {
+  if (message.Shared && message.Type != MessageType::Datatype) {
+    throw Unfamiliar("a shared message");
+  }
   // Where a header has a message twice, the first counts.
   switch (message.Type) {
     case MessageType::Dataspace:
@@ -78,12 +79,15 @@ void DatasetMessages::TakeSpace(const Message& message)
     throw Unfamiliar("a dataspace of another kind");
   }
   const std::size_t dims = version == 1 ? 8 : 4;
+  const bool hasMost = (message.At<std::uint8_t>(2) & 1) != 0;
   std::uint64_t values = 1;
   for (unsigned d = 0; d < this->Rank; ++d) {
     const auto length = message.At<std::uint64_t>(dims + 8 * d);
     values = Product(values, length);
     if (d < ChunkedArray::MaximumRank) {
       this->Result.Dims[d] = length;
+      this->Result.MostDims[d] =
+          hasMost ? message.At<std::uint64_t>(dims + 8 * (std::size_t(this->Rank) + d)) : length;
     }
   }
   this->Result.Values = values;
@@ -95,7 +99,7 @@ void DatasetMessages::TakeType(const Message& message)
   const unsigned versionAndClass = message.At<std::uint8_t>(0);
   const unsigned version = versionAndClass >> 4;
   this->Result.ElementBytes = message.At<std::uint32_t>(4);
-  if (version < 1 || version > 3) {
+  if (version < 1 || version > 5) {
     throw Unfamiliar(fmt::format("a datatype of version {}", version));
   }
   switch (versionAndClass & 0xf) {
@@ -144,31 +148,98 @@ void DatasetMessages::TakeFloat(const Message& message)
 
 void DatasetMessages::TakeLayout(const Message& message)
 {
+  constexpr unsigned chunked = 2, virtualDataset = 3;
   const unsigned version = message.At<std::uint8_t>(0);
-  if (version != 3) {
+  if (version < 3 || version > 5) {  // 5 has chunks of more than 4 GiB, and else what 4 has
     throw Unfamiliar(fmt::format("a data layout of version {}", version));
   }
-  const unsigned layout = message.At<std::uint8_t>(1);
-  if (layout == 1) {
-    this->Result.Layout = StorageLayout::Contiguous;
-    this->Result.Offset = message.At<std::uint64_t>(2);
-    this->ContiguousBytes = message.At<std::uint64_t>(10);
-  } else if (layout == 2) {
-    this->Result.Layout = StorageLayout::Chunked;
-    const unsigned dims = message.At<std::uint8_t>(2);  // the last is the element
-    if (dims < 2 || dims > ChunkedArray::MaximumRank + 1) {
-      throw Unfamiliar(fmt::format("chunks of {} axes", dims == 0 ? 0 : dims - 1));
-    }
-    this->ChunkRank = dims - 1;
-    this->Result.ChunkTree = message.At<std::uint64_t>(3);
-    for (unsigned d = 0; d < this->ChunkRank; ++d) {
-      this->ChunkDims[d] = message.At<std::uint32_t>(11 + 4 * d);
-    }
-    this->ChunkElementBytes = message.At<std::uint32_t>(11 + 4 * this->ChunkRank);
+  const unsigned kind = message.At<std::uint8_t>(1);
+  if (kind == virtualDataset) {
+    throw Unfamiliar("a virtual data set");
+  }
+  if (kind != chunked) {
+    this->TakePlainLayout(message, kind);
   } else {
-    throw Unfamiliar(layout == 0 ? std::string("compact layout") : fmt::format("data layout {}", layout));
+    this->Result.Layout = StorageLayout::Chunked;
+    version == 3 ? this->TakeChunks3(message) : this->TakeChunks4(message);
   }
   this->HasLayout = true;
+}
+
+/// Values in one piece: in the message itself, or elsewhere in the file.
+void DatasetMessages::TakePlainLayout(const Message& message, unsigned kind)
+{
+  constexpr unsigned compact = 0, contiguous = 1;
+  this->Result.Layout = StorageLayout::Contiguous;
+  if (kind == compact) {
+    this->ContiguousBytes = message.At<std::uint16_t>(2);
+    message.Need(4, this->ContiguousBytes);
+    this->Result.Offset = message.Address + 4;
+  } else if (kind == contiguous) {
+    this->Result.Offset = message.At<std::uint64_t>(2);
+    this->ContiguousBytes = message.At<std::uint64_t>(10);
+  } else {
+    throw Unfamiliar(fmt::format("data layout {}", kind));
+  }
+}
+
+namespace {
+
+/// Of numbers of axes with that of the element.
+unsigned CheckedChunkRank(unsigned dims)
+{
+  if (dims < 2 || dims > ChunkedArray::MaximumRank + 1) {
+    throw Unfamiliar(fmt::format("chunks of {} axes", dims == 0 ? 0 : dims - 1));
+  }
+  return dims - 1;
+}
+
+}  // namespace
+
+void DatasetMessages::TakeChunks3(const Message& message)
+{
+  this->ChunkRank = CheckedChunkRank(message.At<std::uint8_t>(2));
+  this->Result.ChunkAddress = message.At<std::uint64_t>(3);
+  for (unsigned d = 0; d < this->ChunkRank; ++d) {
+    this->ChunkDims[d] = message.At<std::uint32_t>(11 + 4 * d);
+  }
+  this->ChunkElementBytes = message.At<std::uint32_t>(11 + 4 * this->ChunkRank);
+}
+
+/// Flags, axes with the element, bytes of each length, lengths, kind of list, what is to be known of it, and
+/// its address.
+void DatasetMessages::TakeChunks4(const Message& message)
+{
+  constexpr unsigned skipsPartial = 1, singleHasFilters = 2;
+  // By the numbers of the kinds, from 1: what is to be known of lists stands in their headers, too.
+  constexpr ChunkIndex kinds[] = {ChunkIndex::Single, ChunkIndex::Implicit, ChunkIndex::FixedArray,
+      ChunkIndex::ExtensibleArray, ChunkIndex::Tree2};
+  constexpr std::size_t bytesOfKinds[] = {0, 0, 1, 5, 6};
+  const unsigned flags = message.At<std::uint8_t>(2);
+  this->ChunkRank = CheckedChunkRank(message.At<std::uint8_t>(3));
+  const std::size_t lengthBytes = message.At<std::uint8_t>(4);
+  if (lengthBytes < 1 || lengthBytes > 8 || (flags & skipsPartial) != 0) {
+    throw Unfamiliar(
+        (flags & skipsPartial) != 0 ? "filters that skip partial chunks" : "chunks without a size");
+  }
+  std::size_t place = 5;
+  message.Need(place, lengthBytes * (this->ChunkRank + 1));
+  for (unsigned d = 0; d < this->ChunkRank; ++d, place += lengthBytes) {
+    this->ChunkDims[d] = LoadBytes(message.Data + place, lengthBytes);
+  }
+  this->ChunkElementBytes = LoadBytes(message.Data + place, lengthBytes);
+  place += lengthBytes;
+  const unsigned kind = message.At<std::uint8_t>(place++);
+  if (kind < 1 || kind > std::size(kinds)) {
+    throw Unfamiliar(fmt::format("a list of chunks of kind {}", kind));
+  }
+  this->Result.Index = kinds[kind - 1];
+  if (this->Result.Index == ChunkIndex::Single && (flags & singleHasFilters) != 0) {
+    this->Result.SingleBytes = message.At<std::uint64_t>(place);
+    this->Result.SingleSkipped = message.At<std::uint32_t>(place + 8);
+    place += 12;
+  }
+  this->Result.ChunkAddress = message.At<std::uint64_t>(place + bytesOfKinds[kind - 1]);
 }
 
 void DatasetMessages::TakeFill(const Message& message)

@@ -26,6 +26,9 @@ private:
   void TakeFloat(const Message& message);
   void TakeInteger(const Message& message);
   void TakeLayout(const Message& message);
+  void TakePlainLayout(const Message& message, unsigned kind);
+  void TakeChunks3(const Message& message);
+  void TakeChunks4(const Message& message);
   void TakeFill(const Message& message);
   void TakeOldFill(const Message& message);
   void KeepFill(const Message& message, std::size_t place, std::uint64_t bytes);

@@ -1,6 +1,8 @@
 #include "Hdf5Index/IndexReader.h"
 
 #include "Hdf5Index/DatasetMessages.h"
+#include "Hdf5Index/Lookup3.h"
+#include "Hdf5Index/Tree1.h"
 #include "Support/Hdf5Signature.h"
 
 #include <fmt/format.h>
@@ -8,72 +10,116 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <string_view>
 
 namespace patchio::hdf5index {
 namespace {
 
-constexpr std::uint64_t NoAddress = ~std::uint64_t(0);
 constexpr std::size_t SymbolBytes = 40;
-constexpr std::size_t TreeHeaderBytes = 24;
 constexpr unsigned LargestK = 256;  ///< 4, 16 and 32 unless somebody asked for other nodes
-constexpr int LargestLevel = 16;    ///< of a B-tree's node; half-full nodes of 32 reach 2^64 entries
 
-bool Begins(const std::byte* bytes, const char* signature)
+/// A link of a group of the new style.
+struct Link
 {
-  return std::memcmp(bytes, signature, 4) == 0;
-}
-
-/// Head of a node of a B-tree.
-struct TreeNode
-{
-  int Level;
-  unsigned Children;
+  std::string_view Name;
+  unsigned Kind = 0;                  ///< 0: hard, 1: soft; others lead out of the file
+  std::uint64_t Address = NoAddress;  ///< of a hard link: of the object's header
 };
 
-/// `above`: the level of the node that led here, -1 when it is the root.
-TreeNode ReadTreeNode(Metadata& bytes, std::uint64_t address, unsigned type, int above, unsigned k)
+/// Section IV.A.2.g: version, flags, what they say that there is, name, and for hard links the address.
+Link TakeLink(const Message& message)
 {
-  std::byte head[TreeHeaderBytes];
-  bytes.Read(address, head, sizeof(head));
-  const TreeNode node{Load<std::uint8_t>(head + 5), Load<std::uint16_t>(head + 6)};
-  // As levels go down one by one, a path through the tree is finite.
-  const bool levelFits = above < 0 ? node.Level <= LargestLevel : node.Level == above - 1;
-  if (!Begins(head, "TREE") || Load<std::uint8_t>(head + 4) != type || !levelFits || node.Children > 2 * k) {
-    throw Unfamiliar("a damaged B-tree");
+  constexpr unsigned hasOrder = 4, hasKind = 8, hasCharacters = 0x10, known = 0x1f;
+  const unsigned version = message.At<std::uint8_t>(0), flags = message.At<std::uint8_t>(1);
+  if (version != 1 || (flags & ~known) != 0 || message.Shared) {
+    throw Unfamiliar("a link of another version");
   }
-  return node;
+  std::size_t place = 2;
+  const unsigned kind = (flags & hasKind) != 0 ? message.At<std::uint8_t>(place++) : 0;
+  place += (flags & hasOrder) != 0 ? 8 : 0;
+  place += (flags & hasCharacters) != 0 ? 1 : 0;
+  const std::size_t lengthBytes = std::size_t(1) << (flags & 3);
+  message.Need(place, lengthBytes);
+  const std::uint64_t length = LoadBytes(message.Data + place, lengthBytes);
+  place += lengthBytes;
+  message.Need(place, length);
+  Link link;
+  link.Name = {reinterpret_cast<const char*>(message.Data + place), static_cast<std::size_t>(length)};
+  link.Kind = kind;
+  if (kind == 0) {
+    link.Address = message.At<std::uint64_t>(place + length);
+  }
+  return link;
+}
+
+/// The object of a link with the wanted name.
+std::uint64_t ObjectOf(const Link& link)
+{
+  if (link.Kind != 0) {
+    throw Unfamiliar(link.Kind == 1 ? "a soft link" : "a link to another file");
+  }
+  return link.Address;
 }
 
 }  // namespace
 
-IndexReader::IndexReader() : Header(Bytes) {}
+IndexReader::IndexReader() : Header(Bytes), SharedHeader(Bytes), Heaps(Bytes), Trees(Bytes), Lists(Bytes) {}
 
 void IndexReader::Open(std::shared_ptr<Source::File> file, std::uint64_t bytes)
 {
   this->Bytes.Attach(std::move(file), bytes);
-  this->ReadSuperblock();
+  this->Heaps.Forget();
+  this->FindSuperblock();
+  this->Node.resize(std::max(this->SymbolsK * 2 * SymbolBytes, std::size_t(this->GroupK) * 2 * 16 + 8));
 }
 
-void IndexReader::ReadSuperblock()
+/// At the beginning, or behind a user block of 512, 1024, 2048 ... bytes.
+void IndexReader::FindSuperblock()
+{
+  const std::uint64_t fileBytes = this->Bytes.EndAddress();
+  for (std::uint64_t base = 0; base + 12 <= fileBytes; base = base == 0 ? 512 : 2 * base) {
+    std::byte head[9];
+    this->Bytes.Read(base, head, sizeof(head));
+    if (std::memcmp(head, Hdf5Signature.data(), Hdf5Signature.size()) == 0) {
+      const unsigned version = Load<std::uint8_t>(head + 8);
+      if (version > 3) {
+        throw Unfamiliar(fmt::format("superblock version {}", version));
+      }
+      this->SymbolsK = 4;
+      this->GroupK = 16;
+      this->ChunkK = 32;
+      return version <= 1 ? this->ReadSuperblock1(base) : this->ReadSuperblock2(base);
+    }
+  }
+  throw Unfamiliar("no HDF5 superblock");
+}
+
+namespace {
+
+/// Of a superblock. base: that it says; place: where it lies.
+void CheckEnd(const Metadata& bytes, std::uint64_t base, std::uint64_t place, std::uint64_t end)
+{
+  // A user block that was put before the file later moves all of it, and its base does not say so.
+  if (base > place || end > bytes.EndAddress() || place - base > bytes.EndAddress() - end) {
+    throw Unfamiliar("a truncated file");
+  }
+}
+
+}  // namespace
+
+/// Versions 0 and 1.
+void IndexReader::ReadSuperblock1(std::uint64_t base)
 {
   constexpr std::size_t fixed = 24;  // up to the addresses, but for what version 1 adds
   std::byte head[fixed];
-  this->Bytes.Read(0, head, fixed);
-  if (std::memcmp(head, Hdf5Signature.data(), Hdf5Signature.size()) != 0) {
-    throw Unfamiliar("no HDF5 superblock at the beginning");
-  }
-  const unsigned version = Load<std::uint8_t>(head + 8);
-  if (version > 1) {
-    throw Unfamiliar(fmt::format("superblock version {}", version));
-  }
+  this->Bytes.Read(base, head, fixed);
   if (Load<std::uint8_t>(head + 13) != 8 || Load<std::uint8_t>(head + 14) != 8) {
     throw Unfamiliar("addresses that do not have 8 bytes");
   }
   this->SymbolsK = Load<std::uint16_t>(head + 16);
   this->GroupK = Load<std::uint16_t>(head + 18);
-  this->ChunkK = 32;
-  std::uint64_t place = fixed;
-  if (version == 1) {
+  std::uint64_t place = base + fixed;
+  if (Load<std::uint8_t>(head + 8) == 1) {
     std::byte more[4];
     this->Bytes.Read(place, more, sizeof(more));
     this->ChunkK = Load<std::uint16_t>(more);
@@ -84,14 +130,53 @@ void IndexReader::ReadSuperblock()
   }
   std::byte addresses[48];  // base, free space, end, driver; then of the root's symbol: name, header
   this->Bytes.Read(place, addresses, sizeof(addresses));
-  if (Load<std::uint64_t>(addresses) != 0 || Load<std::uint64_t>(addresses + 24) != NoAddress) {
-    throw Unfamiliar("a file with a user block or in several parts");
+  if (Load<std::uint64_t>(addresses + 24) != NoAddress) {
+    throw Unfamiliar("a file in several parts");
   }
-  if (Load<std::uint64_t>(addresses + 16) > this->Bytes.FileBytes()) {
-    throw Unfamiliar("a truncated file");
-  }
+  CheckEnd(this->Bytes, Load<std::uint64_t>(addresses), base, Load<std::uint64_t>(addresses + 16));
   this->RootHeader = Load<std::uint64_t>(addresses + 40);
-  this->Node.resize(std::max(this->SymbolsK * 2 * SymbolBytes, std::size_t(this->GroupK) * 2 * 16 + 8));
+  this->Bytes.SetBase(base);
+}
+
+/// Versions 2 and 3: section II.A.
+void IndexReader::ReadSuperblock2(std::uint64_t base)
+{
+  std::byte head[48];
+  this->Bytes.ReadChecked(base, head, sizeof(head));
+  if (Load<std::uint8_t>(head + 9) != 8 || Load<std::uint8_t>(head + 10) != 8) {
+    throw Unfamiliar("addresses that do not have 8 bytes");
+  }
+  if (Load<std::uint8_t>(head + 11) != 0) {
+    throw Unfamiliar("a file that is still open for writing");
+  }
+  CheckEnd(this->Bytes, Load<std::uint64_t>(head + 12), base, Load<std::uint64_t>(head + 28));
+  this->RootHeader = Load<std::uint64_t>(head + 36);
+  this->Bytes.SetBase(base);
+  const auto extension = Load<std::uint64_t>(head + 20);
+  if (extension != NoAddress) {
+    this->ReadExtension(extension);
+  }
+}
+
+/// Sizes of the nodes of trees of version 1.
+void IndexReader::ReadExtension(std::uint64_t header)
+{
+  constexpr unsigned driver = 0x14;
+  this->Header.Open(header);
+  Message message;
+  while (this->Header.Next(message)) {
+    if (static_cast<unsigned>(message.Type) == driver) {
+      throw Unfamiliar("a file in several parts");
+    }
+    if (message.Type == MessageType::TreeSizes) {
+      this->ChunkK = message.At<std::uint16_t>(1);
+      this->GroupK = message.At<std::uint16_t>(3);
+      this->SymbolsK = message.At<std::uint16_t>(5);
+    }
+  }
+  if (this->SymbolsK > LargestK || this->GroupK > LargestK || this->ChunkK > LargestK) {
+    throw Unfamiliar("large group nodes");
+  }
 }
 
 Group IndexReader::OpenGroup(std::uint64_t header)
@@ -99,26 +184,103 @@ Group IndexReader::OpenGroup(std::uint64_t header)
   this->Header.Open(header);
   Message message;
   while (this->Header.Next(message)) {
-    if (message.Type == MessageType::LinkInfo || message.Type == MessageType::Link) {
-      break;
+    if (message.Type == MessageType::LinkInfo) {
+      return this->OpenNewGroup(header, message);
     }
-    if (message.Type != MessageType::SymbolTable) {
-      continue;
+    if (message.Type == MessageType::SymbolTable) {
+      return this->OpenSymbols(message);
     }
-    Group group;
-    group.Tree = message.At<std::uint64_t>(0);
-    std::byte heap[32];
-    this->Bytes.Read(message.At<std::uint64_t>(8), heap, sizeof(heap));
-    group.NameBytes = Load<std::uint64_t>(heap + 8);
-    group.Names = Load<std::uint64_t>(heap + 24);
-    const std::uint64_t fileBytes = this->Bytes.FileBytes();
-    if (!Begins(heap, "HEAP") || heap[4] != std::byte{0} || group.Names > fileBytes ||
-        group.NameBytes > fileBytes - group.Names) {
-      throw Unfamiliar("a damaged heap of names");
-    }
-    return group;
   }
-  throw Unfamiliar("a group of the new style");
+  throw Unfamiliar("an object that is not a group");
+}
+
+Group IndexReader::OpenSymbols(const Message& message)
+{
+  Group group;
+  group.Tree = message.At<std::uint64_t>(0);
+  std::byte heap[32];
+  this->Bytes.Read(message.At<std::uint64_t>(8), heap, sizeof(heap));
+  group.NameBytes = Load<std::uint64_t>(heap + 8);
+  group.Names = Load<std::uint64_t>(heap + 24);
+  const std::uint64_t end = this->Bytes.EndAddress();
+  if (!Begins(heap, "HEAP") || heap[4] != std::byte{0} || group.Names > end ||
+      group.NameBytes > end - group.Names) {
+    throw Unfamiliar("a damaged heap of names");
+  }
+  return group;
+}
+
+/// Version, flags, the highest creation order where links have one, addresses of the heap and of the tree.
+Group IndexReader::OpenNewGroup(std::uint64_t header, const Message& message)
+{
+  constexpr unsigned hasOrders = 1, hashes = 5;  // the type of the tree
+  if (message.At<std::uint8_t>(0) != 0 || message.Shared) {
+    throw Unfamiliar("a group of another version");
+  }
+  const std::size_t place = (message.At<std::uint8_t>(1) & hasOrders) != 0 ? 10 : 2;
+  const auto heap = message.At<std::uint64_t>(place), tree = message.At<std::uint64_t>(place + 8);
+  Group group;
+  group.Members = heap == NoAddress ? Group::Style::Compact : Group::Style::Dense;
+  group.Header = header;
+  if (group.Members == Group::Style::Dense) {
+    group.Links = this->Heaps.Open(heap);
+    group.Hashes = this->Trees.Open(tree, hashes);
+    if (group.Hashes.RecordBytes != 4 + group.Links.IdBytes) {
+      throw Unfamiliar("a group whose tree and heap do not match");
+    }
+  }
+  return group;
+}
+
+std::optional<std::uint64_t> IndexReader::Find(const Group& group, const std::string& name)
+{
+  switch (group.Members) {
+    case Group::Style::Symbols:
+      return this->FindSymbol(group, name);
+    case Group::Style::Compact:
+      return this->FindCompact(group, name);
+    case Group::Style::Dense:
+      break;
+  }
+  return this->FindDense(group, name);
+}
+
+std::optional<std::uint64_t> IndexReader::FindCompact(const Group& group, const std::string& name)
+{
+  this->Header.Open(group.Header);
+  Message message;
+  while (this->Header.Next(message)) {
+    if (message.Type == MessageType::Link) {
+      const Link link = TakeLink(message);
+      if (link.Name == name) {
+        return ObjectOf(link);
+      }
+    }
+  }
+  return {};
+}
+
+/// Records have the hash of a name, and the name of the link in the heap.
+std::optional<std::uint64_t> IndexReader::FindDense(const Group& group, const std::string& name)
+{
+  const std::uint32_t hash = Lookup3(reinterpret_cast<const std::byte*>(name.data()), name.size());
+  std::optional<std::uint64_t> found;
+  const auto order = [hash](const std::byte* record) {
+    const auto its = Load<std::uint32_t>(record);
+    return its < hash ? -1 : its > hash ? 1 : 0;
+  };
+  this->Trees.Walk(group.Hashes, order, [&](const std::byte* record) {
+    const std::vector<std::byte>& bytes = this->Heaps.Read(group.Links, record + 4);
+    Message message;
+    message.Data = bytes.data();
+    message.Bytes = bytes.size();
+    const Link link = TakeLink(message);
+    if (link.Name == name) {
+      found = ObjectOf(link);
+    }
+    return found.has_value();
+  });
+  return found;
 }
 
 /// Order of `wanted` and the name at that place of the heap, as of strcmp.
@@ -146,9 +308,9 @@ std::optional<std::uint64_t> IndexReader::FindSymbols(const Group& group, const 
 {
   std::uint64_t address = group.Tree;
   for (int above = -1;;) {
-    const TreeNode node = ReadTreeNode(this->Bytes, address, 0, above, this->GroupK);
+    const Tree1Node node = ReadTree1Node(this->Bytes, address, 0, above, this->GroupK);
     // Key, child, key, child, ..., key: child i has the names after key i, up to and with key i + 1.
-    this->Bytes.Read(address + TreeHeaderBytes, this->Node.data(), node.Children * 16 + 8);
+    this->Bytes.Read(address + Tree1Node::HeadBytes, this->Node.data(), node.Children * 16 + 8);
     unsigned begin = 0, end = node.Children;
     while (begin < end) {
       const unsigned middle = (begin + end) / 2;
@@ -170,7 +332,7 @@ std::optional<std::uint64_t> IndexReader::FindSymbols(const Group& group, const 
   }
 }
 
-std::optional<std::uint64_t> IndexReader::Find(const Group& group, const std::string& name)
+std::optional<std::uint64_t> IndexReader::FindSymbol(const Group& group, const std::string& name)
 {
   const std::optional<std::uint64_t> node = this->FindSymbols(group, name);
   if (!node) {
@@ -200,57 +362,55 @@ std::optional<std::uint64_t> IndexReader::Find(const Group& group, const std::st
   return {};
 }
 
+/// Version, kind, and the address of the object whose type it is.
+void IndexReader::TakeSharedType(const Message& message, DatasetMessages& messages)
+{
+  const unsigned version = message.At<std::uint8_t>(0);
+  constexpr unsigned inHeader = 2;
+  const bool known =
+      version == 1 || version == 2 || (version == 3 && message.At<std::uint8_t>(1) == inHeader);
+  if (!known) {
+    throw Unfamiliar("a shared message");
+  }
+  this->SharedHeader.Open(message.At<std::uint64_t>(version == 1 ? 8 : 2));
+  Message other;
+  while (this->SharedHeader.Next(other)) {
+    if (other.Type == MessageType::Datatype) {
+      if (other.Shared) {
+        break;
+      }
+      return messages.Take(other);
+    }
+  }
+  throw Unfamiliar("a shared type that is not a type");
+}
+
 Dataset IndexReader::Describe(std::uint64_t header)
 {
   this->Header.Open(header);
   DatasetMessages messages;
   Message message;
   while (!messages.Complete() && this->Header.Next(message)) {
-    messages.Take(message);
+    if (message.Type == MessageType::Datatype && message.Shared) {
+      this->TakeSharedType(message, messages);
+    } else {
+      messages.Take(message);
+    }
   }
-  const Dataset& dataset = messages.Finish();
-  const std::uint64_t fileBytes = this->Bytes.FileBytes();
-  if (dataset.Layout == StorageLayout::Contiguous &&
-      (dataset.Offset > fileBytes || dataset.Values > (fileBytes - dataset.Offset) / dataset.ElementBytes)) {
-    throw Unfamiliar("values outside the file");
+  Dataset dataset = messages.Finish();
+  const std::uint64_t end = this->Bytes.EndAddress();
+  if (dataset.Layout == StorageLayout::Contiguous) {
+    if (dataset.Offset > end || dataset.Values > (end - dataset.Offset) / dataset.ElementBytes) {
+      throw Unfamiliar("values outside the file");
+    }
+    dataset.Offset += this->Bytes.BaseAddress();
   }
   return dataset;
 }
 
 void IndexReader::ListChunks(const Dataset& dataset, Chunk* chunks)
 {
-  assert(dataset.Layout == StorageLayout::Chunked);
-  ClearChunks(dataset, chunks);
-  if (dataset.ChunkTree != NoAddress && ChunksOf(dataset) > 0) {
-    this->WalkChunks(dataset, dataset.ChunkTree, -1, chunks);
-  }
-}
-
-void IndexReader::WalkChunks(const Dataset& dataset, std::uint64_t address, int above, Chunk* chunks)
-{
-  const TreeNode node = ReadTreeNode(this->Bytes, address, 1, above, this->ChunkK);
-  // Each leaf adds a chunk that was not there yet, so there are no more steps than chunks times levels.
-  if (node.Children == 0 && above >= 0) {
-    throw Unfamiliar("a damaged B-tree");
-  }
-  const std::size_t keyBytes = 8 + 8 * std::size_t(dataset.Rank + 1);
-  for (unsigned i = 0; i < node.Children; ++i) {
-    std::array<std::byte, 16 + 8 * (ChunkedArray::MaximumRank + 1)> entry;  // key and address
-    this->Bytes.Read(address + TreeHeaderBytes + i * (keyBytes + 8), entry.data(), keyBytes + 8);
-    const auto child = Load<std::uint64_t>(entry.data() + keyBytes);
-    if (node.Level > 0) {
-      this->WalkChunks(dataset, child, node.Level, chunks);
-      continue;
-    }
-    std::array<std::uint64_t, ChunkedArray::MaximumRank> begin{};
-    for (int d = 0; d < dataset.Rank; ++d) {
-      begin[d] = Load<std::uint64_t>(entry.data() + 8 + 8 * d);
-    }
-    const Chunk written{child, 0, Load<std::uint32_t>(entry.data()), Load<std::uint32_t>(entry.data() + 4)};
-    if (!AddChunk(dataset, this->Bytes.FileBytes(), begin.data(), written, chunks)) {
-      throw Unfamiliar("a chunk outside the file, or one that does not match its array");
-    }
-  }
+  this->Lists.List(dataset, this->ChunkK, chunks);
 }
 
 }  // namespace patchio::hdf5index

@@ -1,7 +1,8 @@
 #include "Hdf5Index/Metadata.h"
 
+#include "Hdf5Index/Lookup3.h"
+
 #include <algorithm>
-#include <cstring>
 
 namespace patchio::hdf5index {
 
@@ -14,6 +15,7 @@ void Metadata::Attach(std::shared_ptr<Source::File> file, std::uint64_t bytes)
 {
   this->File = std::move(file);
   this->Bytes = bytes;
+  this->Base = 0;
   this->Whole = bytes <= WholeFile;
   std::fill(this->Windows.begin(), this->Windows.end(), NoWindow);
   if (this->Whole) {
@@ -21,11 +23,13 @@ void Metadata::Attach(std::shared_ptr<Source::File> file, std::uint64_t bytes)
   }
 }
 
-void Metadata::Read(std::uint64_t offset, std::byte* into, std::size_t bytes)
+void Metadata::Read(std::uint64_t address, std::byte* into, std::size_t bytes)
 {
-  if (offset > this->Bytes || bytes > this->Bytes - offset) {
+  const std::uint64_t end = this->EndAddress();
+  if (address > end || bytes > end - address) {
     throw Unfamiliar("an address outside the file");
   }
+  std::uint64_t offset = this->Base + address;
   if (this->Whole) {
     std::memcpy(into, this->Buffer.get() + offset, bytes);
     return;
@@ -37,6 +41,18 @@ void Metadata::Read(std::uint64_t offset, std::byte* into, std::size_t bytes)
     into += part;
     offset += part;
     bytes -= part;
+  }
+}
+
+void Metadata::ReadChecked(std::uint64_t address, std::byte* into, std::size_t bytes)
+{
+  if (bytes < ChecksumBytes) {
+    throw Unfamiliar("a structure without a checksum");
+  }
+  this->Read(address, into, bytes);
+  const std::size_t checked = bytes - ChecksumBytes;
+  if (this->Compares && Lookup3(into, checked) != Load<std::uint32_t>(into + checked)) {
+    throw Unfamiliar("a structure with a wrong checksum");
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <type_traits>
@@ -32,6 +33,24 @@ T Load(const std::byte* bytes)
   return value;
 }
 
+/// A number of 1 to 8 bytes.
+inline std::uint64_t LoadBytes(const std::byte* bytes, std::size_t count)
+{
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    value |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
+  }
+  return value;
+}
+
+constexpr std::uint64_t NoAddress = ~std::uint64_t(0);
+constexpr std::size_t ChecksumBytes = 4;
+
+inline bool Begins(const std::byte* bytes, const char* signature)
+{
+  return std::memcmp(bytes, signature, 4) == 0;
+}
+
 /// Reads pieces of a file through a small cache, so that one request to the storage serves several of them; a
 /// small file is fetched whole. For one thread.
 class Metadata
@@ -40,11 +59,23 @@ public:
   Metadata();
   /// Turns to a file of so many bytes. Throws Error when a small one cannot be read.
   void Attach(std::shared_ptr<Source::File> file, std::uint64_t bytes);
-  std::uint64_t FileBytes() const { return this->Bytes; }
+  /// From now on addresses count from there, as those of a file with a user block do.
+  void SetBase(std::uint64_t base) { this->Base = base; }
+  std::uint64_t BaseAddress() const { return this->Base; }
+  /// Addresses below are in the file.
+  std::uint64_t EndAddress() const { return this->Bytes - this->Base; }
 
-  /// Copies `bytes` bytes at `offset`. Throws Unfamiliar when they do not lie in the file, Error when the
+  /// Whether structures with wrong checksums are refused: true unless told otherwise. What a damaged file
+  /// still has, and what readers do with forged ones, shows only without.
+  void CompareChecksums(bool compare) { this->Compares = compare; }
+  bool ComparesChecksums() const { return this->Compares; }
+
+  /// Copies `bytes` bytes at `address`. Throws Unfamiliar when they do not lie in the file, Error when the
   /// storage fails.
-  void Read(std::uint64_t offset, std::byte* into, std::size_t bytes);
+  void Read(std::uint64_t address, std::byte* into, std::size_t bytes);
+  /// The same for a structure whose last 4 bytes are the checksum of the others. Throws Unfamiliar where they
+  /// are not, unless checksums are not compared.
+  void ReadChecked(std::uint64_t address, std::byte* into, std::size_t bytes);
 
 private:
   static constexpr std::size_t WholeFile = 256 * 1024;
@@ -57,8 +88,9 @@ private:
   const std::byte* Window(std::uint64_t number);
 
   std::shared_ptr<Source::File> File;
-  std::uint64_t Bytes = 0;
+  std::uint64_t Bytes = 0, Base = 0;
   bool Whole = false;
+  bool Compares = true;
   std::unique_ptr<std::byte[]> Buffer;  ///< the file, or the windows; memory is taken where it is used
   std::vector<std::uint64_t> Windows;   ///< which window of the file each of the buffer's is
 };

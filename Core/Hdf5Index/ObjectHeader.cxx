@@ -2,72 +2,135 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 namespace patchio::hdf5index {
 namespace {
 
-constexpr std::size_t PrefixBytes = 16;
-constexpr std::size_t MessageHeaderBytes = 8;
 /// A sound header may be larger, with many attributes; the library reads it then.
 constexpr std::size_t LargestBlock = 64 * 1024;
-constexpr unsigned SharedFlag = 2;
+constexpr std::size_t SignatureBytes = 4;
 
 }  // namespace
 
 void ObjectHeader::Open(std::uint64_t address)
 {
-  std::byte prefix[PrefixBytes];
-  this->Source.Read(address, prefix, PrefixBytes);
+  std::byte begin[SignatureBytes];
+  this->Source.Read(address, begin, sizeof(begin));
+  this->Known = this->Done = 0;
+  this->IsVersion2 = Begins(begin, "OHDR");
+  this->IsVersion2 ? this->OpenVersion2(address) : this->OpenVersion1(address);
+}
+
+void ObjectHeader::OpenVersion1(std::uint64_t address)
+{
+  constexpr std::size_t prefixBytes = 16;
+  std::byte prefix[prefixBytes];
+  this->Source.Read(address, prefix, prefixBytes);
   const unsigned version = Load<std::uint8_t>(prefix);
   if (version != 1) {
-    throw Unfamiliar(version == std::to_integer<unsigned>(std::byte{'O'})
-                         ? std::string("object headers of the new style")
-                         : fmt::format("an object header of version {}", version));
+    throw Unfamiliar(fmt::format("an object header of version {}", version));
   }
   this->MessagesLeft = Load<std::uint16_t>(prefix + 2);
-  this->Known = this->Done = 0;
-  this->TurnTo(address + PrefixBytes, Load<std::uint32_t>(prefix + 8));
+  this->HeadBytes = 8;
+  this->TurnTo(address + prefixBytes, Load<std::uint32_t>(prefix + 8));
+}
+
+/// Section IV.A.1.b of the specification: signature, version, flags, times and limits that may be left out,
+/// and the number of bytes of messages in this block.
+void ObjectHeader::OpenVersion2(std::uint64_t address)
+{
+  constexpr unsigned hasOrders = 4, hasLimits = 0x10, hasTimes = 0x20, known = 0x3f;
+  std::byte head[SignatureBytes + 2];
+  this->Source.Read(address, head, sizeof(head));
+  const unsigned version = Load<std::uint8_t>(head + 4), flags = Load<std::uint8_t>(head + 5);
+  if (version != 2 || (flags & ~known) != 0) {
+    throw Unfamiliar(fmt::format("an object header of version {} with flags {}", version, flags));
+  }
+  std::size_t prefixBytes = sizeof(head);
+  prefixBytes += (flags & hasTimes) != 0 ? 16 : 0;
+  prefixBytes += (flags & hasLimits) != 0 ? 4 : 0;
+  std::byte size[8] = {};
+  const std::size_t sizeBytes = std::size_t(1) << (flags & 3);
+  this->Source.Read(address + prefixBytes, size, sizeBytes);
+  prefixBytes += sizeBytes;
+  const auto messageBytes = Load<std::uint64_t>(size);
+  if (messageBytes > LargestBlock) {
+    throw Unfamiliar("a large object header");
+  }
+  this->MessagesLeft = std::numeric_limits<unsigned>::max();  // as many as fit
+  this->HeadBytes = (flags & hasOrders) != 0 ? 6 : 4;
+  this->TurnTo(address, prefixBytes + messageBytes + ChecksumBytes);
+  this->Position = prefixBytes;
 }
 
 void ObjectHeader::TurnTo(std::uint64_t address, std::uint64_t bytes)
 {
-  if (bytes > LargestBlock) {
+  if (bytes > 2 * LargestBlock) {
     throw Unfamiliar("a large object header");
   }
   if (this->Block.size() < bytes) {
     this->Block.resize(bytes);
   }
-  this->Source.Read(address, this->Block.data(), bytes);
+  this->BlockAddress = address;
   this->BlockBytes = bytes;
   this->Position = 0;
+  if (this->IsVersion2) {
+    this->Source.ReadChecked(address, this->Block.data(), bytes);
+    this->BlockBytes -= ChecksumBytes;
+  } else {
+    this->Source.Read(address, this->Block.data(), bytes);
+  }
+}
+
+/// False after the last block.
+bool ObjectHeader::TurnToNextBlock()
+{
+  if (this->Done == this->Known) {
+    return false;
+  }
+  const Place& next = this->Continuations[this->Done++];
+  this->TurnTo(next.Address, next.Bytes);
+  if (this->IsVersion2) {
+    if (this->BlockBytes < SignatureBytes || !Begins(this->Block.data(), "OCHK")) {
+      throw Unfamiliar("a damaged object header");
+    }
+    this->Position = SignatureBytes;
+  }
+  return true;
+}
+
+/// Type, bytes and flags of the message at hand.
+void ObjectHeader::TakeHead(Message& message)
+{
+  constexpr unsigned shared = 2;
+  const std::byte* const head = this->Block.data() + this->Position;
+  const unsigned type = this->IsVersion2 ? Load<std::uint8_t>(head) : Load<std::uint16_t>(head);
+  message.Type = static_cast<MessageType>(type);
+  message.Bytes = Load<std::uint16_t>(head + (this->IsVersion2 ? 1 : 2));
+  message.Shared = (Load<std::uint8_t>(head + (this->IsVersion2 ? 3 : 4)) & shared) != 0;
+  this->Position += this->HeadBytes;
+  message.Data = head + this->HeadBytes;
+  message.Address = this->BlockAddress + this->Position;
+  if (message.Bytes > this->BlockBytes - this->Position) {
+    throw Unfamiliar("a message outside its object header");
+  }
+  this->Position += message.Bytes;
+  if (type > static_cast<unsigned>(MessageType::LastKnown)) {
+    throw Unfamiliar(fmt::format("a message of type {}", type));
+  }
 }
 
 bool ObjectHeader::Next(Message& message)
 {
   while (this->MessagesLeft > 0) {
-    while (this->BlockBytes - this->Position < MessageHeaderBytes) {
-      if (this->Done == this->Known) {
+    while (this->BlockBytes - this->Position < this->HeadBytes) {
+      if (!this->TurnToNextBlock()) {
         return false;
       }
-      const Place& next = this->Continuations[this->Done++];
-      this->TurnTo(next.Address, next.Bytes);
     }
-    const std::byte* header = this->Block.data() + this->Position;
-    const unsigned type = Load<std::uint16_t>(header);
-    message.Type = static_cast<MessageType>(type);
-    message.Bytes = Load<std::uint16_t>(header + 2);
-    message.Data = header + MessageHeaderBytes;
-    this->Position += MessageHeaderBytes;
-    if (message.Bytes > this->BlockBytes - this->Position) {
-      throw Unfamiliar("a message outside its object header");
-    }
-    this->Position += message.Bytes;
     --this->MessagesLeft;
-    if (type > static_cast<unsigned>(MessageType::LastKnown)) {
-      throw Unfamiliar(fmt::format("a message of type {}", type));
-    }
-    if (Load<std::uint8_t>(header + 4) & SharedFlag) {
-      throw Unfamiliar("a shared message");
-    }
+    this->TakeHead(message);
     if (message.Type != MessageType::Continuation) {
       return true;
     }

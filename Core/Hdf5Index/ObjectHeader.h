@@ -1,4 +1,4 @@
-// The messages of an object header of version 1, through all its blocks.
+// The messages of an object header, through all its blocks.
 #pragma once
 
 #include "Hdf5Index/Metadata.h"
@@ -24,7 +24,8 @@ enum class MessageType : std::uint16_t
   Filters = 0x0b,
   Continuation = 0x10,
   SymbolTable = 0x11,
-  LastKnown = 0x16
+  TreeSizes = 0x13,
+  LastKnown = 0x18
 };
 
 struct Message
@@ -32,6 +33,8 @@ struct Message
   MessageType Type = MessageType::Dataspace;
   const std::byte* Data = nullptr;
   std::size_t Bytes = 0;
+  std::uint64_t Address = 0;  ///< of the data in the file
+  bool Shared = false;        ///< the data say where another object has them
 
   /// The number at that place of the data. Throws Unfamiliar when the message ends before.
   template <typename T>
@@ -53,14 +56,18 @@ class ObjectHeader
 {
 public:
   explicit ObjectHeader(Metadata& bytes) : Source(bytes) {}
-  /// Turns to the header at `address`. Throws Unfamiliar when there is none of version 1.
+  /// Turns to the header at `address`. Throws Unfamiliar when there is none.
   void Open(std::uint64_t address);
   /// The next message, continuations followed; false after the last. Valid until the next call. Throws
-  /// Unfamiliar for a shared message, which is kept elsewhere, and for one of an unknown type.
+  /// Unfamiliar for a message of an unknown type.
   bool Next(Message& message);
 
 private:
+  void OpenVersion1(std::uint64_t address);
+  void OpenVersion2(std::uint64_t address);
   void TurnTo(std::uint64_t address, std::uint64_t bytes);
+  bool TurnToNextBlock();
+  void TakeHead(Message& message);
   void NoteContinuation(const Message& message);
 
   struct Place
@@ -71,9 +78,12 @@ private:
 
   Metadata& Source;
   std::vector<std::byte> Block;  ///< the block at hand
-  std::size_t BlockBytes = 0;
+  std::size_t BlockBytes = 0;    ///< without its checksum
+  std::uint64_t BlockAddress = 0;
   std::size_t Position = 0;   ///< in the block
-  unsigned MessagesLeft = 0;  ///< in all blocks
+  unsigned MessagesLeft = 0;  ///< in all blocks, at most
+  bool IsVersion2 = false;
+  std::size_t HeadBytes = 0;  ///< of a message, before its data
   std::array<Place, MostBlocks> Continuations{};
   std::size_t Known = 0, Done = 0;  ///< continuations
 };

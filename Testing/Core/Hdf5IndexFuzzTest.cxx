@@ -56,7 +56,7 @@ class Hdf5IndexFuzz : public ::testing::Test
 {
 protected:
   /// A file with everything that the reader knows. `padding`: values nobody looks at, to make it large.
-  Bytes MakeFile(std::size_t padding)
+  Bytes MakeFile(std::size_t padding, bool isNew = false)
   {
     const auto inChunks = [](hsize_t length, bool compressed) {
       return [=](hid_t creation) {
@@ -79,7 +79,12 @@ protected:
       draft["/group/padding"] = testing::Floats(std::vector<float>(padding));
     }
     const std::string path = this->Folder / "file.h5";
-    testing::WriteHdf5(path, draft, [](hid_t creation, hid_t) { H5Pset_sym_k(creation, 2, 2); });
+    testing::WriteHdf5(path, draft, [isNew](hid_t creation, hid_t access) {
+      H5Pset_sym_k(creation, 2, 2);
+      if (isNew) {
+        H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+      }
+    });
     Bytes content(std::filesystem::file_size(path));
     std::ifstream(path, std::ios::binary)
         .read(reinterpret_cast<char*>(content.data()), static_cast<std::streamsize>(content.size()));
@@ -220,10 +225,12 @@ protected:
 TEST_F(Hdf5IndexFuzz, SoundFilesAreUnderstood)
 {
   for (const std::size_t padding : {0, 100000}) {
-    const Outcome outcome = this->Walk(this->MakeFile(padding));
-    EXPECT_EQ(outcome.Answers, static_cast<int>(Paths.size()) - 1);
-    EXPECT_EQ(outcome.Absent, 1);
-    EXPECT_EQ(outcome.GivenUp, 0);
+    for (const bool isNew : {false, true}) {
+      const Outcome outcome = this->Walk(this->MakeFile(padding, isNew));
+      EXPECT_EQ(outcome.Answers, static_cast<int>(Paths.size()) - 1);
+      EXPECT_EQ(outcome.Absent, 1);
+      EXPECT_EQ(outcome.GivenUp, 0);
+    }
   }
 }
 
@@ -237,18 +244,28 @@ TEST_F(Hdf5IndexFuzz, LargeDamagedFilesAreSurvived)
   this->Fuzz(this->MakeFile(100000), 4000);
 }
 
+/// Checksums would hide from the reader nearly all that is wrong.
+TEST_F(Hdf5IndexFuzz, DamagedFilesOfTheNewStyleAreSurvived)
+{
+  this->Reader.CompareChecksums(false);
+  this->Fuzz(this->MakeFile(0, true), 20000);
+}
+
 /// Each byte of the metadata in turn, as a check that chance has left none out.
 TEST_F(Hdf5IndexFuzz, EveryByteMayBeWrong)
 {
-  Bytes content = this->MakeFile(0);
-  for (std::size_t place = 0; place < content.size() && !this->HasFailure(); place += 7) {
-    SCOPED_TRACE(place);
-    const std::byte sound = content[place];
-    content[place] = std::byte(0xff);
-    this->Walk(content);
-    content[place] = sound ^ std::byte(1);
-    this->Walk(content);
-    content[place] = sound;
+  this->Reader.CompareChecksums(false);
+  for (const bool isNew : {false, true}) {
+    Bytes content = this->MakeFile(0, isNew);
+    for (std::size_t place = 0; place < content.size() && !this->HasFailure(); place += 7) {
+      SCOPED_TRACE(place);
+      const std::byte sound = content[place];
+      content[place] = std::byte(0xff);
+      this->Walk(content);
+      content[place] = sound ^ std::byte(1);
+      this->Walk(content);
+      content[place] = sound;
+    }
   }
 }
 

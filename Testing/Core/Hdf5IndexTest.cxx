@@ -1,11 +1,14 @@
+#include "Decode/Decode.h"
 #include "Hdf5Draft.h"
 #include "Hdf5Index/IndexReader.h"
 #include "Hdf5Index/LibraryDataset.h"
 #include "Io/FileSource.h"
+#include "Support/ByteOrder.h"
 #include "TestTools.h"
 
 #include <hdf5.h>
 
+#include <fstream>
 #include <numeric>
 
 namespace patchio {
@@ -79,6 +82,19 @@ protected:
       return unfamiliar.what();
     }
     return "none";
+  }
+
+  /// The floats of a data set in one piece.
+  std::vector<float> ValuesOf(const Dataset& dataset) const
+  {
+    std::vector<float> values(dataset.Values);
+    std::ifstream file(this->Path, std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(dataset.Offset));
+    file.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(4 * values.size()));
+    if (dataset.BigEndian == HostIsLittleEndian()) {
+      SwapByteOrder(values.data(), values.size(), 4);
+    }
+    return values;
   }
 
   std::vector<Chunk> ChunksIn(const Dataset& dataset)
@@ -329,54 +345,116 @@ TEST_F(Hdf5Index, ReadsObjectHeadersOfSeveralBlocks)
   EXPECT_EQ(Plain(this->ChunksIn(dataset)), Plain(this->ChunksByHdf5("values", dataset)));
 }
 
-TEST_F(Hdf5Index, GivesUpOnNewFiles)
+void InNewStyle(hid_t /*creation*/, hid_t access)
 {
-  const Hdf5Draft draft{{"/a/values", testing::Floats({1, 2})}};
-  this->Write(
-      draft, [](hid_t, hid_t access) { H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST); });
-  EXPECT_THAT(this->ReasonOf("a/values"), HasSubstr("superblock version"));
-  this->Write(draft, [](hid_t creation, hid_t) { H5Pset_userblock(creation, 512); });
-  EXPECT_THAT(this->ReasonOf("a/values"), HasSubstr("no HDF5 superblock at the beginning"));
-  this->Write(draft, [](hid_t creation, hid_t) { H5Pset_sizes(creation, 4, 4); });
-  EXPECT_THAT(this->ReasonOf("a/values"), HasSubstr("addresses"));
+  H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
 }
 
-TEST_F(Hdf5Index, GivesUpOnWhatItCannotRead)
+/// Groups in headers and in heaps, and what of lists of chunks this library writes; hdf5_files.py has all
+/// kinds.
+TEST_F(Hdf5Index, ReadsNewFiles)
+{
+  Hdf5Draft draft{{"/a/values", testing::Floats(Ramp(5))},
+      {"/a/chunks", testing::FloatsStoredAs(Ramp(63), {7, 9}, InChunks({3, 2}, true))}};
+  for (int i = 0; i < 500; ++i) {
+    draft["/many/" + std::to_string(i)] = testing::Floats(Ramp(i + 1));
+  }
+  this->Write(draft, InNewStyle);
+  this->Open();
+  for (int i = 0; i < 500; ++i) {
+    const std::string path = "many/" + std::to_string(i);
+    const Dataset dataset = this->Describe(path);
+    const hid_t id = H5Dopen2(this->File, path.c_str(), H5P_DEFAULT);
+    EXPECT_EQ(dataset.Offset, H5Dget_offset(id));
+    EXPECT_EQ(dataset.Values, i + 1u);
+    H5Dclose(id);
+  }
+  for (const char* const group : {"a", "many"}) {
+    EXPECT_FALSE(this->Reader.Find(this->Reader.OpenGroup(this->Find(group)), "none")) << group;
+  }
+  EXPECT_EQ(this->Describe("a/values").Values, 5u);
+  const Dataset chunked = this->Describe("a/chunks");
+  EXPECT_EQ(Plain(this->ChunksIn(chunked)), Plain(this->ChunksByHdf5("a/chunks", chunked)));
+}
+
+/// A wrong byte in a header with a checksum, which would otherwise be believed.
+TEST_F(Hdf5Index, ComparesChecksums)
+{
+  this->Write({{"/values", testing::Floats({1, 2})}}, InNewStyle);
+  this->Open();
+  const std::uint64_t header = this->Find("values");
+  std::fstream file(this->Path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(header) + 8);  // a time
+  file.put('x');
+  file.close();
+  EXPECT_THAT(this->ReasonOf("values"), HasSubstr("wrong checksum"));
+  this->Reader.CompareChecksums(false);
+  EXPECT_EQ(this->ReasonOf("values"), "none");
+}
+
+TEST_F(Hdf5Index, ReadsBehindUserBlocks)
+{
+  for (const bool isNew : {false, true}) {
+    this->Write({{"/a/values", testing::Floats({1, 2})}}, [isNew](hid_t creation, hid_t access) {
+      H5Pset_userblock(creation, 1024);
+      if (isNew) {
+        InNewStyle(creation, access);
+      }
+    });
+    this->Reader.Open(OpenSource(), std::filesystem::file_size(this->Path));
+    EXPECT_EQ(this->ValuesOf(this->Describe("a/values")), (std::vector<float>{1, 2}));
+  }
+}
+
+TEST_F(Hdf5Index, ReadsCompactValuesAndSharedTypes)
 {
   const auto compact = [](hid_t creation) { H5Pset_layout(creation, H5D_COMPACT); };
-  const auto nbit = [](hid_t creation) {
-    InChunks({4})(creation);
-    H5Pset_nbit(creation);
-  };
-  const auto external = [](hid_t creation) { H5Pset_external(creation, "elsewhere", 0, 64); };
-  const Hdf5Draft draft{{"/compact", testing::FloatsStoredAs(Ramp(4), {4}, compact)},
-      {"/nbit", testing::FloatsStoredAs(Ramp(4), {4}, nbit)},
-      {"/external", testing::FloatsStoredAs({}, {16}, external)},
-      {"/empty", testing::FloatsStoredAs({}, {16}, [](hid_t) {})},
-      {"/six axes", testing::FloatsStoredAs(Ramp(64), {2, 2, 2, 2, 2, 2}, InChunks({2, 2, 2, 2, 2, 2}))},
-      {"/soft", testing::SoftLink("/compact")}, {"/text", testing::Texts({"a"})},
-      {"/new/outside", testing::ExternalLink("elsewhere", "/a")},
-      {"/vax",
-          [](hid_t file, const std::string& path) {
-            const hid_t type = H5Tcopy(H5T_IEEE_F32LE);
-            H5Tset_ebias(type, 128);
-            testing::FloatsOfType(Ramp(4), type)(file, path);
-            H5Tclose(type);
-          }},
+  this->Write({{"/compact", testing::FloatsStoredAs(Ramp(4), {4}, compact)},
       {"/named", [](hid_t file, const std::string& path) {
          const hid_t type = H5Tcopy(H5T_IEEE_F32LE);
          H5Tcommit2(file, "/type", type, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
          testing::FloatsOfType(Ramp(4), type)(file, path);
          H5Tclose(type);
+       }}});
+  this->Reader.Open(OpenSource(), std::filesystem::file_size(this->Path));
+  for (const char* const name : {"compact", "named"}) {
+    EXPECT_EQ(this->ValuesOf(this->Describe(name)), Ramp(4)) << name;
+  }
+}
+
+TEST_F(Hdf5Index, GivesUpOnWhatItCannotRead)
+{
+  const auto nbit = [](hid_t creation) {
+    InChunks({4})(creation);
+    H5Pset_nbit(creation);
+  };
+  const auto external = [](hid_t creation) { H5Pset_external(creation, "elsewhere", 0, 64); };
+  const Hdf5Draft draft{{"/nbit", testing::FloatsStoredAs(Ramp(4), {4}, nbit)},
+      {"/external", testing::FloatsStoredAs({}, {16}, external)},
+      {"/empty", testing::FloatsStoredAs({}, {16}, [](hid_t) {})},
+      {"/six axes", testing::FloatsStoredAs(Ramp(64), {2, 2, 2, 2, 2, 2}, InChunks({2, 2, 2, 2, 2, 2}))},
+      {"/soft", testing::SoftLink("/nbit")}, {"/text", testing::Texts({"a"})},
+      {"/new/outside", testing::ExternalLink("elsewhere", "/a")},
+      {"/vax", [](hid_t file, const std::string& path) {
+         const hid_t type = H5Tcopy(H5T_IEEE_F32LE);
+         H5Tset_ebias(type, 128);
+         testing::FloatsOfType(Ramp(4), type)(file, path);
+         H5Tclose(type);
        }}};
   this->Write(draft);
-  const std::map<std::string, std::string> reasons{{"compact", "compact layout"}, {"nbit", "filter 5 (nbit)"},
+  const std::map<std::string, std::string> reasons{{"nbit", "filter 5 (nbit)"},
       {"external", "values in other files"}, {"empty", "not written yet"}, {"six axes", "chunks of 6 axes"},
-      {"soft", "a soft link"}, {"text", "not plain numbers"}, {"new/outside", "a group of the new style"},
-      {"vax", "unusual format"}, {"named", "a shared message"}, {"type", "not a data set"}};
+      {"soft", "a soft link"}, {"text", "not plain numbers"}, {"new/outside", "a link to another file"},
+      {"vax", "unusual format"}, {"new", "not a data set"}};
   for (const auto& [path, reason] : reasons) {
     EXPECT_THAT(this->ReasonOf(path), HasSubstr(reason)) << path;
   }
+}
+
+TEST_F(Hdf5Index, GivesUpOnShortAddresses)
+{
+  this->Write({{"/a", testing::Floats({1})}}, [](hid_t creation, hid_t) { H5Pset_sizes(creation, 4, 4); });
+  EXPECT_THAT(this->ReasonOf("a"), HasSubstr("addresses"));
 }
 
 TEST_F(Hdf5Index, GivesUpOnTruncatedFiles)
@@ -387,7 +465,7 @@ TEST_F(Hdf5Index, GivesUpOnTruncatedFiles)
   std::filesystem::resize_file(this->Path, 40);
   EXPECT_EQ(this->ReasonOf("values"), "an address outside the file");
   std::filesystem::resize_file(this->Path, 0);
-  EXPECT_EQ(this->ReasonOf("values"), "an address outside the file");
+  EXPECT_EQ(this->ReasonOf("values"), "no HDF5 superblock");
 }
 
 TEST_F(Hdf5Index, ReadsLargeFilesInWindows)

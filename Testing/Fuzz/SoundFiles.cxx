@@ -187,6 +187,49 @@ void MakeNewTypes(const std::string& path)
   H5Fclose(file);
 }
 
+/// In the new style: all lists of chunks, values in a header, and a group in a heap.
+void MakeNewChunks(const std::string& path)
+{
+  using testing::FloatsStoredAs;
+  const std::vector<float> values(30, 1);
+  const auto chunked = [](hsize_t length, bool early, bool compressed) {
+    return [=](hid_t creation) {
+      H5Pset_chunk(creation, 1, &length);
+      if (early) {
+        H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
+      }
+      if (compressed) {
+        H5Pset_deflate(creation, 1);
+      }
+    };
+  };
+  testing::Hdf5Draft draft{{"/single", FloatsStoredAs(values, {30}, chunked(30, false, true))},
+      {"/implicit", FloatsStoredAs(values, {30}, chunked(4, true, false))},
+      {"/fixed", FloatsStoredAs(values, {30}, chunked(4, false, true))},
+      {"/compact",
+          FloatsStoredAs(values, {30}, [](hid_t creation) { H5Pset_layout(creation, H5D_COMPACT); })}};
+  for (int i = 0; i < 40; ++i) {
+    draft["/many/" + std::to_string(i)] = testing::Ints({i});
+  }
+  for (const auto& [name, axes] : {std::pair<const char*, int>{"/extensible", 1}, {"/tree", 2}}) {
+    draft[name] = [axes = axes](hid_t file, const std::string& object) {
+      const hsize_t dims[] = {15, 2}, most[] = {H5S_UNLIMITED, axes == 1 ? 2 : H5S_UNLIMITED},
+                    chunk[] = {1, 1};
+      const std::vector<float> ones(30, 1);
+      const hid_t space = H5Screate_simple(2, dims, most), creation = H5Pcreate(H5P_DATASET_CREATE);
+      H5Pset_chunk(creation, 2, chunk);
+      const hid_t dataset =
+          H5Dcreate2(file, object.c_str(), H5T_NATIVE_FLOAT, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+      H5Dwrite(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, ones.data());
+      H5Dclose(dataset);
+      H5Pclose(creation);
+      H5Sclose(space);
+    };
+  }
+  testing::WriteHdf5(path, draft,
+      [](hid_t, hid_t access) { H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST); });
+}
+
 void MakeContainer(const std::string& folder)
 {
   container::StepToWrite step;
@@ -250,6 +293,7 @@ struct Folder
     MakeKwave(name + "/kwave.h5");
     MakeTypes(name + "/types.h5");
     MakeNewTypes(name + "/new_types.h5");
+    MakeNewChunks(name + "/new_chunks.h5");
     WriteWhole(name + "/grads/a.ctl", GradsText);
     WriteWhole(name + "/grads/a.bin", std::string(2 * 3 * 6 * 4, '\1'));
     MakeContainer(name + "/a.pio");

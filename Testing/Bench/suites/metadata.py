@@ -4,6 +4,8 @@ parallel I/O by L. Cao et al.).
 "Open" is all work before the first value can be read: the description of the step, and the locations of all its data sets, with
 the HDF5 library, with PatchIO's own index reader (the first open, which writes the index file), or from the index file (each later open)."""
 import os
+import shutil
+import subprocess
 
 import emulator
 from measuring import (Spread, files_below, interleave, make_dump, programs, ratios, read_dump, remember, run_json, say)
@@ -50,6 +52,45 @@ def open_costs(report, folder, rounds):
     size = os.path.getsize(os.path.join(os.path.dirname(summary), ".summary.samrai.patchio"))
     report.at_most("index file, bytes per (patch, variable)", 64, Spread([size / 160000]))
     report.data["open"] = seconds
+
+
+def new_style_of(summary, folder):
+    """A copy of a dump whose files are in HDF5's new style, as HDF5 2 writes them."""
+    source, target = os.path.dirname(os.path.dirname(summary)), os.path.join(folder, "new_style")
+    for path in files_below(source):
+        copy = os.path.join(target, os.path.relpath(path, source))
+        if path.endswith(".patchio") or os.path.exists(copy):
+            continue
+        os.makedirs(os.path.dirname(copy), exist_ok=True)
+        if path.endswith(".samrai"):
+            subprocess.run(["h5repack", "--low=1", path, copy], check=True)
+        else:
+            shutil.copy(path, copy)
+    return os.path.join(target, os.path.relpath(summary, source))
+
+
+def open_new_style(report, folder, rounds):
+    """The same 160,000 data sets in files of HDF5's new style."""
+    if not shutil.which("h5repack"):
+        report.skipped("files of HDF5's new style", "h5repack (package hdf5-tools) is not installed")
+        return
+    old = make_dump(folder, "limits_small", patches=20000, size=16, variables=8)
+    new = new_style_of(old, folder)
+    options = {"threads": CORES, "steps": 0}
+
+    def first(summary):
+        remove_index_files(os.path.dirname(os.path.dirname(summary)))
+        return read_dump(summary, sidecar=True, **options)
+
+    found = interleave({
+        "old": lambda: first(old),
+        "new": lambda: first(new),
+        "library": lambda: read_dump(new, library_locate=True, **options),
+    }, rounds)
+    seconds = {name: [opening(run) for run in runs] for name, runs in found.items()}
+    report.at_most("new style / old style, first open", 1.2, ratios(seconds["new"], seconds["old"]))
+    report.goal("new style, open with the HDF5 library / first open", 10, ratios(seconds["library"], seconds["new"]))
+    report.data["new style"] = seconds
 
 
 def open_on_emulator(report, folder, rounds):
@@ -122,5 +163,6 @@ def by_block_size(report, folder, rounds):
 def run(report, folder, rounds):
     """./dev bench metadata"""
     open_costs(report, folder, rounds)
+    open_new_style(report, folder, rounds)
     open_on_emulator(report, folder, min(rounds, 2))
     by_block_size(report, folder, rounds)
