@@ -1,11 +1,15 @@
 // The answers of the index reader and of the HDF5 library about dumps, field by field.
+#include "Decode/Decode.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiSummary.h"
 #include "SamraiDraft.h"
+#include "Support/ByteOrder.h"
 #include "TestTools.h"
 
 #include <hdf5.h>
 
+#include <fstream>
+#include <numeric>
 #include <tuple>
 
 namespace patchio {
@@ -238,13 +242,22 @@ TEST_F(SamraiIndex, LeavesOtherFiltersToTheLibrary)
   EXPECT_THAT(table.Problems, IsEmpty());
 }
 
-TEST_F(SamraiIndex, LeavesCompactValuesToTheLibrary)
+/// The library does not say where in the file they lie.
+TEST_F(SamraiIndex, FindsCompactValues)
 {
   const auto compact = [](hid_t creation) { H5Pset_layout(creation, H5D_COMPACT); };
-  this->Exchange("density", testing::FloatsStoredAs(std::vector<float>(16, 1), {16}, compact));
-  const LocationTable table = LocateAll(this->Data);
-  ASSERT_EQ(this->At(table, 0).Kind, Encoding::Library);
-  EXPECT_EQ(table.LibraryArrays[this->At(table, 0).First].Reason, "compact layout");
+  std::vector<float> values(16);
+  std::iota(values.begin(), values.end(), 0.0f);
+  this->Exchange("density", testing::FloatsStoredAs(values, {16}, compact));
+  const LocationTable table = samrai::SamraiFormat().Locate(this->Data, AllRequests(this->Data), {1, false});
+  ASSERT_EQ(this->At(table, 0).Kind, Encoding::Raw);
+  const Extent& where = table.Extents[this->At(table, 0).First];
+  std::vector<float> found(16);
+  std::ifstream file(table.Files[where.File], std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(where.Offset));
+  file.read(reinterpret_cast<char*>(found.data()), static_cast<std::streamsize>(where.Bytes));
+  SwapByteOrder(found.data(), where.BigEndian == HostIsLittleEndian() ? found.size() : 0, 4);
+  EXPECT_EQ(found, values);
 }
 
 TEST_F(SamraiIndex, LeavesMixedComponentsToTheLibrary)
