@@ -63,11 +63,17 @@ std::uint64_t ObjectOf(const Link& link)
 
 }  // namespace
 
-IndexReader::IndexReader() : Header(Bytes), SharedHeader(Bytes), Heaps(Bytes), Trees(Bytes), Lists(Bytes) {}
+IndexReader::IndexReader()
+    : Header(Bytes), GroupHeader(Bytes), SharedHeader(Bytes), Heaps(Bytes), Trees(Bytes), Lists(Bytes)
+{
+}
 
 void IndexReader::Open(std::shared_ptr<Source::File> file, std::uint64_t bytes)
 {
   this->Bytes.Attach(std::move(file), bytes);
+  for (ObjectHeader* const header : {&this->Header, &this->GroupHeader, &this->SharedHeader}) {
+    header->Forget();
+  }
   this->Heaps.Forget();
   this->FindSuperblock();
   this->Node.resize(std::max(this->SymbolsK * 2 * SymbolBytes, std::size_t(this->GroupK) * 2 * 16 + 8));
@@ -181,9 +187,9 @@ void IndexReader::ReadExtension(std::uint64_t header)
 
 Group IndexReader::OpenGroup(std::uint64_t header)
 {
-  this->Header.Open(header);
+  this->GroupHeader.Open(header);
   Message message;
-  while (this->Header.Next(message)) {
+  while (this->GroupHeader.Next(message)) {
     if (message.Type == MessageType::LinkInfo) {
       return this->OpenNewGroup(header, message);
     }
@@ -247,9 +253,9 @@ std::optional<std::uint64_t> IndexReader::Find(const Group& group, const std::st
 
 std::optional<std::uint64_t> IndexReader::FindCompact(const Group& group, const std::string& name)
 {
-  this->Header.Open(group.Header);
+  this->GroupHeader.Open(group.Header);
   Message message;
-  while (this->Header.Next(message)) {
+  while (this->GroupHeader.Next(message)) {
     if (message.Type == MessageType::Link) {
       const Link link = TakeLink(message);
       if (link.Name == name) {

@@ -90,7 +90,7 @@ private:
   void TakeSharedType(const Message& message, DatasetMessages& messages);
 
   Metadata Bytes;
-  ObjectHeader Header, SharedHeader;
+  ObjectHeader Header, GroupHeader, SharedHeader;
   FractalHeapReader Heaps;
   Tree2Reader Trees;
   ChunkLists Lists;

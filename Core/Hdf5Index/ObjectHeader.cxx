@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace patchio::hdf5index {
@@ -15,46 +16,52 @@ constexpr std::size_t SignatureBytes = 4;
 
 void ObjectHeader::Open(std::uint64_t address)
 {
-  std::byte begin[SignatureBytes];
-  this->Source.Read(address, begin, sizeof(begin));
   this->Known = this->Done = 0;
-  this->IsVersion2 = Begins(begin, "OHDR");
-  this->IsVersion2 ? this->OpenVersion2(address) : this->OpenVersion1(address);
+  if (this->Opened == address) {
+    this->Position = this->FirstPosition;
+    this->MessagesLeft = this->AllMessages;
+    return;
+  }
+  this->Opened = NoAddress;  // in case of an exception
+  // As much as there can be before the messages; what is not in the file is 0, and found missing later.
+  Prefix prefix{};
+  const std::uint64_t end = this->Source.EndAddress();
+  this->Source.Read(
+      address, prefix.data(), std::min<std::uint64_t>(prefix.size(), end - std::min(address, end)));
+  this->IsVersion2 = Begins(prefix.data(), "OHDR");
+  this->IsVersion2 ? this->OpenVersion2(address, prefix) : this->OpenVersion1(address, prefix);
+  this->FirstPosition = this->Position;
+  this->AllMessages = this->MessagesLeft;
+  this->Opened = address;
 }
 
-void ObjectHeader::OpenVersion1(std::uint64_t address)
+void ObjectHeader::OpenVersion1(std::uint64_t address, const Prefix& prefix)
 {
   constexpr std::size_t prefixBytes = 16;
-  std::byte prefix[prefixBytes];
-  this->Source.Read(address, prefix, prefixBytes);
-  const unsigned version = Load<std::uint8_t>(prefix);
+  const unsigned version = Load<std::uint8_t>(prefix.data());
   if (version != 1) {
     throw Unfamiliar(fmt::format("an object header of version {}", version));
   }
-  this->MessagesLeft = Load<std::uint16_t>(prefix + 2);
+  this->MessagesLeft = Load<std::uint16_t>(&prefix[2]);
   this->HeadBytes = 8;
-  this->TurnTo(address + prefixBytes, Load<std::uint32_t>(prefix + 8));
+  this->TurnTo(address + prefixBytes, Load<std::uint32_t>(&prefix[8]));
 }
 
 /// Section IV.A.1.b of the specification: signature, version, flags, times and limits that may be left out,
 /// and the number of bytes of messages in this block.
-void ObjectHeader::OpenVersion2(std::uint64_t address)
+void ObjectHeader::OpenVersion2(std::uint64_t address, const Prefix& prefix)
 {
   constexpr unsigned hasOrders = 4, hasLimits = 0x10, hasTimes = 0x20, known = 0x3f;
-  std::byte head[SignatureBytes + 2];
-  this->Source.Read(address, head, sizeof(head));
-  const unsigned version = Load<std::uint8_t>(head + 4), flags = Load<std::uint8_t>(head + 5);
+  const unsigned version = Load<std::uint8_t>(&prefix[4]), flags = Load<std::uint8_t>(&prefix[5]);
   if (version != 2 || (flags & ~known) != 0) {
     throw Unfamiliar(fmt::format("an object header of version {} with flags {}", version, flags));
   }
-  std::size_t prefixBytes = sizeof(head);
+  std::size_t prefixBytes = 6;
   prefixBytes += (flags & hasTimes) != 0 ? 16 : 0;
   prefixBytes += (flags & hasLimits) != 0 ? 4 : 0;
-  std::byte size[8] = {};
   const std::size_t sizeBytes = std::size_t(1) << (flags & 3);
-  this->Source.Read(address + prefixBytes, size, sizeBytes);
+  const std::uint64_t messageBytes = LoadBytes(&prefix[prefixBytes], sizeBytes);
   prefixBytes += sizeBytes;
-  const auto messageBytes = Load<std::uint64_t>(size);
   if (messageBytes > LargestBlock) {
     throw Unfamiliar("a large object header");
   }
@@ -90,6 +97,7 @@ bool ObjectHeader::TurnToNextBlock()
     return false;
   }
   const Place& next = this->Continuations[this->Done++];
+  this->Opened = NoAddress;
   this->TurnTo(next.Address, next.Bytes);
   if (this->IsVersion2) {
     if (this->BlockBytes < SignatureBytes || !Begins(this->Block.data(), "OCHK")) {

@@ -56,15 +56,19 @@ class ObjectHeader
 {
 public:
   explicit ObjectHeader(Metadata& bytes) : Source(bytes) {}
-  /// Turns to the header at `address`. Throws Unfamiliar when there is none.
+  /// Turns to the header at `address`, before its first message; a header that is open is not read again.
+  /// Throws Unfamiliar when there is none.
   void Open(std::uint64_t address);
+  /// Must be called for each new file.
+  void Forget() { this->Opened = NoAddress; }
   /// The next message, continuations followed; false after the last. Valid until the next call. Throws
   /// Unfamiliar for a message of an unknown type.
   bool Next(Message& message);
 
 private:
-  void OpenVersion1(std::uint64_t address);
-  void OpenVersion2(std::uint64_t address);
+  using Prefix = std::array<std::byte, 34>;
+  void OpenVersion1(std::uint64_t address, const Prefix& prefix);
+  void OpenVersion2(std::uint64_t address, const Prefix& prefix);
   void TurnTo(std::uint64_t address, std::uint64_t bytes);
   bool TurnToNextBlock();
   void TakeHead(Message& message);
@@ -80,6 +84,9 @@ private:
   std::vector<std::byte> Block;  ///< the block at hand
   std::size_t BlockBytes = 0;    ///< without its checksum
   std::uint64_t BlockAddress = 0;
+  std::uint64_t Opened = NoAddress;  ///< the header whose first block is at hand
+  std::size_t FirstPosition = 0;
+  unsigned AllMessages = 0;
   std::size_t Position = 0;   ///< in the block
   unsigned MessagesLeft = 0;  ///< in all blocks, at most
   bool IsVersion2 = false;
