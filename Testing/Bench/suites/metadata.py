@@ -56,7 +56,7 @@ def open_costs(report, folder, rounds):
 
 def new_style_of(summary, folder):
     """A copy of a dump whose files are in HDF5's new style, as HDF5 2 writes them."""
-    source, target = os.path.dirname(os.path.dirname(summary)), os.path.join(folder, "new_style")
+    source, target = os.path.dirname(os.path.dirname(summary)), os.path.join(folder, "new_style", os.path.basename(os.path.dirname(os.path.dirname(summary))))
     for path in files_below(source):
         copy = os.path.join(target, os.path.relpath(path, source))
         if path.endswith(".patchio") or os.path.exists(copy):
@@ -93,6 +93,18 @@ def open_new_style(report, folder, rounds):
     report.data["new style"] = seconds
 
 
+def new_style_on_emulator(report, summary, rounds):
+    data = os.path.dirname(os.path.dirname(summary))
+    with emulator.slow_storage(data, **STORAGE) as storage:
+        mounted = storage.path(os.path.relpath(summary, data))
+        found = interleave({
+            "library": lambda: read_dump(mounted, library_locate=True, steps=0),
+            "first": lambda: read_dump(mounted, threads=64, steps=0, **MODEL),
+        }, rounds)
+    report.goal("emulator, files of HDF5's new style, open with the HDF5 library / first open", 20,
+                ratios([opening(run) for run in found["library"]], [opening(run) for run in found["first"]]))
+
+
 def open_on_emulator(report, folder, rounds):
     """Opens and reads 1,000 patches x 8 variables, for which the library makes thousands of requests, one after another."""
     summary = make_dump(folder, "metadata_small", patches=1000, size=16, variables=8)
@@ -102,6 +114,8 @@ def open_on_emulator(report, folder, rounds):
     if lack:
         report.skipped("all rows on the emulator", "this machine lacks " + lack)
         return
+    if shutil.which("h5repack"):
+        new_style_on_emulator(report, new_style_of(summary, folder), rounds)
     with emulator.slow_storage(data, **STORAGE) as storage:
         mounted = storage.path(os.path.relpath(summary, data))
         ours = dict(threads=64, **MODEL)
