@@ -14,21 +14,6 @@ void RequireOfArray(bool holds)
   }
 }
 
-bool IsPowerOfTwo(std::uint64_t number)
-{
-  return number != 0 && (number & (number - 1)) == 0;
-}
-
-/// Of a number above 0: the exponent of the largest power of two that is not larger.
-unsigned Log2(std::uint64_t number)
-{
-  unsigned exponent = 0;
-  while (number >>= 1) {
-    ++exponent;
-  }
-  return exponent;
-}
-
 /// Bits of a bitmap, the first one the highest of the first byte.
 bool IsSet(const std::byte* bitmap, std::uint64_t bit)
 {

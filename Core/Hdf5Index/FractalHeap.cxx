@@ -11,21 +11,6 @@ constexpr std::uint64_t LargestBlock = std::uint64_t(1) << 24;
 constexpr std::uint64_t LargestObject = 64 * 1024;
 constexpr unsigned MostRows = 64;
 
-bool IsPowerOfTwo(std::uint64_t number)
-{
-  return number != 0 && (number & (number - 1)) == 0;
-}
-
-/// Of a number above 0: the exponent of the largest power of two that is not larger.
-unsigned Log2(std::uint64_t number)
-{
-  unsigned exponent = 0;
-  while (number >>= 1) {
-    ++exponent;
-  }
-  return exponent;
-}
-
 /// Bytes of what comes before the blocks' addresses in tables, and before objects in blocks, without the
 /// checksum: signature, version, address of the header, place in the heap.
 std::uint64_t HeadBytes(const FractalHeap& heap)

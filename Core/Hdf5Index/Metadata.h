@@ -43,6 +43,21 @@ inline std::uint64_t LoadBytes(const std::byte* bytes, std::size_t count)
   return value;
 }
 
+inline bool IsPowerOfTwo(std::uint64_t number)
+{
+  return number != 0 && (number & (number - 1)) == 0;
+}
+
+/// The exponent of the largest power of two that is not larger than a number above 0.
+inline unsigned Log2(std::uint64_t number)
+{
+  unsigned exponent = 0;
+  while (number >>= 1) {
+    ++exponent;
+  }
+  return exponent;
+}
+
 constexpr std::uint64_t NoAddress = ~std::uint64_t(0);
 constexpr std::size_t ChecksumBytes = 4;
 

@@ -12,11 +12,7 @@ constexpr std::uint32_t LargestNode = 64 * 1024;
 /// Bytes of a number that may be as large as `most`.
 unsigned BytesOfNumber(std::uint64_t most)
 {
-  unsigned bytes = 1;
-  while (most >>= 8) {
-    ++bytes;
-  }
-  return bytes;
+  return Log2(most | 1) / 8 + 1;
 }
 
 /// Bytes of a child: its address, its number of records, and that of all below it unless it is a leaf.
