@@ -146,7 +146,7 @@ const std::byte* ExtensibleArray::At(std::uint64_t index)
   return this->AtInBlock(Load<std::uint64_t>(place), super, element);
 }
 
-/// Of data blocks and super blocks: with the place in the array behind it.
+/// Bytes of the head of data blocks and super blocks, which ends with their place in the array.
 std::uint64_t ExtensibleArray::BlockHeadBytes() const
 {
   return HeadBytes + this->OffsetBytes;

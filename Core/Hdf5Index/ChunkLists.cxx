@@ -16,7 +16,7 @@ bool HasFilters(const Dataset& dataset)
   return dataset.Filters[0] != FilterKind::None;
 }
 
-/// Of a chunk without filters.
+/// Bytes of a chunk without filters.
 std::uint64_t PlainBytes(const Dataset& dataset)
 {
   std::uint64_t bytes = dataset.ElementBytes;

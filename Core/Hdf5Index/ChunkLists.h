@@ -23,7 +23,7 @@ public:
   void List(const Dataset& dataset, unsigned treeK, Chunk* chunks);
 
 private:
-  /// What an array has of the chunk with that number; null where the chunk was never written.
+  /// Returns the element of the chunk with that number; null where the chunk was never written.
   using ElementAt = std::function<const std::byte*(std::uint64_t index)>;
 
   void ListTree1(const Dataset& dataset, unsigned treeK, std::uint64_t address, int above, Chunk* chunks);

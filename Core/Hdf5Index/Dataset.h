@@ -88,7 +88,7 @@ constexpr std::uint64_t MostChunks(std::uint64_t fileBytes)
   return 4096 + fileBytes / 16;
 }
 
-/// What a filter of HDF5 does to chunks; None when PatchIO does not undo it. `elementBytes`: of the data set;
+/// Returns the filter with that number of HDF5; None when PatchIO does not undo it. `elementBytes`: of the data set;
 /// `shuffledBytes`: the first parameter of the filter, which only Shuffle uses.
 FilterKind KindOfFilter(int filter, std::uint64_t shuffledBytes, std::uint64_t elementBytes);
 

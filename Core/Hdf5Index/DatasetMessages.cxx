@@ -185,7 +185,7 @@ void DatasetMessages::TakePlainLayout(const Message& message, unsigned kind)
 
 namespace {
 
-/// Of numbers of axes with that of the element.
+/// Returns the number of axes of chunks. dims: counts the bytes of an element as one.
 unsigned CheckedChunkRank(unsigned dims)
 {
   if (dims < 2 || dims > ChunkedArray::MaximumRank + 1) {

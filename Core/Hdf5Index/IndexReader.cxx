@@ -79,7 +79,7 @@ void IndexReader::Open(std::shared_ptr<Source::File> file, std::uint64_t bytes)
   this->Node.resize(std::max(this->SymbolsK * 2 * SymbolBytes, std::size_t(this->GroupK) * 2 * 16 + 8));
 }
 
-/// At the beginning, or behind a user block of 512, 1024, 2048 ... bytes.
+/// Looks at the beginning, and behind a user block of 512, 1024, 2048 ... bytes.
 void IndexReader::FindSuperblock()
 {
   const std::uint64_t fileBytes = this->Bytes.EndAddress();
@@ -102,7 +102,8 @@ void IndexReader::FindSuperblock()
 
 namespace {
 
-/// Of a superblock. base: that it says; place: where it lies.
+/// Throws Unfamiliar for the end of a truncated file. base, end: as the superblock says; place: where it
+/// lies.
 void CheckEnd(const Metadata& bytes, std::uint64_t base, std::uint64_t place, std::uint64_t end)
 {
   // A user block that was put before the file later moves all of it, and its base does not say so.

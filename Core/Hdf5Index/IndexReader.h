@@ -25,7 +25,7 @@ namespace patchio::hdf5index {
 
 class DatasetMessages;
 
-/// Where a group keeps its members.
+/// A group, as far as its members are found by it.
 struct Group
 {
   enum class Style : std::uint8_t
