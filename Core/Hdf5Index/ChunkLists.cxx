@@ -16,16 +16,6 @@ bool HasFilters(const Dataset& dataset)
   return dataset.Filters[0] != FilterKind::None;
 }
 
-/// Bytes of a chunk without filters.
-std::uint64_t PlainBytes(const Dataset& dataset)
-{
-  std::uint64_t bytes = dataset.ElementBytes;
-  for (int d = 0; d < dataset.Rank; ++d) {
-    bytes *= dataset.ChunkDims[d];
-  }
-  return bytes;
-}
-
 /// Calls `use` with each chunk's indices among the chunks, the last axis fastest.
 template <typename Use>
 void ForEachChunk(const Dataset& dataset, const Use& use)
@@ -105,23 +95,35 @@ void ChunkLists::List(const Dataset& dataset, unsigned treeK, Chunk* chunks)
     case ChunkIndex::Implicit:
       return this->ListImplicit(dataset, chunks);
     case ChunkIndex::FixedArray:
-      return this->ListFixedArray(dataset, chunks);
+      return this->ListArray(
+          dataset, FixedArray(this->Source, dataset.ChunkAddress, HasFilters(dataset)), chunks);
     case ChunkIndex::ExtensibleArray:
-      return this->ListExtensibleArray(dataset, chunks);
+      return this->ListArray(
+          dataset, ExtensibleArray(this->Source, dataset.ChunkAddress, HasFilters(dataset)), chunks);
     case ChunkIndex::Tree2:
       return this->ListTree2(dataset, chunks);
   }
 }
 
-void ChunkLists::Add(const Dataset& dataset, const std::uint64_t* begin, std::uint64_t address,
-    std::uint64_t bytes, std::uint32_t skippedFilters, Chunk* chunks)
+void ChunkLists::Add(const Dataset& dataset, const Indices& begin, std::uint64_t address, std::uint64_t bytes,
+    std::uint32_t skippedFilters, Chunk* chunks)
 {
   const std::uint64_t end = this->Source.EndAddress(), base = this->Source.BaseAddress();
   const bool fits = address <= end && bytes <= std::numeric_limits<std::uint32_t>::max();
   const Chunk written{address + base, 0, static_cast<std::uint32_t>(bytes), skippedFilters};
-  if (!fits || !AddChunk(dataset, end + base, begin, written, chunks)) {
+  if (!fits || !AddChunk(dataset, end + base, begin.data(), written, chunks)) {
     throw Unfamiliar("a chunk outside the file, or one that does not match its array");
   }
+}
+
+void ChunkLists::AddAt(const Dataset& dataset, const Indices& at, std::uint64_t address, std::uint64_t bytes,
+    std::uint32_t skippedFilters, Chunk* chunks)
+{
+  Indices begin{};
+  for (int d = 0; d < dataset.Rank; ++d) {
+    begin[d] = at[d] * dataset.ChunkDims[d];
+  }
+  this->Add(dataset, begin, address, bytes, skippedFilters, chunks);
 }
 
 void ChunkLists::ListTree1(
@@ -145,8 +147,8 @@ void ChunkLists::ListTree1(
     for (int d = 0; d < dataset.Rank; ++d) {
       begin[d] = Load<std::uint64_t>(entry.data() + 8 + 8 * d);
     }
-    this->Add(dataset, begin.data(), child, Load<std::uint32_t>(entry.data()),
-        Load<std::uint32_t>(entry.data() + 4), chunks);
+    this->Add(dataset, begin, child, Load<std::uint32_t>(entry.data()), Load<std::uint32_t>(entry.data() + 4),
+        chunks);
   }
 }
 
@@ -162,86 +164,63 @@ void ChunkLists::ListTree2(const Dataset& dataset, Chunk* chunks)
       (!filtered && sizeBytes > 0)) {
     throw Unfamiliar("a tree with other records");
   }
-  const std::uint64_t plainBytes = PlainBytes(dataset);
+  const std::uint64_t plainBytes = PlainChunkBytes(dataset);
   this->Trees.Walk(
       tree, [](const std::byte*) { return 0; },
       [&](const std::byte* record) {
         const std::uint64_t bytes = filtered ? LoadBytes(record + 8, sizeBytes) : plainBytes;
         const std::uint32_t skipped = filtered ? Load<std::uint32_t>(record + 8 + sizeBytes) : 0;
-        Indices begin{};
+        Indices at{};
         for (int d = 0; d < dataset.Rank; ++d) {
-          const auto index = Load<std::uint64_t>(record + tree.RecordBytes - indexBytes + 8 * std::size_t(d));
-          if (index > dataset.Dims[d] / dataset.ChunkDims[d]) {
+          at[d] = Load<std::uint64_t>(record + tree.RecordBytes - indexBytes + 8 * std::size_t(d));
+          if (at[d] > dataset.Dims[d] / dataset.ChunkDims[d]) {
             throw Unfamiliar("a chunk outside its array");
           }
-          begin[d] = index * dataset.ChunkDims[d];
         }
-        this->Add(dataset, begin.data(), Load<std::uint64_t>(record), bytes, skipped, chunks);
+        this->AddAt(dataset, at, Load<std::uint64_t>(record), bytes, skipped, chunks);
         return false;
       });
 }
 
 void ChunkLists::ListSingle(const Dataset& dataset, Chunk* chunks)
 {
-  const Indices begin{};
-  const std::uint64_t bytes = HasFilters(dataset) ? dataset.SingleBytes : PlainBytes(dataset);
-  this->Add(dataset, begin.data(), dataset.ChunkAddress, bytes, dataset.SingleSkipped, chunks);
+  const std::uint64_t bytes = HasFilters(dataset) ? dataset.SingleBytes : PlainChunkBytes(dataset);
+  this->Add(dataset, {}, dataset.ChunkAddress, bytes, dataset.SingleSkipped, chunks);
 }
 
 void ChunkLists::ListImplicit(const Dataset& dataset, Chunk* chunks)
 {
   const ChunkNumbers numbers(dataset);
-  const std::uint64_t bytes = PlainBytes(dataset), most = this->Source.EndAddress() / bytes;
+  const std::uint64_t bytes = PlainChunkBytes(dataset), most = this->Source.EndAddress() / bytes;
   ForEachChunk(dataset, [&](const Indices& at) {
     const std::uint64_t number = numbers.Of(at);
     if (number > most) {
       throw Unfamiliar("a chunk outside the file");
     }
-    Indices begin{};
-    for (int d = 0; d < dataset.Rank; ++d) {
-      begin[d] = at[d] * dataset.ChunkDims[d];
-    }
-    this->Add(dataset, begin.data(), dataset.ChunkAddress + number * bytes, bytes, 0, chunks);
+    this->AddAt(dataset, at, dataset.ChunkAddress + number * bytes, bytes, 0, chunks);
   });
 }
 
-void ChunkLists::ListFixedArray(const Dataset& dataset, Chunk* chunks)
-{
-  FixedArray array(this->Source, dataset.ChunkAddress, HasFilters(dataset));
-  this->ListElements(
-      dataset, array.ElementBytes(), [&](std::uint64_t index) { return array.At(index); }, chunks);
-}
-
-void ChunkLists::ListExtensibleArray(const Dataset& dataset, Chunk* chunks)
-{
-  ExtensibleArray array(this->Source, dataset.ChunkAddress, HasFilters(dataset));
-  this->ListElements(
-      dataset, array.ElementBytes(), [&](std::uint64_t index) { return array.At(index); }, chunks);
-}
-
 /// Elements are the addresses of chunks, with filters followed by the bytes and the filters left out.
-void ChunkLists::ListElements(
-    const Dataset& dataset, std::size_t elementBytes, const ElementAt& elementAt, Chunk* chunks)
+template <typename Array>
+void ChunkLists::ListArray(const Dataset& dataset, Array array, Chunk* chunks)
 {
+  const std::size_t elementBytes = array.ElementBytes();
   const bool filtered = HasFilters(dataset);
   if (filtered ? elementBytes < 13 || elementBytes > 20 : elementBytes != 8) {
     throw Unfamiliar("an array of chunks with other elements");
   }
   const ChunkNumbers numbers(dataset);
-  const std::uint64_t plainBytes = PlainBytes(dataset);
+  const std::uint64_t plainBytes = PlainChunkBytes(dataset);
   ForEachChunk(dataset, [&](const Indices& at) {
-    const std::byte* const element = elementAt(numbers.Of(at));
+    const std::byte* const element = array.At(numbers.Of(at));
     const std::uint64_t address = element ? Load<std::uint64_t>(element) : NoAddress;
     if (address == NoAddress) {
       return;
     }
-    Indices begin{};
-    for (int d = 0; d < dataset.Rank; ++d) {
-      begin[d] = at[d] * dataset.ChunkDims[d];
-    }
     const std::uint64_t bytes = filtered ? LoadBytes(element + 8, elementBytes - 12) : plainBytes;
     const std::uint32_t skipped = filtered ? Load<std::uint32_t>(element + elementBytes - 4) : 0;
-    this->Add(dataset, begin.data(), address, bytes, skipped, chunks);
+    this->AddAt(dataset, at, address, bytes, skipped, chunks);
   });
 }
 

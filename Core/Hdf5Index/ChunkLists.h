@@ -5,10 +5,8 @@
 #include "Hdf5Index/Metadata.h"
 #include "Hdf5Index/Tree2.h"
 
-#include <cstddef>
+#include <array>
 #include <cstdint>
-#include <functional>
-#include <vector>
 
 namespace patchio::hdf5index {
 
@@ -23,18 +21,19 @@ public:
   void List(const Dataset& dataset, unsigned treeK, Chunk* chunks);
 
 private:
-  /// Returns the element of the chunk with that number; null where the chunk was never written.
-  using ElementAt = std::function<const std::byte*(std::uint64_t index)>;
+  using Indices = std::array<std::uint64_t, ChunkedArray::MaximumRank>;
 
   void ListTree1(const Dataset& dataset, unsigned treeK, std::uint64_t address, int above, Chunk* chunks);
   void ListTree2(const Dataset& dataset, Chunk* chunks);
   void ListSingle(const Dataset& dataset, Chunk* chunks);
   void ListImplicit(const Dataset& dataset, Chunk* chunks);
-  void ListFixedArray(const Dataset& dataset, Chunk* chunks);
-  void ListExtensibleArray(const Dataset& dataset, Chunk* chunks);
-  void ListElements(
-      const Dataset& dataset, std::size_t elementBytes, const ElementAt& elementAt, Chunk* chunks);
-  void Add(const Dataset& dataset, const std::uint64_t* begin, std::uint64_t address, std::uint64_t bytes,
+  template <typename Array>
+  void ListArray(const Dataset& dataset, Array array, Chunk* chunks);
+  /// begin: the indices of the chunk's first value.
+  void Add(const Dataset& dataset, const Indices& begin, std::uint64_t address, std::uint64_t bytes,
+      std::uint32_t skippedFilters, Chunk* chunks);
+  /// at: the indices of the chunk among the chunks.
+  void AddAt(const Dataset& dataset, const Indices& at, std::uint64_t address, std::uint64_t bytes,
       std::uint32_t skippedFilters, Chunk* chunks);
 
   Metadata& Source;

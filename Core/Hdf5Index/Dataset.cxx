@@ -29,6 +29,15 @@ std::uint64_t ChunksOf(const Dataset& dataset)
   return chunks;
 }
 
+std::uint64_t PlainChunkBytes(const Dataset& dataset)
+{
+  std::uint64_t bytes = dataset.ElementBytes;
+  for (int d = 0; d < dataset.Rank; ++d) {
+    bytes *= dataset.ChunkDims[d];
+  }
+  return bytes;
+}
+
 void ClearChunks(const Dataset& dataset, Chunk* chunks)
 {
   const std::uint64_t count = ChunksOf(dataset);
@@ -41,18 +50,17 @@ bool AddChunk(
     const Dataset& dataset, std::uint64_t fileBytes, const std::uint64_t* begin, Chunk written, Chunk* chunks)
 {
   written.Number = 0;
-  std::uint64_t plainBytes = dataset.ElementBytes;
   for (int d = 0; d < dataset.Rank; ++d) {
     const std::uint64_t along = dataset.ChunkDims[d];
     if (begin[d] % along != 0 || begin[d] >= dataset.Dims[d]) {
       return false;
     }
     written.Number = written.Number * ((dataset.Dims[d] - 1) / along + 1) + begin[d] / along;
-    plainBytes *= along;
   }
   const bool filtered = dataset.Filters[0] != FilterKind::None;
   if (chunks[written.Number].Bytes != 0 || written.Bytes == 0 || written.Offset > fileBytes ||
-      written.Bytes > fileBytes - written.Offset || (!filtered && written.Bytes != plainBytes)) {
+      written.Bytes > fileBytes - written.Offset ||
+      (!filtered && written.Bytes != PlainChunkBytes(dataset))) {
     return false;
   }
   chunks[written.Number] = written;

@@ -72,6 +72,9 @@ ChunkedArray ArrayOf(const Dataset& dataset, ElementType type, int file);
 /// Number of chunks of a chunked data set, written or not. A grid has no more chunks than values.
 std::uint64_t ChunksOf(const Dataset& dataset);
 
+/// Bytes of a chunk without filters.
+std::uint64_t PlainChunkBytes(const Dataset& dataset);
+
 /// Fills ChunksOf(dataset) chunks as if none had been written.
 void ClearChunks(const Dataset& dataset, Chunk* chunks);
 
@@ -88,8 +91,8 @@ constexpr std::uint64_t MostChunks(std::uint64_t fileBytes)
   return 4096 + fileBytes / 16;
 }
 
-/// Returns the filter with that number of HDF5; None when PatchIO does not undo it. `elementBytes`: of the data set;
-/// `shuffledBytes`: the first parameter of the filter, which only Shuffle uses.
+/// Returns the filter with that number of HDF5; None when PatchIO does not undo it. `elementBytes`: of the
+/// data set; `shuffledBytes`: the first parameter of the filter, which only Shuffle uses.
 FilterKind KindOfFilter(int filter, std::uint64_t shuffledBytes, std::uint64_t elementBytes);
 
 /// "filter 4 (szip)"

@@ -76,6 +76,9 @@ void IndexReader::Open(std::shared_ptr<Source::File> file, std::uint64_t bytes)
   }
   this->Heaps.Forget();
   this->FindSuperblock();
+  if (this->SymbolsK > LargestK || this->GroupK > LargestK || this->ChunkK > LargestK) {
+    throw Unfamiliar("large group nodes");
+  }
   this->Node.resize(std::max(this->SymbolsK * 2 * SymbolBytes, std::size_t(this->GroupK) * 2 * 16 + 8));
 }
 
@@ -132,9 +135,6 @@ void IndexReader::ReadSuperblock1(std::uint64_t base)
     this->ChunkK = Load<std::uint16_t>(more);
     place += sizeof(more);
   }
-  if (this->SymbolsK > LargestK || this->GroupK > LargestK || this->ChunkK > LargestK) {
-    throw Unfamiliar("large group nodes");
-  }
   std::byte addresses[48];  // base, free space, end, driver; then of the root's symbol: name, header
   this->Bytes.Read(place, addresses, sizeof(addresses));
   if (Load<std::uint64_t>(addresses + 24) != NoAddress) {
@@ -180,9 +180,6 @@ void IndexReader::ReadExtension(std::uint64_t header)
       this->GroupK = message.At<std::uint16_t>(3);
       this->SymbolsK = message.At<std::uint16_t>(5);
     }
-  }
-  if (this->SymbolsK > LargestK || this->GroupK > LargestK || this->ChunkK > LargestK) {
-    throw Unfamiliar("large group nodes");
   }
 }
 
@@ -311,7 +308,7 @@ int IndexReader::Compare(const Group& group, std::uint64_t name, const std::stri
 }
 
 /// The symbol table node that has the name if any has.
-std::optional<std::uint64_t> IndexReader::FindSymbols(const Group& group, const std::string& name)
+std::optional<std::uint64_t> IndexReader::FindSymbolNode(const Group& group, const std::string& name)
 {
   std::uint64_t address = group.Tree;
   for (int above = -1;;) {
@@ -341,7 +338,7 @@ std::optional<std::uint64_t> IndexReader::FindSymbols(const Group& group, const 
 
 std::optional<std::uint64_t> IndexReader::FindSymbol(const Group& group, const std::string& name)
 {
-  const std::optional<std::uint64_t> node = this->FindSymbols(group, name);
+  const std::optional<std::uint64_t> node = this->FindSymbolNode(group, name);
   if (!node) {
     return {};
   }

@@ -83,7 +83,7 @@ private:
   Group OpenSymbols(const Message& message);
   Group OpenNewGroup(std::uint64_t header, const Message& message);
   std::optional<std::uint64_t> FindSymbol(const Group& group, const std::string& name);
-  std::optional<std::uint64_t> FindSymbols(const Group& group, const std::string& name);
+  std::optional<std::uint64_t> FindSymbolNode(const Group& group, const std::string& name);
   std::optional<std::uint64_t> FindCompact(const Group& group, const std::string& name);
   std::optional<std::uint64_t> FindDense(const Group& group, const std::string& name);
   int Compare(const Group& group, std::uint64_t name, const std::string& wanted);

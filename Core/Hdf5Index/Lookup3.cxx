@@ -1,5 +1,7 @@
 #include "Hdf5Index/Lookup3.h"
 
+#include "Hdf5Index/Metadata.h"
+
 #include <cstring>
 
 namespace patchio::hdf5index {
@@ -43,17 +45,11 @@ void Finish(State& s)
   s.C = (s.C ^ s.B) - Rotated(s.B, 24);
 }
 
-std::uint32_t Word(const std::byte* bytes)
-{
-  return std::to_integer<std::uint32_t>(bytes[0]) | std::to_integer<std::uint32_t>(bytes[1]) << 8 |
-         std::to_integer<std::uint32_t>(bytes[2]) << 16 | std::to_integer<std::uint32_t>(bytes[3]) << 24;
-}
-
 void Add(State& s, const std::byte* bytes)
 {
-  s.A += Word(bytes);
-  s.B += Word(bytes + 4);
-  s.C += Word(bytes + 8);
+  s.A += Load<std::uint32_t>(bytes);
+  s.B += Load<std::uint32_t>(bytes + 4);
+  s.C += Load<std::uint32_t>(bytes + 8);
 }
 
 }  // namespace

@@ -80,8 +80,8 @@ public:
   /// Addresses below are in the file.
   std::uint64_t EndAddress() const { return this->Bytes - this->Base; }
 
-  /// Whether structures with wrong checksums are refused: true unless told otherwise. What a damaged file
-  /// still has, and what readers do with forged ones, shows only without.
+  /// Sets whether structures with wrong checksums are refused; they are by default. Without the comparison,
+  /// the rest of a damaged file can be read, and readers can be tested with forged files.
   void CompareChecksums(bool compare) { this->Compares = compare; }
   bool ComparesChecksums() const { return this->Compares; }
 

@@ -227,6 +227,11 @@ DraftDataset Records(const std::vector<PointerDraft>& values)
   });
 }
 
+void InNewStyle(hid_t /*creation*/, hid_t access)
+{
+  H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+}
+
 void WriteHdf5(const std::string& path, const Hdf5Draft& draft)
 {
   WriteHdf5(path, draft, [](hid_t, hid_t) {});

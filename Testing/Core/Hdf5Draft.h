@@ -62,6 +62,9 @@ DraftDataset Records(const std::vector<PatchExtentsDraft>& values);
 DraftDataset Records(const std::vector<MinMaxDraft>& values);
 DraftDataset Records(const std::vector<PointerDraft>& values);
 
+/// For WriteHdf5(): files in the new style, as HDF5 2 writes them.
+void InNewStyle(hid_t creation, hid_t access);
+
 /// Groups on the way to the data sets are made as needed.
 void WriteHdf5(const std::string& path, const Hdf5Draft& draft);
 /// In a file with properties of H5P_FILE_CREATE and H5P_FILE_ACCESS.

@@ -82,7 +82,7 @@ protected:
     testing::WriteHdf5(path, draft, [isNew](hid_t creation, hid_t access) {
       H5Pset_sym_k(creation, 2, 2);
       if (isNew) {
-        H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+        testing::InNewStyle(creation, access);
       }
     });
     Bytes content(std::filesystem::file_size(path));

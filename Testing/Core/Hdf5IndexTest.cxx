@@ -21,6 +21,7 @@ using hdf5index::StorageLayout;
 using hdf5index::Unfamiliar;
 using ::testing::HasSubstr;
 using testing::Hdf5Draft;
+using testing::InNewStyle;
 // HDF5 1.12 has another one of that name, without addresses.
 #if H5_VERSION_GE(1, 12, 0)
 using ObjectInfo = H5O_info1_t;
@@ -343,11 +344,6 @@ TEST_F(Hdf5Index, ReadsObjectHeadersOfSeveralBlocks)
   const Dataset dataset = this->Describe("values");
   EXPECT_EQ(dataset.Values, 100u);
   EXPECT_EQ(Plain(this->ChunksIn(dataset)), Plain(this->ChunksByHdf5("values", dataset)));
-}
-
-void InNewStyle(hid_t /*creation*/, hid_t access)
-{
-  H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
 }
 
 /// Groups in headers and in heaps, and what of lists of chunks this library writes; hdf5_files.py has all

@@ -35,7 +35,7 @@ protected:
   void WriteNew() const
   {
     testing::WriteHdf5(this->Path, {{"/new/values", testing::Doubles({1, 2, 3})}, {"/large", this->Large()}},
-        [](hid_t, hid_t access) { H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST); });
+        testing::InNewStyle);
   }
 
   /// Packed by a filter that only the library undoes, and more than is tried with the file.

@@ -274,8 +274,7 @@ TEST_F(SamraiIndex, LeavesMixedComponentsToTheLibrary)
 TEST_F(SamraiIndex, ReadsNewFiles)
 {
   for (const int file : {0, 1}) {
-    testing::WriteHdf5(this->Cluster(file), testing::DraftCluster(this->Data, file),
-        [](hid_t, hid_t access) { H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST); });
+    testing::WriteHdf5(this->Cluster(file), testing::DraftCluster(this->Data, file), testing::InNewStyle);
   }
   const LocationTable table = LocateAll(this->Data);
   EXPECT_THAT(table.Problems, IsEmpty());
@@ -287,11 +286,8 @@ TEST_F(SamraiIndex, ListsChunksInNewFiles)
 {
   Hdf5Draft draft = testing::DraftCluster(this->Data, 1);
   const std::string name = testing::PatchGroup(this->Data.Patches[2]) + "density";
-  const auto inNewFile = [](hid_t, hid_t access) {
-    H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
-  };
   draft[name] = Chunked(16, 5, ShuffleAndDeflate);
-  testing::WriteHdf5(this->Cluster(1), draft, inNewFile);
+  testing::WriteHdf5(this->Cluster(1), draft, testing::InNewStyle);
   LocationTable table = LocateAll(this->Data);
   ASSERT_EQ(this->At(table, 0).Kind, Encoding::Chunked);
   EXPECT_EQ(table.ChunkedArrays[0].ChunkCount, 4u);
@@ -299,7 +295,7 @@ TEST_F(SamraiIndex, ListsChunksInNewFiles)
     ShuffleAndDeflate(creation);
     H5Pset_chunk_opts(creation, H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS);
   });
-  testing::WriteHdf5(this->Cluster(1), draft, inNewFile);
+  testing::WriteHdf5(this->Cluster(1), draft, testing::InNewStyle);
   table = LocateAll(this->Data);
   ASSERT_EQ(this->At(table, 0).Kind, Encoding::Library);
 }

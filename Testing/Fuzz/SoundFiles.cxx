@@ -226,8 +226,7 @@ void MakeNewChunks(const std::string& path)
       H5Sclose(space);
     };
   }
-  testing::WriteHdf5(path, draft,
-      [](hid_t, hid_t access) { H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST); });
+  testing::WriteHdf5(path, draft, testing::InNewStyle);
 }
 
 void MakeContainer(const std::string& folder)

@@ -252,7 +252,7 @@ def check_parts():
 
 
 def check_few_patches():
-    """Saves AMR data of which some ranks have no grid."""
+    """Saves AMR data when some ranks have no grid."""
     path, domain = os.path.join(scratch, "plt_one"), ((0, 0, 0), (7, 7, 7))
     if rank == 0:
         write_plotfile(path, domain, [[domain]], names=["a"])
