@@ -3,9 +3,9 @@
 #include "Catalog/CheckCatalog.h"
 #include "Container/RecordLog.h"
 #include "Container/StepLayout.h"
+#include "Hdf5/Structure.h"
 #include "Support/Checksum.h"
 #include "Support/Error.h"
-#include "Support/Hdf5Superblock.h"
 #include "Support/PlainFile.h"
 #include "Support/RunOnAllRanks.h"
 

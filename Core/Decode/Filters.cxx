@@ -8,7 +8,6 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <new>
 
@@ -136,7 +135,6 @@ std::uint32_t Fletcher32(const std::byte* data, std::size_t bytes)
 void UnshuffleBytes(const std::byte* from, std::size_t bytes, std::size_t elementBytes, std::byte* to)
 {
   const std::size_t count = bytes / elementBytes;
-  assert(elementBytes == 1 || elementBytes == 2 || elementBytes == 4 || elementBytes == 8);
   if (elementBytes == 2) {
     UnshuffleElements<2>(from, count, to);
   } else if (elementBytes == 4) {
@@ -144,7 +142,11 @@ void UnshuffleBytes(const std::byte* from, std::size_t bytes, std::size_t elemen
   } else if (elementBytes == 8) {
     UnshuffleElements<8>(from, count, to);
   } else {
-    std::copy_n(from, count, to);
+    for (std::size_t b = 0; b < elementBytes; ++b) {
+      for (std::size_t i = 0; i < count; ++i) {
+        to[i * elementBytes + b] = from[b * count + i];
+      }
+    }
   }
   const std::size_t whole = count * elementBytes;
   std::copy(from + whole, from + bytes, to + whole);
@@ -273,7 +275,7 @@ ChunkDecoder::Span ChunkDecoder::CheckSum(const Span& data)
 }
 
 const std::byte* ChunkDecoder::Undo(const std::array<FilterKind, ChunkedArray::MaximumFilters>& filters,
-    std::uint32_t skipped, ElementType type, const std::byte* stored, std::size_t storedBytes,
+    std::uint32_t skipped, std::size_t elementBytes, const std::byte* stored, std::size_t storedBytes,
     std::size_t chunkBytes)
 {
   Span data{stored, storedBytes};
@@ -289,7 +291,7 @@ const std::byte* ChunkDecoder::Undo(const std::array<FilterKind, ChunkedArray::M
         data = this->Inflate(filters[i], data, chunkBytes);
         break;
       case FilterKind::Shuffle:
-        data = this->Unshuffle(data, SizeOf(type));
+        data = this->Unshuffle(data, elementBytes);
         break;
       case FilterKind::Fletcher32:
         data = CheckSum(data);

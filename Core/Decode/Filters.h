@@ -27,11 +27,12 @@ public:
   /// until the next call, and lie in `stored` when no filter changes anything.
   ///
   /// filters: in the order in which they were applied. skipped: bit i set when filter i was left out.
+  /// elementBytes: of the values.
   /// chunkBytes: as ChunkBytes() says; memory for that many is taken only when `stored` can hold as much.
   /// Throws std::bad_alloc when that is more than there is, and Error when the bytes are damaged or yield
   /// more or less than `chunkBytes`; it says what was found, as a phrase for FileError().
   const std::byte* Undo(const std::array<FilterKind, ChunkedArray::MaximumFilters>& filters,
-      std::uint32_t skipped, ElementType type, const std::byte* stored, std::size_t storedBytes,
+      std::uint32_t skipped, std::size_t elementBytes, const std::byte* stored, std::size_t storedBytes,
       std::size_t chunkBytes);
 
   /// The same straight to `values`, where Deflate or Zstd is the only filter; false, with nothing done, where
@@ -75,7 +76,7 @@ private:
 /// HDF5's Fletcher32 checksum.
 std::uint32_t Fletcher32(const std::byte* data, std::size_t bytes);
 
-/// Brings bytes of `elementBytes` (1, 2, 4 or 8) planes back together to elements: `to` gets the first bytes
+/// Brings bytes of `elementBytes` planes back together to elements: `to` gets the first bytes
 /// of all planes, then all second bytes, ...; trailing bytes that are no whole element stay last. The two
 /// must not overlap.
 void UnshuffleBytes(const std::byte* from, std::size_t bytes, std::size_t elementBytes, std::byte* to);

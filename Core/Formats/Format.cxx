@@ -1,7 +1,7 @@
 #include "Formats/Format.h"
 
+#include "Hdf5/File.h"
 #include "Support/Error.h"
-#include "Support/Hdf5.h"
 #include "Support/PlainFile.h"
 
 #include <fmt/format.h>

@@ -53,8 +53,7 @@ struct SeriesOptions
 
 struct LocateOptions
 {
-  int Threads = 1;  ///< that may read metadata at once; HDF5 itself is called from the calling thread only
-  bool LibraryOnly = false;  ///< ask the format's own library, not PatchIO's index readers
+  int Threads = 1;  ///< that may read metadata at once
   /// For an index: not where the values of Catalog::StepInFile lie, but those of all steps of the file, by
   /// ChunkedArray::StepValues and the like.
   bool AllSteps = false;

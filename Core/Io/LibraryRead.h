@@ -1,16 +1,12 @@
-// Values that only the HDF5 library can decode. One thread only: the HDF5 that ParaView links is not
-// thread-safe.
+// Values that only the HDF5 library can decode. One thread only.
 #pragma once
 
+#include "Hdf5/LibraryFile.h"
 #include "Io/ReadTask.h"
-#include "Support/Hdf5.h"
 
 #include <memory>
 
 namespace patchio {
-
-/// The HDF5 library's type of values in memory.
-hid_t NativeType(ElementType type);
 
 /// Reads tasks one after another; the file read last stays open.
 class LibraryReader
@@ -20,7 +16,7 @@ public:
   void Read(const LocationTable& table, const Location& location, const ReadTarget& target);
 
 private:
-  std::unique_ptr<hdf5::File> Current;
+  std::unique_ptr<hdf5::LibraryFile> Current;
 };
 
 }  // namespace patchio

@@ -224,7 +224,7 @@ const std::byte* TransferReader::Decoded(
 {
   const std::size_t bytes = BytesOf(array, chunk);
   return bytes > 0 ? this->Executor.Decoder().Undo(
-                         array.Filters, chunk.SkippedFilters, array.Type, stored, piece.Bytes, bytes)
+                         array.Filters, chunk.SkippedFilters, SizeOf(array.Type), stored, piece.Bytes, bytes)
                    : nullptr;
 }
 

@@ -25,7 +25,7 @@ std::unique_ptr<IndexShardBuilder> LocateShard(Communicator& comm, const Format&
   const std::uint64_t rows = BatchRequests / std::max<std::size_t>(catalog.Variables.size(), 1) + 1;
   for (std::uint64_t row = 0; row < builder->Rows(); row += rows) {
     const std::uint64_t count = std::min(rows, builder->Rows() - row);
-    LocateOptions options{threads, false, true};
+    LocateOptions options{threads, true};
     if (progress) {
       options.Progress = [&, row](double fraction) {
         return progress((static_cast<double>(row) + fraction * static_cast<double>(count)) /

@@ -2,9 +2,9 @@
 
 #include "Formats/Format.h"
 #include "Formats/KWave/KwaveNames.h"
+#include "Hdf5/Output.h"
 #include "Output/FloatFile.h"
 #include "Support/Error.h"
-#include "Support/Hdf5Output.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

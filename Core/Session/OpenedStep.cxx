@@ -170,7 +170,7 @@ LocationTable OpenedStep::Locate(const std::vector<PatchVariable>& requests, int
     }
   }
   return FormatOf(this->Description->Path)
-      .Locate(*this->Description, requests, {threads, false, false, progress, verify});
+      .Locate(*this->Description, requests, {threads, false, progress, verify});
 }
 
 }  // namespace patchio

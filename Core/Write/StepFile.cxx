@@ -1,8 +1,7 @@
 #include "Write/StepFile.h"
 
 #include "Container/StepLayout.h"
-#include "Io/LibraryRead.h"
-#include "Support/Hdf5Output.h"
+#include "Hdf5/Output.h"
 #include "Write/ChunkEncoder.h"
 
 #include <algorithm>
@@ -101,7 +100,7 @@ std::vector<std::uint64_t> StepFile::Description::LayOut()
     if (set.Compression == FilterKind::None) {
       const std::vector<std::uint64_t> shape = ShapeOf(this->Data, this->Plan.Files, set);
       offsets.push_back(this->File.Reserve(
-          set.Name, NativeType((*this->Plan.Types)[set.Variable]), {shape.begin(), shape.end()}));
+          set.Name, hdf5::NativeType((*this->Plan.Types)[set.Variable]), {shape.begin(), shape.end()}));
     } else {
       this->MakeChunked(set);
       offsets.push_back(0);
@@ -109,7 +108,7 @@ std::vector<std::uint64_t> StepFile::Description::LayOut()
   }
   for (const PlannedTable& table : this->Plan.Tables) {
     offsets.push_back(
-        this->File.Reserve("PatchIO/tables/" + table.Name, NativeType(table.Type), {table.Values}));
+        this->File.Reserve("PatchIO/tables/" + table.Name, hdf5::NativeType(table.Type), {table.Values}));
   }
   return offsets;
 }
@@ -123,7 +122,7 @@ void StepFile::Description::MakeChunked(const DataSet& set)
   made.Axis = std::mismatch(shape.begin(), shape.end(), chunk.begin()).first - shape.begin();
   made.Axis = made.Axis < shape.size() ? made.Axis : 0;
   made.Count = ChunksOf(this->Data, this->Plan.Files, set);
-  made.Id = this->File.MakeChunked(set.Name, NativeType((*this->Plan.Types)[set.Variable]),
+  made.Id = this->File.MakeChunked(set.Name, hdf5::NativeType((*this->Plan.Types)[set.Variable]),
       {shape.begin(), shape.end()}, made.Chunk, FilterOf(set.Compression));
   this->Chunked.push_back(std::move(made));
 }

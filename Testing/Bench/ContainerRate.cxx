@@ -1,6 +1,7 @@
 // Writes a step of equal blocks, and reads it, in one of several ways; says how long each part took, as one
 // JSON object on standard output. Under mpirun the blocks are divided over the ranks, and times are those of
 // the slowest.
+#include "Hdf5/Library.h"
 #include "Io/IoScheduler.h"
 #include "Plan/Blocks.h"
 #include "Plan/StorageModel.h"
@@ -8,7 +9,6 @@
 #include "Session/OpenedStep.h"
 #include "Session/RankRead.h"
 #include "Support/Error.h"
-#include "Support/Hdf5.h"
 #include "Support/PlainFile.h"
 #include "Support/Stopwatch.h"
 #include "Write/ContainerWriter.h"

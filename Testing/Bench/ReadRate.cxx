@@ -1,13 +1,13 @@
 // Reads a dump in one of several ways and says how long each part took: PatchIO's engine, and the ways that
 // it competes with. One JSON object on standard output. Under mpirun the patches are divided over the ranks,
 // and times are those of the slowest.
+#include "Hdf5/Library.h"
 #include "Plan/Blocks.h"
 #include "Plan/Partition.h"
 #include "RunUnderMpi.h"
 #include "Session/OpenedStep.h"
 #include "Session/RankRead.h"
 #include "Support/Error.h"
-#include "Support/Hdf5.h"
 #include "Support/RunOnAllRanks.h"
 #include "Support/Stopwatch.h"
 #include "Tuning/AutomaticThreads.h"
@@ -112,6 +112,68 @@ void FetchMemory(double gigabytes)
   }
 }
 
+/// Name of a variable's data set in a cluster file.
+std::string DatasetName(const Catalog& catalog, int patch, int variable)
+{
+  char name[128];
+  const Patch& p = catalog.Patches[patch];
+  std::snprintf(name, sizeof(name), "/processor.%05d/level.%05d/patch.%05d/", p.Writer, p.Level, p.Number);
+  return name + catalog.Variables[variable].StoredName;
+}
+
+std::string ClusterPath(const Catalog& catalog, int file)
+{
+  char name[64];
+  std::snprintf(name, sizeof(name), "processor_cluster.%05d.samrai", file);
+  return catalog.Path.substr(0, catalog.Path.find_last_of('/') + 1) + name;
+}
+
+/// The files of a rank, opened once.
+class OpenFiles
+{
+public:
+  explicit OpenFiles(const Catalog& catalog) : Data(catalog) {}
+  hid_t Get(int file)
+  {
+    hdf5::Handle& open = this->Files[file];
+    if (!open.Valid()) {
+      open = hdf5::Handle(H5Fopen(ClusterPath(this->Data, file).c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+    }
+    return open;
+  }
+
+private:
+  const Catalog& Data;
+  std::map<int, hdf5::Handle> Files;
+};
+
+/// Finds the data sets one after another through the library, as a reader without a reader of its own does;
+/// for contiguous ones.
+LocationTable LocateByLibrary(const Catalog& catalog, const std::vector<PatchVariable>& requests)
+{
+  LocationTable table;
+  OpenFiles files(catalog);
+  for (const PatchVariable& request : requests) {
+    const int file = catalog.Patches[request.Patch].File;
+    const std::string path = ClusterPath(catalog, file);
+    if (table.Files.empty() || table.Files.back() != path) {
+      table.Files.push_back(path);
+    }
+    const hdf5::Handle dataset(H5Dopen2(
+        files.Get(file), DatasetName(catalog, request.Patch, request.Variable).c_str(), H5P_DEFAULT));
+    const hdf5::Handle space(H5Dget_space(dataset)), type(H5Dget_type(dataset));
+    const haddr_t offset = H5Dget_offset(dataset);
+    if (offset == HADDR_UNDEF) {
+      throw Error("a data set that is not contiguous in " + path);
+    }
+    const auto values = static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space));
+    table.Extents.push_back({offset, values * H5Tget_size(type), static_cast<int>(table.Files.size()) - 1,
+        ElementType::Float32, H5Tget_order(type) == H5T_ORDER_BE});
+    table.Locations.push_back(MakeLocation(Encoding::Raw, table.Extents.size() - 1, 1));
+  }
+  return table;
+}
+
 /// Two-level reading as vtkPatchReader does it; from the second step on the memory of the step before is
 /// used.
 ///
@@ -160,9 +222,8 @@ private:
     const auto locate = [&](const std::vector<PatchVariable>& requests) {
       const Stopwatch watch;
       const Catalog& catalog = this->Step.Data();
-      LocationTable table = this->How.LibraryLocate
-                                ? FormatOf(catalog.Path).Locate(catalog, requests, {this->How.Threads, true})
-                                : this->Step.Locate(requests, this->How.Threads);
+      LocationTable table = this->How.LibraryLocate ? LocateByLibrary(catalog, requests)
+                                                    : this->Step.Locate(requests, this->How.Threads);
       this->LocateSeconds = watch.Seconds();
       return table;
     };
@@ -222,41 +283,6 @@ private:
   Cost& Result;
   AutomaticThreads Automatic;
   double LocateSeconds = 0;  ///< of the step at hand
-};
-
-/// Name of a variable's data set in a cluster file.
-std::string DatasetName(const Catalog& catalog, int patch, int variable)
-{
-  char name[128];
-  const Patch& p = catalog.Patches[patch];
-  std::snprintf(name, sizeof(name), "/processor.%05d/level.%05d/patch.%05d/", p.Writer, p.Level, p.Number);
-  return name + catalog.Variables[variable].StoredName;
-}
-
-std::string ClusterPath(const Catalog& catalog, int file)
-{
-  char name[64];
-  std::snprintf(name, sizeof(name), "processor_cluster.%05d.samrai", file);
-  return catalog.Path.substr(0, catalog.Path.find_last_of('/') + 1) + name;
-}
-
-/// The files of a rank, opened once.
-class OpenFiles
-{
-public:
-  explicit OpenFiles(const Catalog& catalog) : Data(catalog) {}
-  hid_t Get(int file)
-  {
-    auto& open = this->Files[file];
-    if (!open) {
-      open = std::make_unique<hdf5::File>(ClusterPath(this->Data, file));
-    }
-    return open->Id();
-  }
-
-private:
-  const Catalog& Data;
-  std::map<int, std::unique_ptr<hdf5::File>> Files;
 };
 
 /// One-level reading, and what threads make of it on a thread-safe HDF5, which lets one thread in at a time.

@@ -2,11 +2,11 @@
 // collective write of parallel HDF5 a step. Or only as many bytes, out of one buffer of one rank. Says how
 // long it took, as one JSON object on standard output; until all bytes are on the storage, and of the slowest
 // rank.
+#include "Hdf5/Library.h"
 #include "Io/RunTasksOrThrow.h"
 #include "Output/Output.h"
 #include "RunUnderMpi.h"
 #include "Support/Error.h"
-#include "Support/Hdf5.h"
 #include "Support/PlainFile.h"
 #include "Support/Stopwatch.h"
 

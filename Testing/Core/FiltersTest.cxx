@@ -1,8 +1,8 @@
 #include "Decode/Filters.h"
 
 #include "Decode/Chunks.h"
+#include "Hdf5/Library.h"
 #include "NaivePlace.h"
-#include "Support/Hdf5.h"
 #include "TestTools.h"
 
 #include <hdf5.h>
@@ -230,8 +230,8 @@ void ExpectDecodes(const ChunkedArray& array, const Bytes& values, ChunkDecoder&
   for (std::uint64_t number = 0; number < chunks; ++number) {
     Chunk chunk;
     const Bytes stored = dataset.StoredChunk(number, chunk);
-    const std::byte* plain = decoder.Undo(
-        array.Filters, chunk.SkippedFilters, array.Type, stored.data(), stored.size(), ChunkBytes(array));
+    const std::byte* plain = decoder.Undo(array.Filters, chunk.SkippedFilters, SizeOf(array.Type),
+        stored.data(), stored.size(), ChunkBytes(array));
     PlaceChunk(shape, array, chunk, plain, 0, output.data());
   }
   EXPECT_EQ(output, values);
@@ -260,8 +260,8 @@ struct OneChunk
   Bytes Undo(const Bytes& stored, std::size_t chunkBytes) const
   {
     ChunkDecoder decoder;
-    const std::byte* plain =
-        decoder.Undo(this->Array.Filters, 0, this->Array.Type, stored.data(), stored.size(), chunkBytes);
+    const std::byte* plain = decoder.Undo(
+        this->Array.Filters, 0, SizeOf(this->Array.Type), stored.data(), stored.size(), chunkBytes);
     return {plain, plain + chunkBytes};
   }
   std::string Fault(const Bytes& stored) const
@@ -331,8 +331,8 @@ TEST(ChunkDecoder, SkipsWhatWasNotApplied)
       dataset.WriteFirstChunk(chunk.Stored, skipped);
       EXPECT_EQ(dataset.Read(), chunk.Values);
       ChunkDecoder decoder;
-      const std::byte* plain = decoder.Undo(
-          array.Filters, skipped, array.Type, chunk.Stored.data(), chunk.Stored.size(), chunk.Values.size());
+      const std::byte* plain = decoder.Undo(array.Filters, skipped, SizeOf(array.Type), chunk.Stored.data(),
+          chunk.Stored.size(), chunk.Values.size());
       EXPECT_EQ(Bytes(plain, plain + chunk.Values.size()), chunk.Values);
     }
   }
@@ -342,9 +342,9 @@ TEST(ChunkDecoder, GivesTheStoredBytesThemselvesWhenNothingChangesThem)
 {
   const Bytes stored(40);
   ChunkDecoder decoder;
-  EXPECT_EQ(decoder.Undo({}, 0, ElementType::Float32, stored.data(), 40, 40), stored.data());
-  EXPECT_EQ(decoder.Undo({Shuffle}, 0, ElementType::UInt8, stored.data(), 40, 40), stored.data());
-  EXPECT_EQ(decoder.Undo({Shuffle, Deflate}, 3, ElementType::Float32, stored.data(), 40, 40), stored.data());
+  EXPECT_EQ(decoder.Undo({}, 0, 4, stored.data(), 40, 40), stored.data());
+  EXPECT_EQ(decoder.Undo({Shuffle}, 0, 1, stored.data(), 40, 40), stored.data());
+  EXPECT_EQ(decoder.Undo({Shuffle, Deflate}, 3, 4, stored.data(), 40, 40), stored.data());
 }
 
 TEST(ChunkDecoder, NoticesDataThatEndsEarly)

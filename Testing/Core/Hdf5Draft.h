@@ -62,6 +62,8 @@ DraftDataset Records(const std::vector<PatchExtentsDraft>& values);
 DraftDataset Records(const std::vector<MinMaxDraft>& values);
 DraftDataset Records(const std::vector<PointerDraft>& values);
 
+/// For WriteHdf5(): files in the old style.
+inline void InOldStyle(hid_t /*creation*/, hid_t /*access*/) {}
 /// For WriteHdf5(): files in the new style, as HDF5 2 writes them.
 void InNewStyle(hid_t creation, hid_t access);
 

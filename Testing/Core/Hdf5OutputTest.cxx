@@ -1,5 +1,6 @@
-#include "Support/Hdf5Output.h"
+#include "Hdf5/Output.h"
 
+#include "Hdf5/File.h"
 #include "TestTools.h"
 
 #include <cstdlib>
@@ -39,12 +40,30 @@ TEST_F(Hdf5Output, ComesBack)
   this->Write(this->Path);
   const hdf5::File file(this->Path);
   EXPECT_EQ(file.Ints("/outer/inner/ints", 6), (std::vector<int>{1, 2, 3, 4, 5, 6}));
-  const hdf5::Handle dataset = file.OpenDataset(file.Id(), "/outer/inner/ints");
-  EXPECT_NE(H5Dget_offset(dataset), HADDR_UNDEF) << "contiguous";
-  const hdf5::Handle attribute(H5Aopen(dataset, "answer", H5P_DEFAULT));
-  int answer = 0;
-  H5Aread(attribute, H5T_NATIVE_INT, &answer);
-  EXPECT_EQ(answer, 42);
+  EXPECT_EQ(file.Describe("/outer/inner/ints").Layout, hdf5::StorageLayout::Contiguous);
+  EXPECT_EQ(file.Numbers("/outer/inner/ints", "answer"), std::vector<double>{42});
+}
+
+/// Whatever the library's defaults are: those of HDF5 2 are others than those of HDF5 1.
+TEST_F(Hdf5Output, IsOfTheOldStyle)
+{
+  this->Write(this->Path);
+  hdf5::OutputFile inMemory("b.h5", 4096, 10, 10000);
+  inMemory.Reserve("/group/plain", H5T_NATIVE_FLOAT, {100});
+  inMemory.MakeChunked("/group/packed", H5T_NATIVE_FLOAT, {100}, {10}, {H5Z_FILTER_DEFLATE, 1});
+  for (int i = 0; i < 20; ++i) {
+    inMemory.WriteNumbers(inMemory.Id(), "attribute " + std::to_string(i), {1, 2});
+  }
+  const std::vector<std::byte> image = inMemory.TakeImage().Bytes;
+  for (const std::string& bytes : {testing::ReadBytes(this->Path),
+           std::string(reinterpret_cast<const char*>(image.data()), image.size())}) {
+    ASSERT_GT(bytes.size(), 100u);
+    EXPECT_EQ(bytes[8], 0) << "version of the superblock";
+    for (const char* const signature : {"OHDR", "FRHP", "BTHD", "FAHD", "EAHD"}) {
+      EXPECT_EQ(bytes.find(signature), std::string::npos) << signature;
+    }
+    EXPECT_NE(bytes.find("SNOD"), std::string::npos) << "a group as a symbol table";
+  }
 }
 
 TEST_F(Hdf5Output, ReplacesAFileThatIsThere)

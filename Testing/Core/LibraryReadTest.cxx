@@ -1,5 +1,6 @@
 #include "Io/LibraryRead.h"
 
+#include "Hdf5/Library.h"
 #include "NaivePlace.h"
 #include "TestTools.h"
 
@@ -32,43 +33,11 @@ protected:
     H5Dwrite(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
   }
 
-  Floats Range(std::uint64_t first, std::uint64_t count) const
-  {
-    Floats values(count, -1.f);
-    hdf5::File(this->Path).Range("/values", first, count, H5T_NATIVE_FLOAT, values.data());
-    return values;
-  }
-
-  static Floats From(int first, int count)
-  {
-    Floats values(count);
-    std::iota(values.begin(), values.end(), float(first));
-    return values;
-  }
-
   testing::TempFolder Folder;
   std::string Path;
 };
 
 }  // namespace
-
-TEST_F(LibraryReading, TakesBlocksOfADataSet)
-{
-  EXPECT_EQ(this->Range(0, 60), From(0, 60)) << "all";
-  EXPECT_EQ(this->Range(20, 20), From(20, 20)) << "one slab";
-  EXPECT_EQ(this->Range(20, 40), From(20, 40)) << "two slabs";
-  EXPECT_EQ(this->Range(25, 10), From(25, 10)) << "two rows of a slab";
-  EXPECT_EQ(this->Range(41, 3), From(41, 3)) << "part of a row";
-}
-
-TEST_F(LibraryReading, RefusesWhatIsNoBlock)
-{
-  for (const auto& [first, count] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
-           {15, 10}, {4, 2}, {0, 61}, {60, 1}, {0, 0}, {~std::uint64_t(0), 1}}) {
-    EXPECT_THAT(MessageOf([&] { this->Range(first, count); }), HasSubstr("another shape"))
-        << first << ", " << count;
-  }
-}
 
 TEST_F(LibraryReading, BringsValuesToTheirPlaces)
 {

@@ -1,43 +1,34 @@
-// Prints where the index reader finds data sets of an HDF5 file, for hdf5_files.py.
+// Prints where PatchIO finds data sets of an HDF5 file, for hdf5_files.py.
 //
 // usage: patchio_list_hdf5 FILE < PATHS    a path a line, without a slash in front
 //
 // Prints "dataset PATH chunked|plain BIG_ENDIAN BYTES VALUES OFFSET", followed by "chunk NUMBER OFFSET BYTES
-// SKIPPED" for each written chunk; "missing PATH"; or "unfamiliar PATH: WHY". "file: WHY": the whole file is
-// unfamiliar.
-#include "Hdf5Index/IndexReader.h"
-#include "Io/FileSource.h"
+// SKIPPED" for each written chunk; "missing PATH"; or "unread PATH: WHY". "file: WHY": nothing of the file is
+// read.
+#include "Hdf5/Structure.h"
+#include "Support/PlainFile.h"
 
-#include <filesystem>
 #include <iostream>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
-using patchio::hdf5index::IndexReader;
+using patchio::hdf5::Structure;
 
 namespace {
 
-std::optional<std::uint64_t> FindPath(IndexReader& reader, const std::string& path)
+void Print(Structure& reader, const std::string& path)
 {
-  std::optional<std::uint64_t> header = reader.Root();
-  std::stringstream names(path);
-  for (std::string name; header && std::getline(names, name, '/');) {
-    header = reader.Find(reader.OpenGroup(*header), name);
-  }
-  return header;
-}
-
-void Print(IndexReader& reader, const std::string& path)
-{
-  const std::optional<std::uint64_t> header = FindPath(reader, path);
+  const std::optional<std::uint64_t> header = reader.FindPath(reader.OpenGroup(reader.Root()), path);
   if (!header) {
     std::cout << "missing " << path << "\n";
     return;
   }
-  const patchio::hdf5index::Dataset found = reader.Describe(*header);
-  const bool chunked = found.Layout == patchio::hdf5index::StorageLayout::Chunked;
+  const patchio::hdf5::Dataset found = reader.Describe(*header);
+  if (!found.Reason.empty()) {
+    throw patchio::Error(found.Reason);
+  }
+  const bool chunked = found.Layout == patchio::hdf5::StorageLayout::Chunked;
   std::vector<patchio::Chunk> chunks(chunked ? ChunksOf(found) : 0);
   if (chunked) {
     reader.ListChunks(found, chunks.data());
@@ -59,9 +50,12 @@ int main(int argc, char** argv)
   if (argc != 2) {
     return 2;
   }
-  IndexReader reader;
+  Structure reader;
+  std::optional<patchio::PlainFile> file;
   try {
-    reader.Open(patchio::MakeFileSource({argv[1]})->Open(0), std::filesystem::file_size(argv[1]));
+    file.emplace(argv[1]);
+    reader.Open([&](std::uint64_t offset, void* into, std::size_t bytes) { file->Read(offset, into, bytes); },
+        file->Size());
   } catch (const std::exception& error) {
     std::cout << "file: " << error.what() << "\n";
     return 0;
@@ -70,7 +64,7 @@ int main(int argc, char** argv)
     try {
       Print(reader, path);
     } catch (const std::exception& error) {
-      std::cout << "unfamiliar " << path << ": " << error.what() << "\n";
+      std::cout << "unread " << path << ": " << error.what() << "\n";
     }
   }
   return 0;

@@ -1,4 +1,4 @@
-// The answers of the index reader and of the HDF5 library about dumps, field by field.
+// Where the values of dumps lie, for any number of threads, field by field.
 #include "Decode/Decode.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiSummary.h"
@@ -78,12 +78,11 @@ void ExpectSame(const LocationTable& a, const LocationTable& b)
   ExpectSame("problem", a.Problems, b.Problems);
 }
 
-/// The answer, after a check that it is the same for any number of threads and by the library.
+/// The answer, after a check that it is the same for any number of threads.
 LocationTable LocateAll(const Catalog& catalog)
 {
   std::vector<PatchVariable> requests = AllRequests(catalog);
   const LocationTable table = samrai::SamraiFormat().Locate(catalog, requests, {1, false});
-  ExpectSame(table, samrai::SamraiFormat().Locate(catalog, requests, {1, true}));
   for (const int threads : {2, 4, 16}) {
     const LocationTable other = samrai::SamraiFormat().Locate(catalog, requests, {threads, false});
     ExpectSame(table, other);
@@ -91,7 +90,7 @@ LocationTable LocateAll(const Catalog& catalog)
   }
   std::reverse(requests.begin(), requests.end());
   ExpectSame(samrai::SamraiFormat().Locate(catalog, requests, {4, false}),
-      samrai::SamraiFormat().Locate(catalog, requests, {1, true}));
+      samrai::SamraiFormat().Locate(catalog, requests, {1, false}));
   return table;
 }
 
@@ -175,19 +174,19 @@ void ShuffleAndDeflate(hid_t creation)
 
 }  // namespace
 
-TEST_F(SamraiIndex, AgreesWithTheLibraryOnOwnDumps)
+TEST_F(SamraiIndex, IsTheSameForAnyNumberOfThreadsOnOwnDumps)
 {
   EXPECT_TRUE(CheckDumpsIn(PATCHIO_OWN_DATA));
 }
 
-TEST_F(SamraiIndex, AgreesWithTheLibraryOnRealDumps)
+TEST_F(SamraiIndex, IsTheSameForAnyNumberOfThreadsOnRealDumps)
 {
   if (!CheckDumpsIn(PATCHIO_REAL_DATA "/samrai")) {
     GTEST_SKIP() << "skipped: no dumps in " PATCHIO_REAL_DATA;
   }
 }
 
-TEST_F(SamraiIndex, AgreesWithTheLibraryOnManyPatches)
+TEST_F(SamraiIndex, IsTheSameForAnyNumberOfThreadsOnManyPatches)
 {
   this->MakePatches(200);  // enough for several blocks a thread
   Hdf5Draft draft = testing::DraftCluster(this->Data, 0);
@@ -238,7 +237,6 @@ TEST_F(SamraiIndex, LeavesOtherFiltersToTheLibrary)
   EXPECT_EQ(array.Dataset, testing::PatchGroup(this->Data.Patches[2]) + "density");
   EXPECT_EQ(array.Count, 16u);
   EXPECT_EQ(array.Reason, "filter 5 (nbit)");
-  EXPECT_THAT(table.Notes, ElementsAre("PatchIO reads 1 file through the HDF5 library: filter 5 (nbit)"));
   EXPECT_THAT(table.Problems, IsEmpty());
 }
 
@@ -300,7 +298,7 @@ TEST_F(SamraiIndex, ListsChunksInNewFiles)
   ASSERT_EQ(this->At(table, 0).Kind, Encoding::Library);
 }
 
-TEST_F(SamraiIndex, SaysWhatTheLibrarySaysOfDamagedFiles)
+TEST_F(SamraiIndex, SaysWhatIsWrongWithDamagedFiles)
 {
   const auto size = std::filesystem::file_size(this->Cluster(1));
   for (const std::uintmax_t left : {size - 8, size / 2, std::uintmax_t(100), std::uintmax_t(0)}) {
@@ -327,8 +325,7 @@ TEST_F(SamraiIndex, ListsNoMoreChunksThanAFileCanHold)
   const LocationTable table = samrai::SamraiFormat().Locate(this->Data, requests, {});
   ASSERT_EQ(table.Locations[0].Kind, Encoding::Library);
   EXPECT_TRUE(table.Chunks.empty());
-  EXPECT_EQ(table.Notes.size(), 1u);
-  ExpectSame(table, samrai::SamraiFormat().Locate(this->Data, requests, {1, true}));
+  EXPECT_EQ(table.LibraryArrays[0].Reason, "more chunks than the file can hold");
 }
 
 /// What is too much counts for all patches together, whoever looks at which.
@@ -350,10 +347,10 @@ TEST_F(SamraiIndex, ListsNoMoreChunksThanAFileCanHoldInAllPatches)
   }
   testing::WriteHdf5(this->Cluster(0), draft);
   const LocationTable table = LocateAll(this->Data);
-  EXPECT_EQ(table.Locations.front().Kind, Encoding::Chunked);
-  EXPECT_EQ(table.Locations.back().Kind, Encoding::Library);
-  EXPECT_THAT(table.Notes,
-      ElementsAre("PatchIO reads 1 file through the HDF5 library: more chunks than the file can hold"));
+  for (const Location& location : table.Locations) {
+    EXPECT_EQ(location.Kind, Encoding::Library);
+  }
+  EXPECT_EQ(table.LibraryArrays[0].Reason, "more chunks than the file can hold");
 }
 
 }  // namespace patchio

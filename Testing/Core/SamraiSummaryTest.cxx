@@ -279,8 +279,7 @@ TEST_F(SamraiSummary, RefusesWhatLiesInAnotherFile)
   const std::string other = this->Folder / "other.h5";
   WriteHdf5(other, this->Draft);
   this->Draft[Basic + "time"] = ExternalLink(other, Basic + "time");
-  EXPECT_THAT(
-      this->Refuse(this->Draft), HasSubstr("an unreadable data set (external links are not supported)"));
+  EXPECT_THAT(this->Refuse(this->Draft), HasSubstr("not supported: external link in '/BASIC_INFO/time'"));
 }
 
 TEST_F(SamraiSummary, NeedsEveryDataSetThatItUses)

@@ -3,7 +3,7 @@
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiNames.h"
 #include "Formats/SAMRAI/SamraiSummary.h"
-#include "Support/Hdf5.h"
+#include "Hdf5/File.h"
 #include "TestTools.h"
 
 namespace patchio {
@@ -43,13 +43,11 @@ protected:
 
   static std::vector<Corners> CornersIn(const hdf5::File& file, std::size_t patches)
   {
-    const hsize_t three = 3;
-    const hdf5::Handle triple(H5Tarray_create2(H5T_NATIVE_DOUBLE, 1, &three));
-    const hdf5::Handle type(H5Tcreate(H5T_COMPOUND, sizeof(Corners)));
-    H5Tinsert(type, "xlo", HOFFSET(Corners, Lower), triple);
-    H5Tinsert(type, "xup", HOFFSET(Corners, Upper), triple);
     std::vector<Corners> corners(patches);
-    file.Compounds("/extents/patch_extents", patches, type, corners.data());
+    file.Records("/extents/patch_extents", patches,
+        {{"xlo", ElementType::Float64, 3, offsetof(Corners, Lower)},
+            {"xup", ElementType::Float64, 3, offsetof(Corners, Upper)}},
+        sizeof(Corners), corners.data());
     return corners;
   }
 

@@ -3,15 +3,12 @@
 #include "Support/Checksum.h"
 #include "Support/Communicator.h"
 #include "Support/Error.h"
-#include "Support/Hdf5.h"
 #include "Support/RegularFile.h"
 #include "Support/TextScanner.h"
 
-#include "Hdf5Draft.h"
 #include "TestTools.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <cerrno>
 #include <limits>
@@ -193,195 +190,10 @@ TEST(SelfCommunicator, IsAloneAndGivesBackWhatItGets)
   EXPECT_EQ(comm->OnMachine().Size(), 1);
 }
 
-namespace {
-
-/// A file with one of everything.
-class Hdf5File : public ::testing::Test
-{
-protected:
-  Hdf5File()
-  {
-    testing::WriteHdf5(
-        this->Path, {{"/group/ints", testing::Ints({1, -2, 3})}, {"/group/doubles", testing::Doubles({0.5})},
-                        {"/group/texts", testing::Texts({"a", "longer", ""})},
-                        {"/group/inner/floats", testing::Floats({1.5f, 2.5f})}});
-  }
-
-  TempFolder Folder;
-  std::string Path = Folder / "a.h5";
-};
-
-}  // namespace
-
-TEST_F(Hdf5File, GivesValuesInNativeTypes)
-{
-  const hdf5::File file(this->Path);
-  EXPECT_EQ(file.Ints("/group/ints", 3), (std::vector<int>{1, -2, 3}));
-  EXPECT_EQ(file.Doubles("/group/inner/floats", -1), (std::vector<double>{1.5, 2.5}));
-  EXPECT_EQ(file.Double("/group/doubles"), 0.5);
-  EXPECT_EQ(file.Strings("/group/texts", 3), (std::vector<std::string>{"a", "longer", ""}));
-}
-
-TEST_F(Hdf5File, KnowsWhatItHas)
-{
-  const hdf5::File file(this->Path);
-  EXPECT_TRUE(file.Has("/group"));
-  EXPECT_TRUE(file.Has("/group/inner/floats"));
-  EXPECT_FALSE(file.Has("/group/inner/ints"));
-  EXPECT_FALSE(file.Has("/nothing/inner/floats"));
-  EXPECT_EQ(hdf5::LinkNames(file, "/group"), (std::vector<std::string>{"doubles", "inner", "ints", "texts"}));
-  EXPECT_TRUE(hdf5::LinkNames(file, "/nothing").empty());
-}
-
-TEST_F(Hdf5File, RefusesAnUnexpectedCount)
-{
-  const hdf5::File file(this->Path);
-  EXPECT_THAT(MessageOf([&] { file.Ints("/group/ints", 4); }),
-      HasSubstr("expected 4 values in '/group/ints', found 3"));
-}
-
-TEST_F(Hdf5File, RefusesNumbersForTextsAndTextsForNumbers)
-{
-  const hdf5::File file(this->Path);
-  EXPECT_THAT(MessageOf([&] { file.Strings("/group/ints", 3); }), HasSubstr("strings of fixed length"));
-  EXPECT_THAT(MessageOf([&] { file.Ints("/group/texts", 3); }), HasSubstr("'/group/texts'"));
-}
-
-TEST_F(Hdf5File, NamesADataSetThatIsMissing)
-{
-  const hdf5::File file(this->Path);
-  const std::string message = MessageOf([&] { file.Int("/group/more"); });
-  EXPECT_THAT(message, HasSubstr(this->Path));
-  EXPECT_THAT(message, HasSubstr("expected a data set '/group/more', found none. The file is damaged or of "
-                                 "another format."));
-}
-
-TEST_F(Hdf5File, MayBeOpenWithLocksInThisProcess)
-{
-  const hdf5::Handle other(H5Fopen(this->Path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
-  ASSERT_TRUE(other.Valid());
-  EXPECT_NO_THROW(hdf5::File(this->Path));
-}
-
-TEST_F(Hdf5File, FollowsNoExternalLink)
-{
-  const std::string path = this->Folder / "links.h5";
-  testing::WriteHdf5(
-      path, {{"/direct", testing::ExternalLink(this->Path, "/group/ints")},
-                {"/soft", testing::SoftLink("/direct")}, {"/inside", testing::SoftLink("/own")},
-                {"/own", testing::Ints({1, 2, 3})}, {"/group", testing::ExternalLink(this->Path, "/group")}});
-  const hdf5::File file(path);
-  EXPECT_EQ(file.Ints("/inside", 3), (std::vector<int>{1, 2, 3}));
-  for (const char* name : {"/direct", "/soft", "/group/ints"}) {
-    EXPECT_THAT(MessageOf([&] { file.Ints(name, 3); }),
-        HasSubstr("found an unreadable data set (external links are not supported)"));
-    EXPECT_FALSE(file.OpenDataset(file.Id(), name).Valid());
-    EXPECT_EQ(hdf5::LastMessage(), "external links are not supported");
-  }
-  EXPECT_FALSE(file.OpenGroup(file.Id(), "/group").Valid());
-  EXPECT_FALSE(file.Has("/group/ints"));
-  EXPECT_TRUE(hdf5::LinkNames(file, "/group").empty());
-}
-
-TEST_F(Hdf5File, TakesNoValuesFromOtherFiles)
-{
-  // A pipe would keep the library waiting for ever.
-  ASSERT_EQ(::mkfifo((this->Folder / "pipe").c_str(), 0600), 0);
-  const std::string path = this->Folder / "b.h5", pipe = this->Folder / "pipe";
-  const auto outside = [&](hid_t creation) { H5Pset_external(creation, pipe.c_str(), 0, 64); };
-  const auto gathered = [&](hid_t creation) {
-    const hsize_t now = 16, most = H5S_UNLIMITED;
-    const hdf5::Handle space(H5Screate_simple(1, &now, &most));
-    const hsize_t start = 0, stride = 1;
-    H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, &stride, &most, nullptr);
-    H5Pset_virtual(creation, space, pipe.c_str(), "values", space);
-  };
-  testing::WriteHdf5(path, {{"/outside", testing::FloatsStoredAs({}, {16}, outside)},
-                               {"/gathered", testing::FloatsStoredAs({}, {16}, gathered)}});
-  const hdf5::File file(path);
-  for (const auto& [name, reason] :
-      {std::pair("/outside", hdf5::ValuesElsewhere), std::pair("/gathered", hdf5::VirtualDataset)}) {
-    EXPECT_THAT(MessageOf([&, name = name] { file.Doubles(name, 16); }),
-        HasSubstr(fmt::format("found an unreadable data set ({}). PatchIO does not support this", reason)));
-    EXPECT_FALSE(file.OpenDataset(file.Id(), name).Valid());
-  }
-}
-
-TEST_F(Hdf5File, TellsApartMissingForeignAndTruncatedFiles)
-{
-  EXPECT_THAT(MessageOf([&] { hdf5::File(this->Folder / "b.h5"); }),
-      AllOf(HasSubstr("No such file"), HasSubstr("that the file was not moved")));
-  EXPECT_THAT(MessageOf([&] { hdf5::File(this->Path + "/b.h5"); }),
-      AllOf(HasSubstr("Not a directory"), HasSubstr("Check the name")));
-  testing::WriteText(this->Folder / "c.h5", "not at all");
-  EXPECT_THAT(MessageOf([&] { hdf5::File(this->Folder / "c.h5"); }), HasSubstr("a file that is not HDF5"));
-}
-
-namespace {
-
-/// Compares what is said of a file that is cut off at several places.
-void ExpectTruncated(const std::string& path, H5F_libver_t from, std::uintmax_t userBlock)
-{
-  {
-    const hdf5::Handle creation(H5Pcreate(H5P_FILE_CREATE)), access(H5Pcreate(H5P_FILE_ACCESS));
-    H5Pset_userblock(creation, userBlock);
-    H5Pset_libver_bounds(access, from, H5F_LIBVER_LATEST);
-    const hdf5::Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access));
-    ASSERT_TRUE(file.Valid());
-    const hdf5::Handle group(H5Gcreate2(file, "group", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-  }
-  EXPECT_NO_THROW(hdf5::File file(path));
-  const std::uintmax_t all = std::filesystem::file_size(path);
-  for (const std::uintmax_t bytes : {all - 1, userBlock + 100}) {
-    std::filesystem::resize_file(path, bytes);
-    EXPECT_THAT(MessageOf([&] { hdf5::File file(path); }),
-        HasSubstr(fmt::format("found the file truncated: {} of {} bytes. Copy it again", bytes, all)));
-  }
-  std::filesystem::resize_file(path, userBlock + 40);
-  EXPECT_THAT(MessageOf([&] { hdf5::File file(path); }),
-      HasSubstr(fmt::format("truncated: {} bytes, less than the head", userBlock + 40)));
-}
-
-}  // namespace
-
-TEST_F(Hdf5File, SaysHowMuchOfATruncatedFileIsThere)
-{
-  for (const H5F_libver_t from : {H5F_LIBVER_EARLIEST, H5F_LIBVER_V18, H5F_LIBVER_V110}) {
-    for (const std::uintmax_t userBlock : {0, 512, 4096}) {
-      ExpectTruncated(this->Folder / "cut.h5", from, userBlock);
-    }
-  }
-}
-
-namespace {
-
-/// Files, groups, data sets, types and attributes that are open in the HDF5 library.
-ssize_t OpenObjects()
-{
-  return H5Fget_obj_count(static_cast<hid_t>(H5F_OBJ_ALL), H5F_OBJ_ALL);
-}
-
 TEST(PlainText, KeepsWhatATerminalCanShow)
 {
   EXPECT_EQ(PlainText("last read: '\xdd\x81\n'"), "last read: '" + std::string(3, '?') + "'");
   EXPECT_EQ(PlainText("a ~ b"), "a ~ b");
-}
-
-}  // namespace
-
-TEST_F(Hdf5File, LeavesNothingOpen)
-{
-  const ssize_t before = OpenObjects();
-  {
-    const hdf5::File file(this->Path);
-    file.Ints("/group/ints", 3);
-    file.Strings("/group/texts", 3);
-    EXPECT_THROW(file.Ints("/group/more", 1), Error);
-    EXPECT_THROW(file.Ints("/group/ints", 1), Error);
-    hdf5::LinkNames(file, "/group");
-    EXPECT_EQ(OpenObjects(), before + 1) << "the file itself";
-  }
-  EXPECT_EQ(OpenObjects(), before);
 }
 
 TEST(TextScanner, TakesWhatIsThereAndNothingElse)

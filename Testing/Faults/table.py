@@ -220,9 +220,10 @@ REST = """
   and a server that loses its only client.
 * **A storage that hangs** reports no error. Esc ends the read immediately. The pending requests end when the storage answers.
 * **A file that is overwritten in place, with the same size and its old time**, looks unchanged. *Reload Files* reads it.
-* **The HDF5 library does not recover when the memory for its own small structures runs out.** It may then reject valid files until you restart the
-  program. VTK ends the program if it gets no memory for an array, so a filter whose output does not fit can end the session. The reader
-  checks the available memory before it reads. Tests cover PatchIO's own structures.
+* **The HDF5 library, which PatchIO uses to write, does not recover when the memory for its own small structures runs out.** It may then refuse to
+  write until you restart the program.
+* **VTK ends the program if it gets no memory for an array**, so a filter whose output does not fit can end the session. The reader checks the
+  available memory before it reads. Tests cover PatchIO's own structures.
 * **If memory runs out in a filter on one of several ranks**, the other ranks may wait. In the reader and the writer, all ranks get the message.
 """
 

@@ -32,8 +32,8 @@ add_cases() {
     find "$(dirname "$0")/../../build/release/Testing/cases" -type f -size -48k -name "$files" -exec cp -t "$build/seeds/$folder" {} + 2>/dev/null
   done
 }
-add_cases '*.vtkhdf' vtkhdf hdf5-library
-add_cases '*.h5' kwave hdf5-library
+add_cases '*.vtkhdf' vtkhdf hdf5
+add_cases '*.h5' kwave hdf5
 add_cases '*.ctl' grads grads-descriptor
 all=0 failed=0
 for target in "${targets[@]}"; do

@@ -124,9 +124,9 @@ void LookForArrays(const Format& format, bool trustSidecar, int threads, StepFac
   for (std::uint64_t first = 0; first < patches; first += part) {
     const auto requests = StoredOn(catalog, order.PatchesOf(first, std::min(part, patches - first)));
     const std::string fault = CatchError([&] {
-      inventory.Add(requests,
-          known ? facts.Sidecar.Found->Index.Index.Find(catalog, requests).Table
-                : format.Locate(catalog, requests, {threads, false, false, nullptr, !trustSidecar}));
+      inventory.Add(
+          requests, known ? facts.Sidecar.Found->Index.Index.Find(catalog, requests).Table
+                          : format.Locate(catalog, requests, {threads, false, nullptr, !trustSidecar}));
     });
     if (!fault.empty()) {
       inventory.AddFault(fault, requests.size());

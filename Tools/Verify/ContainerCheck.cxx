@@ -6,14 +6,13 @@
 #include "Convert/PatchBatches.h"
 #include "Formats/Container/ContainerFormat.h"
 #include "Formats/VTKHDF/VtkhdfFormat.h"
-#include "Hdf5Index/DatasetFinder.h"
+#include "Hdf5/File.h"
 #include "Io/FileSource.h"
 #include "Session/OpenedStep.h"
 #include "Session/RankAgreement.h"
 #include "Support/ByteText.h"
 #include "Support/Checksum.h"
 #include "Support/Error.h"
-#include "Support/Hdf5.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
@@ -162,13 +161,13 @@ std::vector<std::string> FaultsOfDescription(
   for (std::size_t file = 0; file < record.Files.size(); ++file) {
     const std::string path = folder + "/" + record.Files[file];
     add(CatchError([&] {
-      hdf5index::DatasetFinder finder(path, MakeFileSource({path}));
+      const hdf5::File described(path);
       for (const DataSet& set : record.DataSets) {
         if (set.File != static_cast<int>(file) || set.Values == 0 || set.Compression != FilterKind::None) {
           continue;
         }
-        const hdf5index::Dataset found = finder.Find(set.Name).Info;
-        if (found.Layout != hdf5index::StorageLayout::Contiguous || found.Offset != set.Offset ||
+        const hdf5::Dataset found = described.Describe(set.Name);
+        if (found.Layout != hdf5::StorageLayout::Contiguous || found.Offset != set.Offset ||
             found.Values != set.Values) {
           throw FileError(path,
               fmt::format("{} values of '{}' at byte {}", set.Values, PlainText(set.Name), set.Offset),

@@ -2,12 +2,11 @@
 
 #include "Container/ContainerLog.h"
 #include "Container/StepLayout.h"
-#include "Formats/LocateTask.h"
-#include "Hdf5Index/DatasetFinder.h"
+#include "Formats/Hdf5Files.h"
+#include "Hdf5/Structure.h"
 #include "Support/ByteText.h"
 #include "Support/Bytes.h"
 #include "Support/Error.h"
-#include "Support/Hdf5Superblock.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
@@ -68,7 +67,7 @@ private:
   }
   Location LocateOne(const PatchVariable& request);
   Location LocateChunks(const DataSet& set, std::uint64_t first, std::uint64_t count);
-  const hdf5index::FoundDataset& Find(const DataSet& set);
+  const LocatedDataset& Find(const DataSet& set);
   void CheckInFile(const DataSet& set, const Extent& extent) const;
   const std::vector<std::uint64_t>& BeforeOf(int variable);
 
@@ -80,8 +79,7 @@ private:
   std::vector<std::optional<std::uint64_t>> Sizes;             ///< of the files; none: it is not there
   std::map<std::array<int, 3>, const DataSet*> Sets;           ///< by level, variable and file
   std::map<int, std::vector<std::uint64_t>> BeforeOfVariable;  ///< see ValuesBefore()
-  std::map<int, hdf5index::DatasetFinder> Finders;             ///< of files
-  std::map<const DataSet*, hdf5index::FoundDataset> Found;     ///< those that are compressed
+  Hdf5Files Files{this->Task, this->Table};                    ///< for data sets that are compressed
 };
 
 const std::vector<std::uint64_t>& Locator::BeforeOf(int variable)
@@ -125,9 +123,8 @@ Location Locator::LocateOne(const PatchVariable& request)
 Location Locator::LocateChunks(const DataSet& set, std::uint64_t first, std::uint64_t count)
 {
   const std::string& path = this->Table.Files[set.File];
-  const hdf5index::FoundDataset& found = this->Find(set);
-  const Location location = AppendPart(
-      found, this->Where.Record.Types[set.Variable], set.Name, {first, count}, set.File, this->Table);
+  const LocatedDataset& found = this->Find(set);
+  const Location location = this->Files.Append(found, set.Name, {first, count});
   if (location.Kind == Encoding::Chunked) {
     const ChunkedArray& array = this->Table.ChunkedArrays.back();
     const auto begin = this->Table.Chunks.begin() + static_cast<std::ptrdiff_t>(array.FirstChunk);
@@ -139,29 +136,17 @@ Location Locator::LocateChunks(const DataSet& set, std::uint64_t first, std::uin
   return location;
 }
 
-const hdf5index::FoundDataset& Locator::Find(const DataSet& set)
+const LocatedDataset& Locator::Find(const DataSet& set)
 {
-  const auto known = this->Found.find(&set);
-  if (known != this->Found.end()) {
-    return known->second;
-  }
   const std::string& path = this->Table.Files[set.File];
-  auto finder = this->Finders.find(set.File);
-  if (finder == this->Finders.end()) {
-    finder =
-        this->Finders
-            .try_emplace(set.File, path, this->Options.LibraryOnly ? nullptr : this->Task.FilesOf({path}))
-            .first;
-  }
-  hdf5index::FoundDataset found = finder->second.Find(set.Name);
   const std::size_t bytes = SizeOf(this->Where.Record.Types[set.Variable]);
-  if (found.Info.Values != set.Values || found.Info.ElementBytes != bytes ||
-      found.Info.Layout == hdf5index::StorageLayout::Nowhere) {
-    throw FileError(path,
-        fmt::format("{} numbers of {} bytes in '{}'", set.Values, bytes, PlainText(set.Name)),
-        fmt::format("{} of {}", found.Info.Values, found.Info.ElementBytes), "The container is damaged");
-  }
-  return this->Found.emplace(&set, std::move(found)).first->second;
+  return this->Files.Find(path, set.Name, [&](LocatedDataset& found) {
+    if (found.Info.Values != set.Values || found.Info.ElementBytes != bytes) {
+      throw FileError(path,
+          fmt::format("{} numbers of {} bytes in '{}'", set.Values, bytes, PlainText(set.Name)),
+          fmt::format("{} of {}", found.Info.Values, found.Info.ElementBytes), "The container is damaged");
+    }
+  });
 }
 
 void Locator::CheckInFile(const DataSet& set, const Extent& extent) const

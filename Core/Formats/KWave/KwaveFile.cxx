@@ -1,7 +1,7 @@
 #include "Formats/KWave/KwaveFile.h"
 
+#include "Hdf5/FileBytes.h"
 #include "Support/Error.h"
-#include "Support/Hdf5Signature.h"
 #include "Support/PlainFile.h"
 #include "Support/TextScanner.h"
 
@@ -9,7 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <optional>
 
 namespace patchio::kwave {
 namespace {
@@ -38,7 +38,7 @@ std::string BeginningOf(const std::string& path)
   } catch (const Error&) {
     bytes.clear();  // a folder, a pipe, or nothing that can be read
   }
-  return BeginsWith(bytes, Hdf5Signature) ? bytes : std::string();
+  return BeginsWith(bytes, hdf5::Signature) ? bytes : std::string();
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ std::uint64_t DatasetInfo::Values() const
 
 std::string KwaveFile::Attribute(const std::string& name) const
 {
-  return hdf5::TextAttribute(this->File.OpenGroup(this->File.Id(), "/"), name);
+  return this->File.Text("/", name);
 }
 
 double KwaveFile::NumberOr(const std::string& name, double otherwise) const
@@ -94,34 +94,23 @@ std::int64_t KwaveFile::Count(const std::string& name) const
 
 std::vector<std::string> KwaveFile::Names(const std::string& group) const
 {
-  return hdf5::LinkNames(this->File, group);
+  return this->File.Names(group);
 }
 
 DatasetInfo KwaveFile::Describe(const std::string& name) const
 {
-  constexpr int mostDims = 32;
   DatasetInfo info;
-  const hdf5::Handle dataset = this->File.OpenDataset(this->File.Id(), name);
-  if (!dataset.Valid()) {
-    this->File.CheckObject(name);
+  if (!this->File.Has(name) || this->File.IsGroup(name)) {
     return info;
   }
-  hdf5::QuietScope quiet;
-  const hdf5::Handle type(H5Dget_type(dataset));
-  const hdf5::Handle creation(H5Dget_create_plist(dataset));
-  hsize_t chunks[mostDims] = {};
+  const hdf5::Dataset dataset = this->File.Describe(name);
   info.Dims = hdf5::DimsOf(dataset);
-  const int rank = static_cast<int>(info.Dims.size());
-  if (rank < 1) {
-    return info;
+  if (dataset.ChunkDims[0] != 0) {
+    info.Chunks.assign(dataset.ChunkDims.begin(), dataset.ChunkDims.begin() + dataset.Rank);
   }
-  if (H5Pget_layout(creation) == H5D_CHUNKED && H5Pget_chunk(creation, mostDims, chunks) == rank) {
-    info.Chunks.assign(chunks, chunks + rank);
-  }
-  const H5T_class_t kind = H5Tget_class(type);
-  const std::size_t bytes = H5Tget_size(type);
-  info.Numbers = (kind == H5T_FLOAT || kind == H5T_INTEGER) && (bytes == 4 || bytes == 8);
-  info.Complex = hdf5::TextAttribute(dataset, "domain_type") == "complex";
+  const std::optional<ElementType> type = hdf5::TypeOfValues(dataset);
+  info.Numbers = type && (SizeOf(*type) == 4 || SizeOf(*type) == 8);
+  info.Complex = this->File.Text(name, "domain_type") == "complex";
   return info;
 }
 
@@ -132,16 +121,12 @@ std::vector<std::int64_t> KwaveFile::Integers(const std::string& name, std::uint
     throw FileError(this->Path(), fmt::format("1 to {} values in '{}'", most, name), fmt::format("{}", count),
         "The file is damaged");
   }
-  std::vector<std::int64_t> values(count);
-  this->File.Range(name, 0, count, H5T_NATIVE_INT64, values.data());
-  return values;
+  return this->File.Range<std::int64_t>(name, 0, count);
 }
 
 std::vector<double> KwaveFile::Doubles(const std::string& name, std::uint64_t count) const
 {
-  std::vector<double> values(count);
-  this->File.Range(name, 0, count, H5T_NATIVE_DOUBLE, values.data());
-  return values;
+  return this->File.Range<double>(name, 0, count);
 }
 
 }  // namespace patchio::kwave

@@ -1,7 +1,7 @@
 // What a k-Wave file holds, as its data sets and attributes say; nothing is concluded from it here.
 #pragma once
 
-#include "Support/Hdf5.h"
+#include "Hdf5/File.h"
 
 #include <array>
 #include <cstdint>
@@ -51,7 +51,7 @@ public:
 
   /// Names in the root or in a group, in name order.
   std::vector<std::string> Names(const std::string& group = "/") const;
-  bool IsGroup(const std::string& name) const { return this->File.OpenGroup(this->File.Id(), name).Valid(); }
+  bool IsGroup(const std::string& name) const { return this->File.IsGroup(name); }
   /// No dimensions when there is no such data set.
   DatasetInfo Describe(const std::string& name) const;
 

@@ -2,8 +2,8 @@
 
 #include "Formats/KWave/KwaveDescription.h"
 #include "Formats/KWave/KwaveFile.h"
+#include "Hdf5/File.h"
 #include "Support/Error.h"
-#include "Support/Hdf5.h"
 
 #include <filesystem>
 

@@ -1,37 +1,25 @@
-// From the catalog to the bytes in k-Wave files. PatchIO's index reader looks into the files; where it meets
-// something that it does not know, the HDF5 library is asked.
+// From the catalog to the bytes in k-Wave files.
+#include "Formats/Hdf5Files.h"
 #include "Formats/KWave/KwaveFormat.h"
-#include "Formats/LocateTask.h"
-#include "Hdf5Index/DatasetFinder.h"
 #include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <memory>
+#include <utility>
 
 namespace fs = std::filesystem;
 
 namespace patchio::kwave {
 namespace {
 
-using hdf5index::Dataset;
-using hdf5index::DatasetFinder;
-using hdf5index::NumberClass;
-using hdf5index::StorageLayout;
-
-/// A data set and what it is for.
-struct KnownDataset : hdf5index::FoundDataset
-{
-  ElementType Type = ElementType::Float32;
-  std::string Problem;  ///< why it cannot be used; empty: it can
-};
+using hdf5::Dataset;
+using hdf5::StorageLayout;
 
 /// Describes a contiguous data set as one in chunks without filters, one chunk a time step.
-void BecomeChunks(KnownDataset& found, std::uint64_t stepValues)
+void BecomeChunks(LocatedDataset& found, std::uint64_t stepValues)
 {
   Dataset& info = found.Info;
   const std::uint64_t bytes = stepValues * SizeOf(found.Type);
@@ -61,23 +49,16 @@ public:
   {
     this->Task.LocateEach(
         requests, this->Table, [this](const PatchVariable& request) { return this->LocateOne(request); });
-    for (const auto& [name, file] : this->Files) {
-      if (file && !file->WhyLibrary().empty()) {
-        this->Table.Notes.push_back(
-            fmt::format("PatchIO reads {} through the HDF5 library: {}", file->Path(), file->WhyLibrary()));
-      }
-    }
     return std::move(this->Table);
   }
 
 private:
   void MeasureParts();
+  std::pair<std::string, std::string> NameOf(const PatchVariable& request) const;
   Location LocateOne(const PatchVariable& request);
-  const KnownDataset& DatasetOf(const PatchVariable& request, int& file, std::string& name);
-  DatasetFinder& FinderOf(const std::string& path);
-  void Check(KnownDataset& found, const DatasetFinder& finder, const std::string& name, bool timeInvariant,
+  void Check(LocatedDataset& found, const std::string& path, const std::string& name, bool timeInvariant,
       std::uint64_t partValues) const;
-  hdf5index::DatasetPart PartOf(const PatchVariable& request) const;
+  hdf5::DatasetPart PartOf(const PatchVariable& request) const;
   std::uint64_t CountOf(const PatchVariable& request) const
   {
     return static_cast<std::uint64_t>(this->Data.StoredTuples(request.Variable, request.Patch));
@@ -87,9 +68,7 @@ private:
   const LocateOptions Options;
   LocateTask Task{this->Options};
   LocationTable Table;
-  std::map<std::string, std::unique_ptr<DatasetFinder>> Files;
-  std::map<std::string, int> FileNumbers;
-  std::map<std::string, KnownDataset> Found;
+  Hdf5Files Files{this->Task, this->Table};
   std::vector<std::uint64_t> FirstInPart, PartValues;  ///< per patch
 };
 
@@ -115,36 +94,11 @@ void Locator::MeasureParts()
   }
 }
 
-Location Locator::LocateOne(const PatchVariable& request)
+/// The path of a data set's file, and its name there.
+std::pair<std::string, std::string> Locator::NameOf(const PatchVariable& request) const
 {
-  if (this->Data.PresenceOf(request.Variable, request.Patch) != Presence::Stored) {
-    return {};
-  }
-  int file = 0;
-  std::string name;
-  const KnownDataset& found = this->DatasetOf(request, file, name);
-  if (!found.Problem.empty()) {
-    throw Error(found.Problem);
-  }
-  return AppendPart(found, found.Type, name, this->PartOf(request), file, this->Table);
-}
-
-DatasetFinder& Locator::FinderOf(const std::string& path)
-{
-  std::unique_ptr<DatasetFinder>& finder = this->Files[path];
-  if (!finder) {
-    finder = std::make_unique<DatasetFinder>(
-        path, this->Options.LibraryOnly ? nullptr : this->Task.FilesOf({path}));
-  }
-  return *finder;
-}
-
-const KnownDataset& Locator::DatasetOf(const PatchVariable& request, int& file, std::string& name)
-{
-  const Variable& variable = this->Data.Variables[request.Variable];
   const Patch& patch = this->Data.Patches[request.Patch];
-  std::string path = this->Data.Path;
-  name = variable.StoredName;
+  std::string path = this->Data.Path, name = this->Data.Variables[request.Variable].StoredName;
   const std::size_t slash = name.find('/');
   if (slash != std::string::npos) {
     path = (fs::path(path).parent_path() / name.substr(0, slash)).string();
@@ -153,53 +107,57 @@ const KnownDataset& Locator::DatasetOf(const PatchVariable& request, int& file, 
   if (this->Data.RoleOf(patch.Level) == LevelRole::Separate) {
     name += "/" + std::to_string(patch.Number);
   }
-  const auto number = this->FileNumbers.emplace(path, static_cast<int>(this->Table.Files.size()));
-  if (number.second) {
-    this->Table.Files.push_back(path);
-  }
-  file = number.first->second;
-  const auto [entry, isNew] = this->Found.emplace(path + '\n' + name, KnownDataset());
-  KnownDataset& found = entry->second;
-  if (isNew) {
-    found.Problem = CatchError([&] {
-      DatasetFinder& finder = this->FinderOf(path);
-      static_cast<hdf5index::FoundDataset&>(found) = finder.Find(name);
-      this->Check(found, finder, name, variable.TimeInvariant, this->PartValues[request.Patch]);
-      if (found.Info.Layout == StorageLayout::Contiguous && !variable.TimeInvariant &&
-          this->Data.StepsInFile > 1) {
-        BecomeChunks(found, this->PartValues[request.Patch]);
-      }
-    });
-  }
-  return found;
+  return {path, name};
 }
 
-/// Finds out the type, and whether the data set is what the catalog says.
-void Locator::Check(KnownDataset& found, const DatasetFinder& finder, const std::string& name,
+Location Locator::LocateOne(const PatchVariable& request)
+{
+  if (this->Data.PresenceOf(request.Variable, request.Patch) != Presence::Stored) {
+    return {};
+  }
+  const auto [path, name] = this->NameOf(request);
+  const bool timeInvariant = this->Data.Variables[request.Variable].TimeInvariant;
+  const std::uint64_t partValues = this->PartValues[request.Patch];
+  const auto check = [&, &path = path, &name = name](LocatedDataset& found) {
+    this->Check(found, path, name, timeInvariant, partValues);
+    if (found.Info.Layout == StorageLayout::Contiguous && !timeInvariant && this->Data.StepsInFile > 1) {
+      BecomeChunks(found, partValues);
+    }
+  };
+  const LocatedDataset& found = this->Files.Find(path, name, check);
+  return this->Files.Append(found, name, this->PartOf(request));
+}
+
+/// Throws Error unless the data set is what the catalog says.
+void Locator::Check(LocatedDataset& found, const std::string& path, const std::string& name,
     bool timeInvariant, std::uint64_t partValues) const
 {
-  Dataset& info = found.Info;
-  const bool wide = info.ElementBytes == 8;
-  if (info.Class == NumberClass::Other || (info.ElementBytes != 4 && !wide)) {
-    throw FileError(finder.Path(), fmt::format("numbers of 4 or 8 bytes in '{}'", name), "another type",
+  const Dataset& info = found.Info;
+  if (SizeOf(found.Type) != 4 && SizeOf(found.Type) != 8) {
+    throw FileError(path, fmt::format("numbers of 4 or 8 bytes in '{}'", name), "another type",
         "The file is not a k-Wave file");
   }
-  found.Type = info.Class == NumberClass::Float ? (wide ? ElementType::Float64 : ElementType::Float32)
-                                                : (wide ? ElementType::Int64 : ElementType::Int32);
+  // Signed numbers are large enough for all that k-Wave counts.
+  found.Type = found.Type == ElementType::UInt32   ? ElementType::Int32
+               : found.Type == ElementType::UInt64 ? ElementType::Int64
+                                                   : found.Type;
+  const bool series = !timeInvariant && this->Data.StepsInFile > 1;
+  if (series && info.Layout == StorageLayout::Virtual && found.Parts.size() > 1) {
+    throw hdf5::UnsupportedError(path, "virtual data set with steps from several others", name);
+  }
   const auto steps = static_cast<std::uint64_t>(timeInvariant ? 1 : this->Data.StepsInFile);
   const bool fits = timeInvariant ? info.Values == partValues
                                   : info.Values % partValues == 0 && info.Values / partValues >= steps;
   if (!fits) {
-    throw FileError(finder.Path(), fmt::format("{} x {} values in '{}'", steps, partValues, name),
+    throw FileError(path, fmt::format("{} x {} values in '{}'", steps, partValues, name),
         fmt::format("{}", info.Values), "The file has changed since it was opened, or is damaged");
   }
-  CheckInFile(found, found.Type, name, finder);
 }
 
 /// Which values of its data set a request wants: of the step of the catalog, or of all steps.
-hdf5index::DatasetPart Locator::PartOf(const PatchVariable& request) const
+hdf5::DatasetPart Locator::PartOf(const PatchVariable& request) const
 {
-  hdf5index::DatasetPart part{this->FirstInPart[request.Patch], this->CountOf(request)};
+  hdf5::DatasetPart part{this->FirstInPart[request.Patch], this->CountOf(request)};
   const std::uint64_t partValues = this->PartValues[request.Patch];
   const bool series = !this->Data.Variables[request.Variable].TimeInvariant;
   if (series && this->Options.AllSteps && this->Data.StepsInFile > 1) {

@@ -1,7 +1,7 @@
 // Data sets as SAMRAI's database class writes them.
 #pragma once
 
-#include "Support/Hdf5Output.h"
+#include "Hdf5/Output.h"
 
 #include <string>
 #include <vector>

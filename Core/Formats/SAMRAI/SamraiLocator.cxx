@@ -1,16 +1,11 @@
-// From the catalog to the bytes in the processor_cluster files. Threads look into the files with PatchIO's
-// index reader; where it meets something that it does not know, or that does not fit, the calling thread asks
-// the HDF5 library. The answer is the same for any number of threads, and by the library alone, except for
-// the notes on what the library was asked about, and for arrays of thousands of chunks, which the library
-// does not list in reasonable time: by it alone they are left for it to read.
+// From the catalog to the bytes in the processor_cluster files, which threads look into. The answer is the
+// same for any number of threads.
 #include "Formats/LocateTask.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
-#include "Formats/SAMRAI/SamraiIndexPatches.h"
-#include "Formats/SAMRAI/SamraiLibraryPatches.h"
 #include "Formats/SAMRAI/SamraiNames.h"
 #include "Formats/SAMRAI/SamraiPatchLocator.h"
-#include "Support/ByteText.h"
 #include "Support/Error.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 #include <tbb/enumerable_thread_specific.h>
@@ -33,43 +28,12 @@ struct PatchRun
   int File;  ///< index into LocationTable::Files
 };
 
-/// A patch that the library has to be asked about.
-struct Refusal
-{
-  std::size_t Run;
-  std::string Reason;  ///< what is unfamiliar; empty when something is wrong
-};
-
-/// Consecutive patches of one file, and what the index reader says about them.
+/// Consecutive patches of one file, and where their values are.
 struct Block
 {
   std::size_t FirstRun = 0, EndRun = 0;
-  LocationTable Found;  ///< of the patches that were not refused
-  std::vector<Refusal> Refusals;
-  bool Failed = false;  ///< all were refused
-};
-
-/// What is in a table, to go back to.
-struct Mark
-{
-  explicit Mark(const LocationTable& table)
-      : Locations(table.Locations.size()),
-        Extents(table.Extents.size()),
-        ChunkedArrays(table.ChunkedArrays.size()),
-        Chunks(table.Chunks.size()),
-        LibraryArrays(table.LibraryArrays.size())
-  {
-  }
-  void GoBack(LocationTable& table) const
-  {
-    table.Locations.resize(this->Locations);
-    table.Extents.resize(this->Extents);
-    table.ChunkedArrays.resize(this->ChunkedArrays);
-    table.Chunks.resize(this->Chunks);
-    table.LibraryArrays.resize(this->LibraryArrays);
-    table.Problems.clear();
-  }
-  std::size_t Locations, Extents, ChunkedArrays, Chunks, LibraryArrays;
+  LocationTable Found;
+  std::string Fault;  ///< why nothing was found at all; empty: Found tells
 };
 
 class Locator
@@ -86,37 +50,30 @@ public:
     this->OrderRequests();
     this->FindRuns();
     this->MakeBlocks();
-    if (!this->Options.LibraryOnly) {
-      this->AskIndex();
-    }
+    this->LocateBlocks();
     this->Merge();
-    this->WriteNotes();
     return std::move(this->Table);
   }
 
 private:
-  /// What a thread keeps from block to block.
+  /// State that a thread keeps from block to block.
   struct BlockReader
   {
     explicit BlockReader(const Locator& of) : Locate(of.Data, of.Requests, of.Names) {}
-    SamraiIndexPatches Patches;
+    ClusterFile Cluster;
     SamraiPatchLocator Locate;
     int File = -1;
-    bool Sound = false;     ///< the file could be opened
-    std::string FileFault;  ///< if it is unfamiliar as a whole
+    std::string Fault;  ///< why the file cannot be opened; empty: it is open
   };
 
   void OrderRequests();
   void FindRuns();
   void MakeBlocks();
-  void AskIndex();
-  void AskIndex(BlockReader& reader, Block& block);
+  void LocateBlocks();
+  void LocateBlock(BlockReader& reader, Block& block);
   void TurnTo(BlockReader& reader, int file);
   void Merge();
-  bool AskLibrary(const PatchRun& run);
-  void Append(const PatchRun& run, const LocationTable& found, std::size_t first);
-  void NoteRefusal(int file, const std::string& reason);
-  void WriteNotes();
+  void MergeBlock(const Block& block);
 
   const Catalog& Data;
   const std::vector<PatchVariable>& Requests;
@@ -130,13 +87,6 @@ private:
   std::deque<SharedFile> Shared;  ///< one for each file
   LocateTask Task{this->Options};
   std::unique_ptr<Source> Storage;
-
-  std::unique_ptr<SamraiLibraryPatches> Library;
-  int LibraryFile = -1;
-  std::string LibraryFault;
-
-  int LastNoted = -1;                                      ///< file
-  std::vector<std::pair<std::string, std::size_t>> Noted;  ///< reasons, and how many files
 };
 
 /// Answers what the catalog alone can answer, and orders the rest by file and patch.
@@ -202,40 +152,27 @@ void Locator::MakeBlocks()
   }
 }
 
-void Locator::AskIndex()
+void Locator::LocateBlocks()
 {
   this->Storage = this->Task.FilesOf(this->Table.Files);
   tbb::enumerable_thread_specific<BlockReader> readers([this] { return BlockReader(*this); });
-  this->Task.RunTasks(this->Blocks.size(), [&](std::size_t block) {
+  this->Task.RunTasks(this->Blocks.size(), [&](std::size_t number) {
+    Block& block = this->Blocks[number];
     try {
-      this->AskIndex(readers.local(), this->Blocks[block]);
-    } catch (const std::exception&) {
-      this->Blocks[block].Failed = true;  // out of memory, say: the library is asked one by one
+      this->LocateBlock(readers.local(), block);
+    } catch (const std::exception& exception) {
+      block.Fault = exception.what();  // out of memory, say
     }
   });
 }
 
-void Locator::AskIndex(BlockReader& reader, Block& block)
+void Locator::LocateBlock(BlockReader& reader, Block& block)
 {
   const int file = this->Runs[block.FirstRun].File;
   this->TurnTo(reader, file);
-  for (std::size_t r = block.FirstRun; r < block.EndRun; ++r) {
-    if (!reader.Sound) {
-      block.Refusals.push_back({r, reader.FileFault});
-      continue;
-    }
-    const PatchRun& run = this->Runs[r];
-    const Mark before(block.Found);
-    try {
-      reader.Locate.Locate(reader.Patches, file, run.Begin, run.End, block.Found);
-      if (block.Found.Problems.empty()) {
-        continue;
-      }
-      block.Refusals.push_back({r, {}});
-    } catch (const hdf5index::Unfamiliar& unfamiliar) {
-      block.Refusals.push_back({r, unfamiliar.what()});
-    }
-    before.GoBack(block.Found);
+  block.Fault = reader.Fault;
+  for (std::size_t r = block.FirstRun; r < block.EndRun && block.Fault.empty(); ++r) {
+    reader.Locate.Locate(reader.Cluster, file, this->Runs[r].Begin, this->Runs[r].End, block.Found);
   }
 }
 
@@ -245,114 +182,50 @@ void Locator::TurnTo(BlockReader& reader, int file)
     return;
   }
   reader.File = file;
-  reader.Sound = false;
-  reader.FileFault.clear();
   SharedFile& shared = this->Shared[static_cast<std::size_t>(file)];
-  try {
-    reader.Patches.Open(shared, this->Storage->Open(file), fs::file_size(shared.Path));
-    reader.Sound = true;
-  } catch (const hdf5index::Unfamiliar& unfamiliar) {
-    reader.FileFault = unfamiliar.what();
-  } catch (const Error&) {
-    // The library says what is wrong.
-  } catch (const fs::filesystem_error&) {
-  }
+  reader.Fault = CatchError([&] {
+    const std::shared_ptr<Source::File> opened = this->Storage->Open(file);
+    const auto read = [opened](std::uint64_t offset, void* into, std::size_t bytes) {
+      opened->Read(offset, into, bytes);
+    };
+    reader.Cluster.Open(shared, read, fs::file_size(shared.Path));
+  });
 }
 
-/// Brings all answers into the order of the patches, whichever reader gave them.
+/// Brings all answers into the order of the patches.
 void Locator::Merge()
 {
+  BlockReader again(*this);
   for (Block& block : this->Blocks) {
-    std::size_t location = 0;
-    auto refusal = block.Refusals.begin();
-    for (std::size_t r = block.FirstRun; r < block.EndRun; ++r) {
-      const PatchRun& run = this->Runs[r];
-      const bool refused = refusal != block.Refusals.end() && refusal->Run == r;
-      const bool tooMany = this->Shared[static_cast<std::size_t>(run.File)].TooMany;
-      if (this->Options.LibraryOnly || block.Failed) {
-        this->AskLibrary(run);
-      } else if (refused || tooMany) {
-        // Where the library finds a problem, that says enough.
-        if (this->AskLibrary(run)) {
-          this->NoteRefusal(run.File, tooMany ? MoreChunksThanFit : refusal->Reason);
-        }
-      } else {
-        this->Append(run, block.Found, location);
-      }
-      if (refused) {
-        ++refusal;
-      } else {
-        location += static_cast<std::size_t>(run.End - run.Begin);
-      }
+    const int file = this->Runs[block.FirstRun].File;
+    if (this->Shared[static_cast<std::size_t>(file)].TooMany) {
+      // Which threads came first must not show: now no lists of this file are made.
+      block.Found = LocationTable();
+      this->LocateBlock(again, block);
     }
+    this->MergeBlock(block);
     block = Block();
   }
 }
 
-/// False when something is wrong with the patch.
-bool Locator::AskLibrary(const PatchRun& run)
+void Locator::MergeBlock(const Block& block)
 {
-  this->Task.Tell(1);
-  LocationTable found;
-  try {
-    if (this->LibraryFile != run.File) {
-      this->LibraryFile = run.File;
-      this->Library.reset();
-      this->LibraryFault.clear();
-      this->Library =
-          std::make_unique<SamraiLibraryPatches>(this->Table.Files[static_cast<std::size_t>(run.File)]);
+  std::vector<std::size_t> requests;
+  for (std::size_t r = block.FirstRun; r < block.EndRun; ++r) {
+    requests.insert(requests.end(), this->Runs[r].Begin, this->Runs[r].End);
+  }
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (!block.Fault.empty()) {
+      this->Table.Locations[requests[i]].Kind = Encoding::Missing;
+      this->Table.Problems.push_back({requests[i], block.Fault});
+    } else {
+      this->Table.Locations[requests[i]] = AppendLocation(block.Found, block.Found.Locations[i], this->Table);
     }
-    if (this->Library) {
-      SamraiPatchLocator(this->Data, this->Requests, this->Names)
-          .Locate(*this->Library, run.File, run.Begin, run.End, found);
+  }
+  for (const LocationProblem& problem : block.Found.Problems) {
+    if (block.Fault.empty()) {
+      this->Table.Problems.push_back({requests[problem.Request], problem.Message});
     }
-  } catch (const std::exception& error) {
-    this->Library.reset();
-    this->LibraryFault = error.what();
-  }
-  if (this->Library) {
-    this->Append(run, found, 0);
-    for (const LocationProblem& problem : found.Problems) {
-      this->Table.Problems.push_back({run.Begin[problem.Request], problem.Message});
-    }
-    return found.Problems.empty();
-  }
-  for (const std::size_t* request = run.Begin; request != run.End; ++request) {
-    this->Table.Locations[*request].Kind = Encoding::Missing;
-    this->Table.Problems.push_back({*request, this->LibraryFault});
-  }
-  return false;
-}
-
-/// Takes over the locations of a patch, which begin at `first` in `found`, with all that they refer to.
-void Locator::Append(const PatchRun& run, const LocationTable& found, std::size_t first)
-{
-  for (const std::size_t* request = run.Begin; request != run.End; ++request, ++first) {
-    this->Table.Locations[*request] = AppendLocation(found, found.Locations[first], this->Table);
-  }
-}
-
-/// Keeps the first reason of each file.
-void Locator::NoteRefusal(int file, const std::string& reason)
-{
-  if (reason.empty() || file == this->LastNoted) {
-    return;
-  }
-  this->LastNoted = file;
-  const auto known = std::find_if(
-      this->Noted.begin(), this->Noted.end(), [&](const auto& noted) { return noted.first == reason; });
-  if (known != this->Noted.end()) {
-    ++known->second;
-  } else {
-    this->Noted.emplace_back(reason, 1);
-  }
-}
-
-void Locator::WriteNotes()
-{
-  for (const auto& [reason, files] : this->Noted) {
-    this->Table.Notes.push_back(
-        fmt::format("PatchIO reads {} through the HDF5 library: {}", CountText(files, "file"), reason));
   }
 }
 

@@ -9,24 +9,24 @@
 
 namespace patchio::samrai {
 
-using hdf5index::NumberClass;
-using hdf5index::StorageLayout;
+using hdf5::StorageLayout;
+using hdf5::TypeClass;
 
 namespace {
 
 /// The layout that all have; none when they differ.
-StorageLayout CommonLayout(const std::vector<hdf5index::Dataset>& datasets)
+StorageLayout CommonLayout(const std::vector<hdf5::Dataset>& datasets)
 {
   const StorageLayout first = datasets.front().Layout;
   const bool same = std::all_of(datasets.begin(), datasets.end(),
-      [&](const hdf5index::Dataset& dataset) { return dataset.Layout == first; });
+      [&](const hdf5::Dataset& dataset) { return dataset.Layout == first; });
   return same ? first : StorageLayout::Library;
 }
 
 /// Why the library has to read them.
-std::string LibraryReason(const std::vector<hdf5index::Dataset>& datasets)
+std::string LibraryReason(const std::vector<hdf5::Dataset>& datasets)
 {
-  for (const hdf5index::Dataset& dataset : datasets) {
+  for (const hdf5::Dataset& dataset : datasets) {
     if (dataset.Layout == StorageLayout::Library) {
       return dataset.Reason;
     }
@@ -34,19 +34,13 @@ std::string LibraryReason(const std::vector<hdf5index::Dataset>& datasets)
   return "components of different layouts";
 }
 
-Extent ExtentOf(const hdf5index::Dataset& dataset, int file)
+Extent ExtentOf(const hdf5::Dataset& dataset, int file)
 {
-  const ElementType type = dataset.Class == NumberClass::Float ? ElementType::Float32 : ElementType::Int32;
+  const ElementType type = dataset.Class == TypeClass::Float ? ElementType::Float32 : ElementType::Int32;
   return {dataset.Offset, dataset.Values * SizeOf(type), file, type, dataset.BigEndian};
 }
 
 }  // namespace
-
-std::string PatchGroupName(const Patch& patch)
-{
-  return Numbered("/processor.", patch.Writer) + Numbered("/level.", patch.Level) +
-         Numbered("/patch.", patch.Number);
-}
 
 ComponentNames NamesOfComponents(const Catalog& catalog)
 {
@@ -60,12 +54,12 @@ ComponentNames NamesOfComponents(const Catalog& catalog)
   return names;
 }
 
-void SamraiPatchLocator::Locate(ClusterInspector& inspector, int file, const std::size_t* begin,
-    const std::size_t* end, LocationTable& found)
+void SamraiPatchLocator::Locate(
+    ClusterFile& cluster, int file, const std::size_t* begin, const std::size_t* end, LocationTable& found)
 {
   std::string fault;
   try {
-    inspector.OpenPatch(this->Data.Patches[this->Requests[*begin].Patch]);
+    cluster.OpenPatch(this->Data.Patches[this->Requests[*begin].Patch]);
   } catch (const Error& error) {
     fault = error.what();
   }
@@ -74,7 +68,7 @@ void SamraiPatchLocator::Locate(ClusterInspector& inspector, int file, const std
     std::string problem = fault;
     if (fault.empty()) {
       try {
-        const Task task{inspector, file, this->Requests[*begin], found};
+        const Task task{cluster, file, this->Requests[*begin], found};
         const bool sparse = this->Data.Variables[task.Request.Variable].Material >= 0;
         found.Locations.back() = sparse ? this->LocateSparse(task) : this->LocateVariable(task);
       } catch (const Error& error) {
@@ -98,7 +92,7 @@ Location SamraiPatchLocator::LocateVariable(const Task& task)
     this->Datasets.push_back(this->Find(task, name, ElementType::Float32));
     const std::uint64_t values = this->Datasets.back().Values;
     if (values != wanted) {
-      throw FileError(task.Inspector.Path(),
+      throw FileError(task.Cluster.Path(),
           fmt::format(
               "{} values in '{}', from the patch's box and ghosts", wanted, this->FullName(task, name)),
           fmt::format("{}", values), "The file does not match its summary, and may come from another run");
@@ -121,16 +115,16 @@ Location SamraiPatchLocator::LocateSparse(const Task& task)
   this->Datasets = {this->FindContiguous(task, "materials/mat_list", ElementType::Int32)};
   const std::uint64_t listed = this->Datasets.front().Values;
   if (listed != cells && listed != 1) {
-    throw FileError(task.Inspector.Path(),
+    throw FileError(task.Cluster.Path(),
         fmt::format("1 or {} values in '{}'", cells, this->FullName(task, "materials/mat_list")),
         fmt::format("{}", listed), "The file does not match its summary");
   }
-  if (task.Inspector.Has("materials/mix_mat")) {
+  if (task.Cluster.Has("materials/mix_mat")) {
     const Dataset material = this->FindContiguous(task, "materials/mix_mat", ElementType::Int32);
     const Dataset next = this->FindContiguous(task, "materials/next_mat", ElementType::Int32);
     const Dataset fraction = this->FindContiguous(task, "materials/vol_fracs", ElementType::Float32);
     if (next.Values != material.Values || fraction.Values != material.Values) {
-      throw FileError(task.Inspector.Path(),
+      throw FileError(task.Cluster.Path(),
           fmt::format("mix arrays of equal length in '{}'", this->FullName(task, "materials")),
           fmt::format("{}, {} and {} values", material.Values, next.Values, fraction.Values),
           "The file is damaged");
@@ -143,42 +137,26 @@ Location SamraiPatchLocator::LocateSparse(const Task& task)
   return location;
 }
 
-hdf5index::Dataset SamraiPatchLocator::Find(const Task& task, const std::string& name, ElementType type) const
+hdf5::Dataset SamraiPatchLocator::Find(const Task& task, const std::string& name, ElementType type) const
 {
-  const ClusterInspector& inspector = task.Inspector;
-  Dataset dataset = task.Inspector.Describe(name);
-  const NumberClass wanted = type == ElementType::Float32 ? NumberClass::Float : NumberClass::Integer;
+  Dataset dataset = task.Cluster.Describe(name);
+  const TypeClass wanted = type == ElementType::Float32 ? TypeClass::Float : TypeClass::Integer;
   if (dataset.ElementBytes != SizeOf(type) || dataset.Class != wanted) {
-    throw FileError(inspector.Path(),
+    throw FileError(task.Cluster.Path(),
         fmt::format("4-byte {} in '{}'", type == ElementType::Float32 ? "floats" : "integers",
             this->FullName(task, name)),
         "another type", "The file is damaged, or was not written by SAMRAI's VisIt writer");
   }
-  if (dataset.Layout == StorageLayout::Unsupported) {
-    throw hdf5index::UnsupportedError(inspector.Path(), dataset.Reason, this->FullName(task, name));
-  }
-  if (dataset.Layout == StorageLayout::Nowhere) {
-    throw FileError(inspector.Path(), fmt::format("values in '{}'", this->FullName(task, name)),
-        dataset.Reason, "The dump is still being written, or the file was replaced");
-  }
-  const std::uint64_t size = inspector.FileBytes();
-  if (dataset.Layout == StorageLayout::Contiguous &&
-      (dataset.Offset > size || dataset.Values > (size - dataset.Offset) / SizeOf(type))) {
-    throw FileError(inspector.Path(),
-        fmt::format("'{}' inside the file of {} bytes", this->FullName(task, name), size),
-        fmt::format("{} values at {}", dataset.Values, dataset.Offset),
-        "The file is truncated or still being written");
-  }
+  hdf5::CheckReadable(dataset, this->FullName(task, name), task.Cluster.Path());
   return dataset;
 }
 
-hdf5index::Dataset SamraiPatchLocator::FindContiguous(
+hdf5::Dataset SamraiPatchLocator::FindContiguous(
     const Task& task, const std::string& name, ElementType type) const
 {
   Dataset dataset = this->Find(task, name, type);
   if (dataset.Layout != StorageLayout::Contiguous) {
-    throw FileError(task.Inspector.Path(),
-        fmt::format("contiguous values in '{}'", this->FullName(task, name)),
+    throw FileError(task.Cluster.Path(), fmt::format("contiguous values in '{}'", this->FullName(task, name)),
         dataset.Layout == StorageLayout::Chunked ? "values in chunks" : dataset.Reason,
         "Repack the file with 'h5repack -l CONTI', because PatchIO does not support chunked sparse "
         "materials");
@@ -207,8 +185,8 @@ Location SamraiPatchLocator::AddChunked(const Task& task, const std::vector<std:
   for (const Dataset& dataset : this->Datasets) {
     listed += ChunksOf(dataset);
   }
-  if (!task.Inspector.MayList(listed)) {
-    return this->AddLibrary(task, names, MoreChunksThanFit);
+  if (!task.Cluster.MayList(listed)) {
+    return this->AddLibrary(task, names, hdf5::MoreChunksThanFit);
   }
   LocationTable& found = task.Found;
   const std::size_t firstArray = found.ChunkedArrays.size();
@@ -217,7 +195,7 @@ Location SamraiPatchLocator::AddChunked(const Task& task, const std::vector<std:
   std::size_t next = firstChunk;
   for (std::size_t c = 0; c < names.size(); ++c) {
     const Dataset& dataset = this->Datasets[c];
-    task.Inspector.ListChunks(names[c], dataset, found.Chunks.data() + next);
+    task.Cluster.ListChunks(names[c], dataset, found.Chunks.data() + next);
     ChunkedArray array = ArrayOf(dataset, ElementType::Float32, task.File);
     array.FirstChunk = next;
     array.ChunkCount = ChunksOf(dataset);

@@ -1,8 +1,8 @@
-// From the data sets of a patch to locations, with all checks; the same whoever reads the file's structure.
+// From the data sets of a patch to locations, with all checks.
 #pragma once
 
 #include "Catalog/Extent.h"
-#include "Formats/SAMRAI/SamraiClusterInspector.h"
+#include "Formats/SAMRAI/SamraiClusterFile.h"
 
 #include <cstddef>
 #include <string>
@@ -25,18 +25,17 @@ public:
   }
 
   /// Appends the locations of requests *begin .. *(end - 1), all of one patch, to `found`. Extents get the
-  /// file number `file`, problems the index of their location in `found`. Exceptions of `inspector`
-  /// other than Error are passed on.
-  void Locate(ClusterInspector& inspector, int file, const std::size_t* begin, const std::size_t* end,
-      LocationTable& found);
+  /// file number `file`, problems the index of their location in `found`.
+  void Locate(
+      ClusterFile& cluster, int file, const std::size_t* begin, const std::size_t* end, LocationTable& found);
 
 private:
-  using Dataset = hdf5index::Dataset;
+  using Dataset = hdf5::Dataset;
 
   /// The one request that is being located.
   struct Task
   {
-    ClusterInspector& Inspector;
+    ClusterFile& Cluster;
     int File;
     PatchVariable Request;
     LocationTable& Found;

@@ -1,7 +1,7 @@
 // Least and greatest values on patches, as a summary has them.
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiRecords.h"
-#include "Support/Hdf5.h"
+#include "Hdf5/File.h"
 
 namespace patchio::samrai {
 
@@ -16,7 +16,7 @@ std::vector<ValueRange> SamraiFormat::RangesOf(const Catalog& catalog, int varia
     return {};
   }
   std::vector<MinMax> records(catalog.Patches.size());
-  file.Compounds(dataset, records.size(), MakeMinMaxType(Members::All), records.data());
+  file.Records(dataset, records.size(), MembersOfMinMax(Members::All), sizeof(MinMax), records.data());
   std::vector<ValueRange> ranges;
   for (const MinMax& record : records) {
     ranges.push_back(record.Defined ? RangeOfFloats(record.Min, record.Max) : ValueRange::None());

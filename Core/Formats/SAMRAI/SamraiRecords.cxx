@@ -1,53 +1,46 @@
 #include "Formats/SAMRAI/SamraiRecords.h"
 
+#include <cstddef>
+
 namespace patchio::samrai {
 
-using hdf5::Handle;
+using hdf5::RecordMember;
 
-Handle MakeMinMaxType(Members members)
+std::vector<RecordMember> MembersOfMinMax(Members members)
 {
-  Handle type(H5Tcreate(H5T_COMPOUND, sizeof(MinMax)));
-  H5Tinsert(type, "data_is_defined", HOFFSET(MinMax, Defined), H5T_NATIVE_CHAR);
-  H5Tinsert(type, "material_composition_flag", HOFFSET(MinMax, MaterialFlag), H5T_NATIVE_INT);
-  H5Tinsert(type, "species_composition_flag", HOFFSET(MinMax, SpeciesFlag), H5T_NATIVE_INT);
+  std::vector<RecordMember> list{{"data_is_defined", ElementType::Int8, 1, offsetof(MinMax, Defined)},
+      {"material_composition_flag", ElementType::Int32, 1, offsetof(MinMax, MaterialFlag)},
+      {"species_composition_flag", ElementType::Int32, 1, offsetof(MinMax, SpeciesFlag)}};
   if (members == Members::All) {
-    H5Tinsert(type, "min", HOFFSET(MinMax, Min), H5T_NATIVE_DOUBLE);
-    H5Tinsert(type, "max", HOFFSET(MinMax, Max), H5T_NATIVE_DOUBLE);
+    list.push_back({"min", ElementType::Float64, 1, offsetof(MinMax, Min)});
+    list.push_back({"max", ElementType::Float64, 1, offsetof(MinMax, Max)});
   }
-  return type;
+  return list;
 }
 
-Handle MakePatchMapType()
+std::vector<RecordMember> MembersOfPatchMap()
 {
-  Handle type(H5Tcreate(H5T_COMPOUND, sizeof(PatchMapEntry)));
-  H5Tinsert(type, "processor_number", HOFFSET(PatchMapEntry, Processor), H5T_NATIVE_INT);
-  H5Tinsert(type, "file_cluster_number", HOFFSET(PatchMapEntry, Cluster), H5T_NATIVE_INT);
-  H5Tinsert(type, "level_number", HOFFSET(PatchMapEntry, Level), H5T_NATIVE_INT);
-  H5Tinsert(type, "patch_number", HOFFSET(PatchMapEntry, Patch), H5T_NATIVE_INT);
-  return type;
+  return {{"processor_number", ElementType::Int32, 1, offsetof(PatchMapEntry, Processor)},
+      {"file_cluster_number", ElementType::Int32, 1, offsetof(PatchMapEntry, Cluster)},
+      {"level_number", ElementType::Int32, 1, offsetof(PatchMapEntry, Level)},
+      {"patch_number", ElementType::Int32, 1, offsetof(PatchMapEntry, Patch)}};
 }
 
-Handle MakeExtentType(Members members)
+std::vector<RecordMember> MembersOfExtent(Members members)
 {
-  const hsize_t three = 3;
-  const Handle ints(H5Tarray_create2(H5T_NATIVE_INT, 1, &three));
-  const Handle doubles(H5Tarray_create2(H5T_NATIVE_DOUBLE, 1, &three));
-  Handle type(H5Tcreate(H5T_COMPOUND, sizeof(PatchExtent)));
-  H5Tinsert(type, "lower", HOFFSET(PatchExtent, Lower), ints);
-  H5Tinsert(type, "upper", HOFFSET(PatchExtent, Upper), ints);
+  std::vector<RecordMember> list{{"lower", ElementType::Int32, 3, offsetof(PatchExtent, Lower)},
+      {"upper", ElementType::Int32, 3, offsetof(PatchExtent, Upper)}};
   if (members == Members::All) {
-    H5Tinsert(type, "xlo", HOFFSET(PatchExtent, LowerCorner), doubles);
-    H5Tinsert(type, "xup", HOFFSET(PatchExtent, UpperCorner), doubles);
+    list.push_back({"xlo", ElementType::Float64, 3, offsetof(PatchExtent, LowerCorner)});
+    list.push_back({"xup", ElementType::Float64, 3, offsetof(PatchExtent, UpperCorner)});
   }
-  return type;
+  return list;
 }
 
-Handle MakePointerType(const char* countName)
+std::vector<RecordMember> MembersOfPointer(const char* countName)
 {
-  Handle type(H5Tcreate(H5T_COMPOUND, sizeof(PointerEntry)));
-  H5Tinsert(type, "offset", HOFFSET(PointerEntry, Offset), H5T_NATIVE_INT);
-  H5Tinsert(type, countName, HOFFSET(PointerEntry, Count), H5T_NATIVE_INT);
-  return type;
+  return {{"offset", ElementType::Int32, 1, offsetof(PointerEntry, Offset)},
+      {countName, ElementType::Int32, 1, offsetof(PointerEntry, Count)}};
 }
 
 }  // namespace patchio::samrai

@@ -2,7 +2,9 @@
 // reading; a reader takes only the members that it needs, by name.
 #pragma once
 
-#include "Support/Hdf5.h"
+#include "Hdf5/File.h"
+
+#include <vector>
 
 namespace patchio::samrai {
 
@@ -40,18 +42,17 @@ struct PointerEntry
   int Count = 0;
 };
 
-/// Which members of a record an HDF5 type describes; the others stay as they are when such a type is read.
+/// Which members of a record are read or written; the others stay as they are when a record is read.
 enum class Members
 {
   All,
   Needed  ///< no ranges and no corners, which may be missing or wrong
 };
 
-/// HDF5's description of each.
-hdf5::Handle MakeMinMaxType(Members members);
-hdf5::Handle MakePatchMapType();
-hdf5::Handle MakeExtentType(Members members);
+std::vector<hdf5::RecordMember> MembersOfMinMax(Members members);
+std::vector<hdf5::RecordMember> MembersOfPatchMap();
+std::vector<hdf5::RecordMember> MembersOfExtent(Members members);
 /// `countName`: "number_children" or "number_parents".
-hdf5::Handle MakePointerType(const char* countName);
+std::vector<hdf5::RecordMember> MembersOfPointer(const char* countName);
 
 }  // namespace patchio::samrai

@@ -3,8 +3,8 @@
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiNames.h"
 #include "Formats/SAMRAI/SamraiRecords.h"
+#include "Hdf5/File.h"
 #include "Support/Error.h"
-#include "Support/Hdf5.h"
 
 #include <fmt/format.h>
 
@@ -169,9 +169,10 @@ void SummaryReader::ReadPatches()
   std::vector<Patch>& patches = this->Data.Patches;
   std::vector<PatchMapEntry> map(patches.size());
   std::vector<PatchExtent> extents(patches.size());
-  this->File.Compounds(Extents + "patch_map", map.size(), MakePatchMapType(), map.data());
-  this->File.Compounds(
-      Extents + "patch_extents", extents.size(), MakeExtentType(Members::Needed), extents.data());
+  this->File.Records(
+      Extents + "patch_map", map.size(), MembersOfPatchMap(), sizeof(PatchMapEntry), map.data());
+  this->File.Records(Extents + "patch_extents", extents.size(), MembersOfExtent(Members::Needed),
+      sizeof(PatchExtent), extents.data());
   for (std::size_t l = 0; l < this->Data.Levels.size(); ++l) {
     const Level& level = this->Data.Levels[l];
     for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
@@ -350,7 +351,7 @@ void SummaryReader::AddDenseMaterial(const std::string& material, const Int3& gh
   this->Data.Variables.push_back(variable);
   this->PresenceDatasets.push_back({fractions});
 
-  for (const std::string& species : hdf5::LinkNames(this->File, group + "/species")) {
+  for (const std::string& species : this->File.Names(group + "/species")) {
     variable.Name = this->FreeName(species + " in " + material);
     variable.StoredName = "materials/" + material + "/species/" + species;
     this->Data.Variables.push_back(variable);
@@ -377,7 +378,8 @@ void SummaryReader::ReadPresence()
   std::vector<MinMax> records(this->Data.Patches.size());
   for (std::size_t v = 0; v < this->Data.Variables.size(); ++v) {
     for (const std::string& dataset : this->PresenceDatasets[v]) {
-      this->File.Compounds(dataset, records.size(), MakeMinMaxType(Members::Needed), records.data());
+      this->File.Records(
+          dataset, records.size(), MembersOfMinMax(Members::Needed), sizeof(MinMax), records.data());
       for (std::size_t p = 0; p < records.size(); ++p) {
         const Presence presence = this->PresenceIn(records[p], v);
         if (presence != Presence::Absent) {
@@ -399,8 +401,8 @@ void SummaryReader::ReadChildren()
   }
   const std::vector<int> table = this->File.Ints(Basic + "child_array", length);
   std::vector<PointerEntry> pointers(this->Data.Patches.size());
-  this->File.Compounds(
-      Basic + "child_pointer_array", pointers.size(), MakePointerType("number_children"), pointers.data());
+  this->File.Records(Basic + "child_pointer_array", pointers.size(), MembersOfPointer("number_children"),
+      sizeof(PointerEntry), pointers.data());
 
   this->Data.ChildBegin.push_back(0);
   for (std::size_t p = 0; p < pointers.size(); ++p) {

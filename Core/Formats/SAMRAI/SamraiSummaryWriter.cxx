@@ -176,8 +176,11 @@ private:
   void WriteRelations(hid_t info) const
   {
     const std::vector<std::vector<int>> children = FindChildren(this->Content);
-    this->WriteRelation(info, "child", MakePointerType("number_children"), Relation(children));
-    this->WriteRelation(info, "parent", MakePointerType("number_parents"), Relation(FindParents(children)));
+    this->WriteRelation(info, "child",
+        hdf5::MakeRecordType(MembersOfPointer("number_children"), sizeof(PointerEntry)), Relation(children));
+    this->WriteRelation(info, "parent",
+        hdf5::MakeRecordType(MembersOfPointer("number_parents"), sizeof(PointerEntry)),
+        Relation(FindParents(children)));
   }
 
   void WriteRelation(hid_t info, const std::string& word, hid_t type, const Relation& relation) const
@@ -214,9 +217,11 @@ private:
     }
     // SAMRAI fills these only when it writes ghost layers; 0 does not mean "interior".
     const std::vector<int> boundary(6 * map.size(), 0);
-    this->File.WriteNative(group, "patch_map", MakePatchMapType(), {map.size()}, map.data());
-    this->File.WriteNative(
-        group, "patch_extents", MakeExtentType(Members::All), {extents.size()}, extents.data());
+    this->File.WriteNative(group, "patch_map",
+        hdf5::MakeRecordType(MembersOfPatchMap(), sizeof(PatchMapEntry)), {map.size()}, map.data());
+    this->File.WriteNative(group, "patch_extents",
+        hdf5::MakeRecordType(MembersOfExtent(Members::All), sizeof(PatchExtent)), {extents.size()},
+        extents.data());
     this->File.WriteNative(group, "bdry_type", H5T_NATIVE_INT, {boundary.size()}, boundary.data());
   }
 
@@ -237,7 +242,7 @@ private:
       table[range.Component][range.Patch].Min = range.Min;
       table[range.Component][range.Patch].Max = range.Max;
     }
-    const Handle type = MakeMinMaxType(Members::All);
+    const Handle type = hdf5::MakeRecordType(MembersOfMinMax(Members::All), sizeof(MinMax));
     for (std::size_t i = 0; i < names.size(); ++i) {
       this->File.WriteNative(group, names[i] + "-Extents", type, {patches}, table[i].data());
     }

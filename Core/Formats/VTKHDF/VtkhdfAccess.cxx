@@ -1,7 +1,7 @@
 #include "Formats/VTKHDF/VtkhdfAccess.h"
 
 #include "Formats/VTKHDF/VtkhdfTypes.h"
-#include "Hdf5Index/LibraryDataset.h"
+#include "Hdf5/Dataset.h"
 #include "Support/Error.h"
 
 #include <fmt/format.h>
@@ -24,39 +24,27 @@ void Access::Fail(const std::string& expected, const std::string& found) const
 
 void Access::FailUnsupported(const std::string& what, const std::string& where) const
 {
-  throw hdf5index::UnsupportedError(this->Name, what, where, "Open it with ParaView's own VTKHDF reader");
+  throw hdf5::UnsupportedError(this->Name, what, where, "Open it with ParaView's own VTKHDF reader");
 }
 
-std::string Access::WhyUnsupported(const hdf5::Handle& dataset)
+std::string Access::WhyUnsupported(const hdf5::Dataset& dataset)
 {
-  if (dataset.Valid()) {
-    const hdf5index::Dataset info = hdf5index::DescribeByLibrary(dataset);
-    return info.Layout == hdf5index::StorageLayout::Unsupported ? info.Reason
-           : TypeOfValues(info)                                 ? ""
-                                                                : "type " + hdf5index::TypeText(dataset);
+  return dataset.Layout == hdf5::StorageLayout::Unsupported ? dataset.Reason
+         : hdf5::TypeOfValues(dataset)                      ? ""
+                                                            : "type " + hdf5::TypeText(dataset);
+}
+
+void Access::RequireGroup(const std::string& group) const
+{
+  if (!this->Opened.IsGroup(group)) {
+    this->Fail(fmt::format("a group '{}'", group), "none");
   }
-  const std::string reason = hdf5::LastMessage();
-  return reason == hdf5::VirtualDataset    ? "virtual data set"
-         : reason == hdf5::ValuesElsewhere ? "values in external files"
-         : reason == hdf5::ExternalLink    ? "external link"
-                                           : "";
 }
 
-hdf5::Handle Access::Group(const std::string& group) const
+std::vector<double> Access::Numbers(
+    const std::string& object, const std::string& name, std::size_t count) const
 {
-  hdf5::Handle handle = this->Opened.OpenGroup(this->Opened.Id(), group);
-  if (!handle.Valid()) {
-    if (hdf5::LastMessage() == hdf5::ExternalLink) {
-      this->FailUnsupported("external link", group);
-    }
-    this->Fail(fmt::format("a group '{}'", group), "an unreadable group (" + hdf5::LastMessage() + ")");
-  }
-  return handle;
-}
-
-std::vector<double> Access::Numbers(hid_t object, const std::string& name, std::size_t count) const
-{
-  std::vector<double> values = hdf5::NumbersAttribute(object, name);
+  std::vector<double> values = this->Opened.Numbers(object, name);
   if (values.size() != count) {
     this->Fail(fmt::format("{} numbers in the attribute '{}'", count, name),
         values.empty() ? "none" : fmt::format("{}", values.size()));
@@ -69,7 +57,7 @@ std::vector<double> Access::Numbers(hid_t object, const std::string& name, std::
   return values;
 }
 
-Double3 Access::Triple(hid_t object, const std::string& name) const
+Double3 Access::Triple(const std::string& object, const std::string& name) const
 {
   const std::vector<double> values = this->Numbers(object, name, 3);
   return {values[0], values[1], values[2]};
@@ -77,12 +65,15 @@ Double3 Access::Triple(hid_t object, const std::string& name) const
 
 std::vector<std::uint64_t> Access::DimsOf(const std::string& dataset) const
 {
-  const hdf5::Handle handle = this->Opened.OpenDataset(this->Opened.Id(), dataset);
-  const std::string unsupported = WhyUnsupported(handle);
+  if (!this->Opened.Has(dataset)) {
+    return {};
+  }
+  const hdf5::Dataset info = this->Opened.Describe(dataset);
+  const std::string unsupported = WhyUnsupported(info);
   if (!unsupported.empty()) {
     this->FailUnsupported(unsupported, dataset);
   }
-  return hdf5::DimsOf(handle);
+  return hdf5::DimsOf(info);
 }
 
 std::uint64_t Access::MostEntries() const
@@ -100,10 +91,7 @@ std::vector<std::int64_t> Access::Counts(const std::string& dataset, std::uint64
     this->Fail(fmt::format("rows of {} numbers, at most {}, in '{}'", columns, most, dataset),
         dims.empty() ? "none" : fmt::format("{} rows in {} dimensions", dims[0], dims.size()));
   }
-  std::vector<std::int64_t> counts(dims[0] * columns);
-  if (!counts.empty()) {
-    this->Opened.Range(dataset, 0, counts.size(), H5T_NATIVE_INT64, counts.data());
-  }
+  const std::vector<std::int64_t> counts = this->Opened.Range<std::int64_t>(dataset, 0, dims[0] * columns);
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] < 0 || counts[i] > MostCount) {
       this->Fail(fmt::format("numbers from 0 to {} in '{}'", MostCount, dataset),
@@ -121,10 +109,7 @@ std::vector<Box> Access::Boxes(const std::string& name) const
     this->Fail(fmt::format("rows of 6 numbers, at most {}, in '{}'", most, name),
         dims.empty() ? "none" : fmt::format("{} values in {} dimensions", dims[0], dims.size()));
   }
-  std::vector<int> numbers(6 * dims[0]);
-  if (!numbers.empty()) {
-    this->Opened.Range(name, 0, numbers.size(), H5T_NATIVE_INT, numbers.data());
-  }
+  const std::vector<int> numbers = this->Opened.Range<int>(name, 0, 6 * dims[0]);
   std::vector<Box> boxes(dims[0]);
   for (std::size_t b = 0; b < boxes.size(); ++b) {
     for (int axis = 0; axis < 3; ++axis) {
@@ -141,7 +126,7 @@ std::vector<Box> Access::Boxes(const std::string& name) const
   return boxes;
 }
 
-Box Access::WholeExtent(hid_t image, std::uint64_t& flatAxes) const
+Box Access::WholeExtent(const std::string& image, std::uint64_t& flatAxes) const
 {
   const std::vector<double> extent = this->Numbers(image, "WholeExtent", 6);
   Box cells;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Catalog/Box.h"
-#include "Support/Hdf5.h"
+#include "Hdf5/File.h"
 
 #include <cstdint>
 #include <string>
@@ -19,14 +19,14 @@ public:
   const hdf5::File& File() const { return this->Opened; }
 
   bool Has(const std::string& object) const { return this->Opened.Has(object); }
-  hdf5::Handle Group(const std::string& group) const;
+  void RequireGroup(const std::string& group) const;
   /// Why PatchIO does not read a sound data set, as a phrase: "virtual data set", "filter 32000 (lzf)", "type
-  /// float16". Empty where it reads the data set, and where the data set is missing or damaged. Opening,
-  /// listing, verifying and reading all ask this function. `dataset` was opened last, be it valid or not.
-  static std::string WhyUnsupported(const hdf5::Handle& dataset);
+  /// float16". Empty where it reads the data set. Opening, listing, verifying and reading all ask this
+  /// function.
+  static std::string WhyUnsupported(const hdf5::Dataset& dataset);
   /// An attribute of so many finite numbers.
-  std::vector<double> Numbers(hid_t object, const std::string& name, std::size_t count) const;
-  Double3 Triple(hid_t object, const std::string& name) const;
+  std::vector<double> Numbers(const std::string& object, const std::string& name, std::size_t count) const;
+  Double3 Triple(const std::string& object, const std::string& name) const;
 
   /// Values per axis, slowest first; none where there is no such data set. Throws Error where it is not
   /// supported.
@@ -37,7 +37,7 @@ public:
   /// Rows of lowest and highest cell, x, x, y, y, z, z. No box is empty.
   std::vector<Box> Boxes(const std::string& dataset) const;
   /// The cells of an image, and which axes have one layer of nodes (see Level::FlatAxes).
-  Box WholeExtent(hid_t image, std::uint64_t& flatAxes) const;
+  Box WholeExtent(const std::string& image, std::uint64_t& flatAxes) const;
   /// More entries than a list of the file may have, however well it is compressed.
   std::uint64_t MostEntries() const;
 

@@ -4,9 +4,9 @@
 #include "Formats/VTKHDF/VtkhdfMesh.h"
 #include "Formats/VTKHDF/VtkhdfShape.h"
 #include "Formats/VTKHDF/VtkhdfSteps.h"
-#include "Hdf5Index/LibraryDataset.h"
+#include "Hdf5/Dataset.h"
 #include "Support/Error.h"
-#include "Support/Hdf5.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -42,6 +42,12 @@ struct BoxRows
   std::uint64_t First = 0, Count = 0;
 };
 
+/// Without such an array nothing can be shown.
+bool IsOfMesh(const LevelArray& array)
+{
+  return array.Role != MeshRole::Values && array.Role != MeshRole::Flags;
+}
+
 /// First tuples of each step, where the file has none of the array itself.
 using FirstTuples = std::function<std::vector<std::uint64_t>(Centering center)>;
 
@@ -56,8 +62,8 @@ public:
 
   FileFacts Run()
   {
-    const hdf5::Handle root = this->File.Group(Root);
-    const std::string type = hdf5::TextAttribute(root, "Type");
+    this->File.RequireGroup(Root);
+    const std::string type = this->File.File().Text(Root, "Type");
     this->Facts.Type = TypeNamed(type);
     this->Facts.Times = this->Steps.Times();
     if (this->Facts.Step < 0 || this->Facts.Step >= static_cast<int>(this->Steps.Count())) {
@@ -66,10 +72,10 @@ public:
     }
     switch (this->Facts.Type) {
       case FileType::Image:
-        this->ReadImage(root);
+        this->ReadImage();
         break;
       case FileType::Amr:
-        this->ReadAmr(root);
+        this->ReadAmr();
         break;
       case FileType::Unstructured:
       case FileType::Polygons:
@@ -84,8 +90,8 @@ public:
 
 private:
   void ReadTime();
-  void ReadImage(hid_t root);
-  void ReadAmr(hid_t root);
+  void ReadImage();
+  void ReadAmr();
   void ReadLevel(const std::string& group, LevelFacts& level);
   std::vector<BoxRows> RowsOfSteps(const std::string& group, std::uint64_t boxes) const;
   void ReadMesh();
@@ -93,8 +99,7 @@ private:
   std::vector<std::uint64_t> FirstOf(const std::string& group, Centering center, const std::string& name,
       const FirstTuples& first, const LevelFacts& level) const;
   std::optional<LevelArray> ReadArray(const std::string& group, LevelArray array, const LevelFacts& level);
-  void LeaveOut(const std::string& dataset, const LevelArray& array, const std::string& unsupported,
-      const std::string& fault);
+  void LeaveOut(const LevelArray& array, const std::string& fault);
   std::optional<int> ComponentsOf(
       std::vector<std::uint64_t> dims, const LevelArray& array, const LevelFacts& level) const;
   std::vector<std::uint64_t> OfOwnSteps(std::vector<std::uint64_t> ofSteps) const;
@@ -111,8 +116,8 @@ private:
   Access File;
   StepsGroup Steps;
   FileFacts Facts;
-  std::size_t Places = 0;                              ///< in LevelArray::First of all arrays
-  std::set<std::pair<std::string, std::string>> Told;  ///< arrays in LeftOut, and why; levels share them
+  std::size_t Places = 0;      ///< in LevelArray::First of all arrays
+  std::set<std::string> Told;  ///< arrays in LeftOut; levels share them
 };
 
 /// As ParaView writes the time of a file of one step.
@@ -137,12 +142,12 @@ std::vector<std::uint64_t> FactsReader::OfOwnSteps(std::vector<std::uint64_t> of
              : std::move(ofSteps);
 }
 
-void FactsReader::ReadImage(hid_t root)
+void FactsReader::ReadImage()
 {
   LevelFacts& level = this->Facts.Levels.emplace_back();
-  level.Boxes = {this->File.WholeExtent(root, this->Facts.FlatAxes)};
-  level.Spacing = this->File.Triple(root, "Spacing");
-  this->Facts.Origin = this->File.Triple(root, "Origin");
+  level.Boxes = {this->File.WholeExtent(Root, this->Facts.FlatAxes)};
+  level.Spacing = this->File.Triple(Root, "Spacing");
+  this->Facts.Origin = this->File.Triple(Root, "Origin");
   if ((this->Facts.FlatAxes & 4) != 0) {  // data of two dimensions have no third index
     Box& cells = level.Boxes[0];
     this->Facts.Origin[2] += cells.Lower[2] * level.Spacing[2];
@@ -151,7 +156,7 @@ void FactsReader::ReadImage(hid_t root)
     this->Facts.FlatAxes &= 3;
   }
   const std::vector<double> unit{1, 0, 0, 0, 1, 0, 0, 0, 1};
-  const std::vector<double> direction = hdf5::NumbersAttribute(root, "Direction");
+  const std::vector<double> direction = this->File.File().Numbers(Root, "Direction");
   if (!direction.empty() && direction != unit) {
     this->File.FailUnsupported("image that the attribute 'Direction' rotates", Root);
   }
@@ -165,10 +170,10 @@ void FactsReader::ReadImage(hid_t root)
   this->ReadArrays(Root, first, level);
 }
 
-void FactsReader::ReadAmr(hid_t root)
+void FactsReader::ReadAmr()
 {
-  this->Facts.Origin = this->File.Triple(root, "Origin");
-  const std::string axes = hdf5::TextAttribute(root, "GridDescription");
+  this->Facts.Origin = this->File.Triple(Root, "Origin");
+  const std::string axes = this->File.File().Text(Root, "GridDescription");
   if (axes != "XYZ" && axes != "XY") {
     this->File.FailUnsupported("attribute 'GridDescription' other than 'XYZ' and 'XY'", Root);
   }
@@ -193,7 +198,7 @@ void FactsReader::ReadAmr(hid_t root)
 
 void FactsReader::ReadLevel(const std::string& group, LevelFacts& level)
 {
-  level.Spacing = this->File.Triple(this->File.Group(group), "Spacing");
+  level.Spacing = this->File.Triple(group, "Spacing");
   const std::vector<Box> all = this->File.Boxes(group + "/AMRBox");
   const std::vector<BoxRows> rows = this->RowsOfSteps(group, all.size());
   for (const BoxRows& ofStep : rows) {
@@ -298,7 +303,7 @@ void FactsReader::ReadArrays(const std::string& group, const FirstTuples& first,
   for (const Centering center : {Centering::Cell, Centering::Node}) {
     const std::string folder = FolderOf(center);
     const std::string path = group + "/" + folder.substr(0, folder.size() - 1);
-    for (const std::string& name : hdf5::LinkNames(this->File.File(), path)) {
+    for (const std::string& name : this->File.File().Names(path)) {
       LevelArray array;
       array.Name = name;
       array.Stored = folder + name;
@@ -343,11 +348,15 @@ std::optional<LevelArray> FactsReader::ReadArray(
     const std::string& group, LevelArray array, const LevelFacts& level)
 {
   const std::string dataset = group + "/" + array.Stored;
-  const hdf5::Handle handle = this->File.File().OpenDataset(this->File.File().Id(), dataset);
-  const std::string fault = handle.Valid() ? std::string() : hdf5::LastMessage();
-  std::string unsupported = Access::WhyUnsupported(handle);
-  const std::vector<std::uint64_t> dims = hdf5::DimsOf(handle);
-  if (handle.Valid() && unsupported.empty()) {
+  hdf5::Dataset info;
+  const std::string fault = CatchError([&] { info = this->File.File().Describe(dataset); });
+  if (!fault.empty()) {
+    this->LeaveOut(array, fault);
+    return std::nullopt;
+  }
+  const std::vector<std::uint64_t> dims = hdf5::DimsOf(info);
+  std::string unsupported = Access::WhyUnsupported(info);
+  if (unsupported.empty()) {
     const std::optional<int> components = this->ComponentsOf(dims, array, level);
     const int wanted = array.Role == MeshRole::Points ? 3 : 1;
     unsupported = !components ? fmt::format("shape {}", fmt::join(dims, " x "))
@@ -356,8 +365,11 @@ std::optional<LevelArray> FactsReader::ReadArray(
                       : "";
     array.Components = components.value_or(1);
   }
-  if (!handle.Valid() || !unsupported.empty()) {
-    this->LeaveOut(dataset, array, unsupported, fault);
+  if (!unsupported.empty() && IsOfMesh(array)) {
+    this->File.FailUnsupported(unsupported, dataset);
+  }
+  if (!unsupported.empty()) {
+    this->LeaveOut(array, hdf5::UnsupportedError(this->Facts.Path, unsupported, dataset).what());
     return std::nullopt;
   }
   this->Places += array.First.size();
@@ -369,26 +381,14 @@ std::optional<LevelArray> FactsReader::ReadArray(
   return array;
 }
 
-/// An array that is not supported, or for which the library says what is wrong. Throws Error for a mesh's own
-/// arrays, without which nothing can be shown.
-void FactsReader::LeaveOut(const std::string& dataset, const LevelArray& array,
-    const std::string& unsupported, const std::string& fault)
+/// Leaves out an array that is not supported or damaged. Throws Error for a mesh's own arrays.
+void FactsReader::LeaveOut(const LevelArray& array, const std::string& fault)
 {
-  const bool ofMesh = array.Role != MeshRole::Values && array.Role != MeshRole::Flags;
-  if (ofMesh && !unsupported.empty()) {
-    this->File.FailUnsupported(unsupported, dataset);
+  if (IsOfMesh(array)) {
+    throw Error(fault);
   }
-  const char* const advice = "The array is skipped";
-  const Error error =
-      unsupported.empty()
-          ? FileError(this->Facts.Path, fmt::format("an array '{}'", PlainText(dataset)),
-                "an unreadable array (" + fault + ")", ofMesh ? "The file is damaged" : advice)
-          : hdf5index::UnsupportedError(this->Facts.Path, unsupported, dataset, advice);
-  if (ofMesh) {
-    throw error;
-  }
-  if (this->Told.emplace(array.Stored, unsupported).second) {
-    this->Facts.LeftOut.emplace_back(error.what());
+  if (this->Told.emplace(array.Stored).second) {
+    this->Facts.LeftOut.emplace_back(fault + " The array is skipped.");
   }
 }
 

@@ -1,28 +1,19 @@
 // From the catalog to the bytes of a VTKHDF file: a data set has the values of all boxes of a level one after
 // another, or those of an image, and those of several steps one after another, too.
-#include "Formats/LocateTask.h"
+#include "Formats/Hdf5Files.h"
 #include "Formats/VTKHDF/VtkhdfFormat.h"
 #include "Formats/VTKHDF/VtkhdfPlaces.h"
-#include "Hdf5Index/DatasetFinder.h"
 #include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
-#include <map>
-#include <optional>
+#include <string>
+#include <vector>
 
 namespace patchio::vtkhdf {
 namespace {
 
-using hdf5index::DatasetFinder;
-using hdf5index::DatasetPart;
-
-struct LevelDataset : hdf5index::FoundDataset
-{
-  ElementType Type = ElementType::Float32;
-  std::string Problem;  ///< why it cannot be used; empty: it can
-};
+using hdf5::DatasetPart;
 
 class Locator
 {
@@ -38,10 +29,6 @@ public:
   {
     this->Task.LocateEach(
         requests, this->Table, [this](const PatchVariable& request) { return this->LocateOne(request); });
-    if (this->File && !this->File->WhyLibrary().empty()) {
-      this->Table.Notes.push_back(fmt::format(
-          "PatchIO reads {} through the HDF5 library: {}", this->Data.Path, this->File->WhyLibrary()));
-    }
     return std::move(this->Table);
   }
 
@@ -49,8 +36,6 @@ private:
   const std::vector<std::uint64_t>& BeforePatches(int variable);
   std::uint64_t TuplesShared(int first, int patch) const;
   Location LocateOne(const PatchVariable& request);
-  const LevelDataset& DatasetFor(const PatchVariable& request, std::string& name);
-  void Take(const std::string& name, LevelDataset& found);
   DatasetPart PartOf(const PatchVariable& request);
 
   const Catalog& Data;
@@ -58,8 +43,7 @@ private:
   FileType Type = FileType::None;
   LocateTask Task{this->Options};
   LocationTable Table;
-  std::optional<DatasetFinder> File;
-  std::map<std::string, LevelDataset> Found;
+  Hdf5Files Files{this->Task, this->Table};
   PlacesOfSteps Places;
   std::vector<std::vector<std::uint64_t>> Before;  ///< by variable, where it was needed; see BeforePatches()
 };
@@ -102,46 +86,17 @@ Location Locator::LocateOne(const PatchVariable& request)
   if (this->Data.PresenceOf(request.Variable, request.Patch) != Presence::Stored) {
     return {};
   }
-  std::string name;
-  const LevelDataset& found = this->DatasetFor(request, name);
-  if (!found.Problem.empty()) {
-    throw Error(found.Problem);
-  }
+  const int level = this->Data.Patches[request.Patch].Level;
+  const std::string name =
+      GroupOfLevel(this->Type, level) + "/" + this->Data.Variables[request.Variable].StoredName;
+  const LocatedDataset& found = this->Files.Find(this->Data.Path, name, [](LocatedDataset&) {});
   const DatasetPart part = this->PartOf(request);
   if (part.First > found.Info.Values || part.Count > found.Info.Values - part.First) {
     throw FileError(this->Data.Path,
         fmt::format("{} numbers from {} on in '{}'", part.Count, part.First, PlainText(name)),
         fmt::format("{}", found.Info.Values), "The file has changed since it was opened, or is damaged");
   }
-  return AppendPart(found, found.Type, name, part, 0, this->Table);
-}
-
-const LevelDataset& Locator::DatasetFor(const PatchVariable& request, std::string& name)
-{
-  const int level = this->Data.Patches[request.Patch].Level;
-  name = GroupOfLevel(this->Type, level) + "/" + this->Data.Variables[request.Variable].StoredName;
-  const auto [entry, isNew] = this->Found.emplace(name, LevelDataset());
-  if (isNew) {
-    entry->second.Problem = CatchError([&, entry = entry] { this->Take(name, entry->second); });
-  }
-  return entry->second;
-}
-
-/// Finds the data set, and checks that it is what the catalog says.
-void Locator::Take(const std::string& name, LevelDataset& found)
-{
-  if (!this->File) {
-    this->File.emplace(
-        this->Data.Path, this->Options.LibraryOnly ? nullptr : this->Task.FilesOf({this->Data.Path}));
-  }
-  static_cast<hdf5index::FoundDataset&>(found) = this->File->Find(name);
-  const std::optional<ElementType> type = TypeOfValues(found.Info);
-  if (!type) {
-    throw FileError(this->Data.Path, fmt::format("numbers in '{}'", PlainText(name)), "another type",
-        "The file has changed since it was opened, or is damaged");
-  }
-  found.Type = *type;
-  CheckInFile(found, found.Type, PlainText(name), *this->File);
+  return this->Files.Append(found, name, part);
 }
 
 DatasetPart Locator::PartOf(const PatchVariable& request)

@@ -18,8 +18,8 @@ bool SameSize(const MeshSize& a, const MeshSize& b)
   return a.Points == b.Points && a.Cells == b.Cells && a.Connectivity == b.Connectivity;
 }
 
-/// Throws Error for polyhedra, and where the arrays are virtual data sets: VTK leaves out the mesh's own
-/// lists in some of these files.
+/// Throws Error for polyhedra, and where VTK has left out the mesh's own lists: for external time steps of a
+/// mesh that stays.
 void CheckSupported(const Access& file)
 {
   const std::string faces = InRoot("PolyhedronToFaces");
@@ -31,8 +31,10 @@ void CheckSupported(const Access& file)
     return;
   }
   for (const std::string& folder : {InRoot("CellData"), InRoot("PointData")}) {
-    for (const std::string& name : hdf5::LinkNames(file.File(), folder)) {
-      file.DimsOf(folder + "/" + name);
+    for (const std::string& name : file.File().Names(folder)) {
+      if (file.File().Describe(folder + "/" + name).Layout == hdf5::StorageLayout::Virtual) {
+        file.FailUnsupported("virtual data set without the lists of its mesh", InRoot("NumberOfPoints"));
+      }
     }
   }
 }
@@ -122,25 +124,48 @@ void Partitions::AddUpCells()
   }
 }
 
-/// Steps/NumberOfParts need not be there when all steps have as many.
+/// Steps/NumberOfParts need not be there when all steps have as many. `first` is completed: with external
+/// time steps, VTK's writer leaves it 0, though each step has partitions of its own.
 std::vector<std::int64_t> Partitions::PartitionsOfSteps(
-    const StepsGroup& steps, const std::vector<std::int64_t>& first) const
+    const StepsGroup& steps, const std::vector<std::int64_t>& point, std::vector<std::int64_t>& first) const
 {
   if (const auto counts = steps.MaybeList("NumberOfParts")) {
     return *counts;
   }
-  const bool shared = std::all_of(first.begin(), first.end(), [](std::int64_t part) { return part == 0; });
-  const std::size_t each = shared ? this->All.size() : this->All.size() / steps.Count();
-  return std::vector<std::int64_t>(steps.Count(), static_cast<std::int64_t>(each));
+  bool shared = std::all_of(first.begin(), first.end(), [](std::int64_t part) { return part == 0; });
+  const std::size_t each = this->All.size() / steps.Count();
+  if (shared && this->FollowEachOther(each, point)) {
+    shared = false;
+    for (std::size_t s = 0; s < first.size(); ++s) {
+      first[s] = static_cast<std::int64_t>(s * each);
+    }
+  }
+  return std::vector<std::int64_t>(
+      steps.Count(), static_cast<std::int64_t>(shared ? this->All.size() : each));
+}
+
+/// True when the points of each step, `each` partitions of it, begin where those of the step before end.
+bool Partitions::FollowEachOther(std::size_t each, const std::vector<std::int64_t>& point) const
+{
+  std::uint64_t before = 0;
+  for (std::size_t s = 0; s < point.size(); ++s) {
+    if (static_cast<std::uint64_t>(point[s]) != before) {
+      return false;
+    }
+    for (std::size_t p = s * each; p < (s + 1) * each; ++p) {
+      before = AddPlaces(this->File, before, static_cast<std::uint64_t>(this->All[p].Points));
+    }
+  }
+  return point.size() > 1 && before > 0 && each * point.size() == this->All.size();
 }
 
 void Partitions::ReadSteps(const StepsGroup& steps)
 {
   const std::size_t lists = this->Lists.size();
-  const std::vector<std::int64_t> first = steps.List("PartOffsets"), point = steps.List("PointOffsets"),
-                                  cell = steps.List("CellOffsets", lists),
+  std::vector<std::int64_t> first = steps.List("PartOffsets");
+  const std::vector<std::int64_t> point = steps.List("PointOffsets"), cell = steps.List("CellOffsets", lists),
                                   connectivity = steps.List("ConnectivityIdOffsets", lists);
-  const std::vector<std::int64_t> counts = this->PartitionsOfSteps(steps, first);
+  const std::vector<std::int64_t> counts = this->PartitionsOfSteps(steps, point, first);
   for (std::size_t s = 0; s < steps.Count(); ++s) {
     MeshStep& step = this->OfSteps.emplace_back();
     step.FirstPartition = static_cast<std::size_t>(first[s]);

@@ -44,8 +44,9 @@ private:
   void ReadSizes();
   void AddUpCells();
   void ReadSteps(const StepsGroup& steps);
-  std::vector<std::int64_t> PartitionsOfSteps(
-      const StepsGroup& steps, const std::vector<std::int64_t>& first) const;
+  std::vector<std::int64_t> PartitionsOfSteps(const StepsGroup& steps, const std::vector<std::int64_t>& point,
+      std::vector<std::int64_t>& first) const;
+  bool FollowEachOther(std::size_t each, const std::vector<std::int64_t>& point) const;
   std::uint64_t PlaceOfOffsets(const MeshStep& step, std::size_t list) const;
 
   const Access& File;

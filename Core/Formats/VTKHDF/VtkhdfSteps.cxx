@@ -25,7 +25,7 @@ StepsGroup::StepsGroup(const Access& file) : File(file)
   }
   this->There = true;
   constexpr double mostSteps = 1 << 20;
-  const double count = file.Numbers(file.Group(group), "NSteps", 1)[0];
+  const double count = file.Numbers(group, "NSteps", 1)[0];
   if (!(count >= 1 && count <= mostSteps) || count != std::floor(count)) {
     file.Fail(fmt::format("a number of steps from 1 to {} in the attribute 'NSteps'", mostSteps),
         fmt::format("{}", count));

@@ -1,10 +1,7 @@
-// Types of VTKHDF files and of their values, and the names of groups.
+// Types of VTKHDF files, and the names of groups.
 #pragma once
 
-#include "Catalog/Extent.h"
-#include "Hdf5Index/Dataset.h"
-
-#include <optional>
+#include <cstdint>
 #include <string>
 
 namespace patchio::vtkhdf {
@@ -27,7 +24,5 @@ FileType TypeNamed(const std::string& name);
 
 /// The group of a level: "VTKHDF/Level0" and so on of AMR, else "VTKHDF".
 std::string GroupOfLevel(FileType type, int level);
-/// The type that values are read as; none where they are no numbers or PatchIO has no such type.
-std::optional<ElementType> TypeOfValues(const hdf5index::Dataset& info);
 
 }  // namespace patchio::vtkhdf

@@ -172,12 +172,15 @@ def cases():
     for name, make in series:
         yield "steps_" + name, Source(make), {}, None
         yield "steps_packed_" + name, Source(make), {"CompressionLevel": 4, "ChunkSize": 10}, None
-        yield "steps_outside_" + name, Source(make), {"UseExternalTimeSteps": True}, "virtual data set in '.*'"
+        if name != "lists":  # VTK 9.7.2 maps the offsets of lists that are empty at some steps to wrong places
+            yield "steps_outside_" + name, Source(make), {"UseExternalTimeSteps": True}, \
+                "virtual data set without the lists of its mesh in 'VTKHDF/NumberOfPoints'" if name == "steady" else None
     yield "steps_42", Source(lambda time: cells_of_type(vtk.VTK_POLYHEDRON, time)), {}, polyhedra
     for name, parts in (("cells", [grid, mixed(), cells_by_hand(BY_HAND)]), ("poly", [poly("vlps"), poly("p"), poly("ls")])):
         yield "parts_" + name, several(parts), {}, None
         yield "parts_packed_" + name, several(parts), {"CompressionLevel": 4, "ChunkSize": 10}, None
-        yield "parts_outside_" + name, several(parts), {"UseExternalPartitions": True}, "virtual data set in '.*'"
+        outside = [poly("vlps")] * 3 if name == "poly" else parts  # it maps the offsets of lists that are empty in some to wrong places
+        yield "parts_outside_" + name, several(outside), {"UseExternalPartitions": True}, None
         for kind in (vtk.vtkMultiBlockDataSet, vtk.vtkPartitionedDataSetCollection):
             for outside in (False, True):
                 yield "%s_%s_%d" % (kind.__name__, name, outside), collection(kind, parts), {"UseExternalComposite": outside}, \

@@ -32,6 +32,12 @@ def path_of(name):
     return os.path.join(folder, name)
 
 
+def outside(name):
+    """A path in another folder."""
+    os.makedirs(folder + "_outside", exist_ok=True)
+    return os.path.join(folder + "_outside", name)
+
+
 def said_by(command, path, *options):
     """Exit status and text."""
     done = subprocess.run([programs["info"], command, *options, path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
@@ -79,7 +85,7 @@ def check_flat_images():
 
 def gathered(file, name):
     """A virtual data set."""
-    source = path_of("source.h5")
+    source = outside("source.h5")
     with h5py.File(source, "w") as other:
         other["a"] = VALUES
     layout = h5py.VirtualLayout(VALUES.shape, VALUES.dtype)
@@ -108,7 +114,7 @@ def linked(file, name):
 
 
 VALUES = np.arange(4 * 3 * 2.).reshape(2, 3, 4)
-LEFT_OUT = [("virtual", gathered, "virtual data set"), ("linked", linked, "external link"),
+LEFT_OUT = [("virtual", gathered, "virtual data set of files in other folders"), ("linked", linked, "external link"),
             ("sz", filtered, r"filter 32017 \(sz\)"),
             ("half", stored("f2"), "type float16"), ("complex", stored("c16"), "type compound"), ("text", stored("S3"), "type text"),
             ("truth", stored("?"), "type enumeration"), ("flattened", lambda file, name: file.create_dataset(name, data=VALUES.ravel()), "shape 24")]
@@ -161,7 +167,7 @@ def check_meshes():
 
     def elsewhere(name):
         def change(file):
-            source = path_of("mesh_source.h5")
+            source = outside("mesh_source.h5")
             with h5py.File(source, "w") as other:
                 other["a"] = file[name][()]
                 layout = h5py.VirtualLayout(file[name].shape, file[name].dtype)
@@ -176,8 +182,8 @@ def check_meshes():
         file["VTKHDF/Points"] = points.astype("f2")
 
     for name, change, why in (("polyhedra", polyhedra, r"cells of type 42 \(polyhedra\) in 'VTKHDF/PolyhedronToFaces'"),
-                              ("virtual_points", elsewhere("VTKHDF/Points"), "virtual data set in 'VTKHDF/Points'"),
-                              ("virtual_counts", elsewhere("VTKHDF/NumberOfCells"), "virtual data set in 'VTKHDF/NumberOfCells'"),
+                              ("virtual_points", elsewhere("VTKHDF/Points"), "virtual data set of files in other folders in 'VTKHDF/Points'"),
+                              ("virtual_counts", elsewhere("VTKHDF/NumberOfCells"), "virtual data set of files in other folders in 'VTKHDF/NumberOfCells'"),
                               ("half_points", half, "type float16 in 'VTKHDF/Points'")):
         path = path_of(name + ".vtkhdf")
         meshes.one(path, "UnstructuredGrid", meshes.BOXES)

@@ -1,0 +1,356 @@
+#include "Hdf5/File.h"
+
+#include "Hdf5/Library.h"
+#include "Hdf5/LibraryFile.h"
+#include "Support/PlainFile.h"
+#include "Support/RegularFile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace patchio::hdf5 {
+namespace {
+
+/// Without the slash in front of it.
+std::string Relative(const std::string& object)
+{
+  return object.substr(std::min(object.find_first_not_of('/'), object.size()));
+}
+
+}  // namespace
+
+File::File(const std::string& path) : PathName(path), Reader(std::make_unique<Structure>())
+{
+  CheckRegularFile(path);
+  const auto file = std::make_shared<PlainFile>(path);
+  this->Bytes = file->Size();
+  this->Open(
+      [file](std::uint64_t offset, void* into, std::size_t bytes) { file->Read(offset, into, bytes); });
+}
+
+File::File(const std::string& path, ReadAt read, std::uint64_t bytes)
+    : PathName(path), Bytes(bytes), Reader(std::make_unique<Structure>())
+{
+  this->Open(std::move(read));
+}
+
+File::~File() = default;
+
+void File::Open(ReadAt read)
+{
+  OpenNamed(*this->Reader, this->PathName, std::move(read), this->Bytes);
+  this->Guarded("/", [&] { this->Groups.emplace("", this->Reader->OpenGroup(this->Reader->Root())); });
+}
+
+/// The address of an object; none where there is none. Throws Corrupt and Unsupported.
+std::optional<std::uint64_t> File::Lookup(const std::string& object) const
+{
+  const std::string path = Relative(object);
+  if (path.empty()) {
+    return this->Reader->Root();
+  }
+  // Groups on the way are opened once.
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) {
+    return this->Reader->Find(this->Groups.at(""), path);
+  }
+  const std::string above = path.substr(0, slash);
+  auto known = this->Groups.find(above);
+  if (known == this->Groups.end()) {
+    const auto header = this->Lookup(above);
+    std::optional<Group> group = header ? this->Reader->TryGroup(*header) : std::nullopt;
+    if (!group) {
+      return std::nullopt;
+    }
+    known = this->Groups.emplace(above, *std::move(group)).first;
+  }
+  const std::string name = path.substr(slash + 1);
+  return name.empty() ? this->Lookup(above) : this->Reader->Find(known->second, name);
+}
+
+bool File::Has(const std::string& object) const
+{
+  return this->Guarded(object, [&] {
+    try {
+      return this->Lookup(object).has_value();
+    } catch (const Unsupported&) {
+      return true;  // using it says what is not supported
+    }
+  });
+}
+
+bool File::IsGroup(const std::string& object) const
+{
+  return this->Guarded(object, [&] {
+    const auto header = this->Lookup(object);
+    return header && this->Reader->TryGroup(*header).has_value();
+  });
+}
+
+std::vector<std::string> File::Names(const std::string& group) const
+{
+  return this->Guarded(group, [&] {
+    const auto header = this->Lookup(group);
+    const std::optional<Group> opened = header ? this->Reader->TryGroup(*header) : std::nullopt;
+    return opened ? this->Reader->Names(*opened) : std::vector<std::string>();
+  });
+}
+
+/// The address of a data set, or what else has that name.
+std::uint64_t File::AddressOf(const std::string& dataset) const
+{
+  const auto header = this->Lookup(dataset);
+  if (!header) {
+    throw FileError(
+        this->PathName, fmt::format("a data set '{}'", PlainText(dataset)), "none", DamagedOrForeign);
+  }
+  return *header;
+}
+
+Dataset File::Describe(const std::string& dataset) const
+{
+  Dataset info = this->Guarded(dataset, [&] { return this->Reader->Describe(this->AddressOf(dataset)); });
+  if (info.Layout == StorageLayout::Virtual) {
+    try {
+      this->TakeTypeOfParts(this->PartsOf(dataset, info), info);
+    } catch (const Unsupported& unsupported) {
+      info.Layout = StorageLayout::Unsupported;
+      info.Reason = unsupported.what();
+    } catch (const Corrupt&) {
+      this->Guarded(dataset, [] { throw; });
+    }
+  }
+  return info;
+}
+
+/// The file of a virtual data set's values.
+const File& File::NearFile(const std::string& path) const
+{
+  if (path == this->PathName) {
+    return *this;
+  }
+  constexpr std::size_t mostOpen = 256;
+  if (this->NearFiles.size() >= mostOpen && this->NearFiles.count(path) == 0) {
+    this->NearFiles.clear();
+  }
+  std::unique_ptr<File>& file = this->NearFiles[path];
+  if (!file) {
+    file = std::make_unique<File>(path);
+  }
+  return *file;
+}
+
+namespace {
+
+/// The path of a file that a virtual data set names, which must be in the folder of its file or below. The
+/// library writes absolute names where it was given some; the files may have been moved together since.
+std::string NearPath(const std::string& path, const std::string& name)
+{
+  namespace fs = std::filesystem;
+  if (name == ".") {
+    return path;
+  }
+  const fs::path folder = fs::path(path).parent_path();
+  fs::path relative = name;
+  if (relative.is_absolute()) {
+    relative = relative.lexically_relative(fs::absolute(folder).lexically_normal());
+    std::error_code ignored;
+    if (relative.empty() || *relative.begin() == "..") {
+      relative = fs::path(name).filename();
+      relative = fs::is_regular_file(folder / relative, ignored) ? relative : fs::path("..");
+    }
+  }
+  if (std::find(relative.begin(), relative.end(), "..") != relative.end()) {
+    throw Unsupported("virtual data set of files in other folders");
+  }
+  return (folder / relative).string();
+}
+
+}  // namespace
+
+/// Throws Unsupported and Error.
+VirtualPart File::PartOf(const VirtualMapping& mapping, const Dataset& info) const
+{
+  VirtualPart part;
+  part.Path = NearPath(this->PathName, mapping.File);
+  part.Dataset = Relative(mapping.Dataset);
+  const File& file = this->NearFile(part.Path);
+  const Dataset other =
+      file.Guarded(part.Dataset, [&] { return file.Reader->Describe(file.AddressOf(part.Dataset)); });
+  if (other.Layout == StorageLayout::Virtual) {
+    throw Unsupported("virtual data set of virtual data sets");
+  }
+  const std::optional<ValueRun> here = RunOf(mapping.Here, info), there = RunOf(mapping.There, other);
+  if (!here || !there || here->Count != there->Count) {
+    throw Unsupported("virtual data set of parts that are not rows");
+  }
+  part.First = here->First;
+  part.Count = here->Count;
+  part.FirstThere = there->First;
+  return part;
+}
+
+/// The values have the type of the parts, which may be another one: VTK's writer says float64 of float32.
+void File::TakeTypeOfParts(const std::vector<VirtualPart>& parts, Dataset& info) const
+{
+  const std::optional<ElementType> own = TypeOfValues(info);
+  bool isFirst = true;
+  for (const VirtualPart& part : parts) {
+    if (part.Path.empty()) {
+      continue;
+    }
+    const Dataset other = this->NearFile(part.Path).Describe(part.Dataset);
+    if (!isFirst && TypeOfValues(other) != TypeOfValues(info)) {
+      throw Unsupported("virtual data set of parts of different types");
+    }
+    isFirst = false;
+    info.Class = other.Class;
+    info.IsPlain = other.IsPlain;
+    info.Signed = other.Signed;
+    info.ElementBytes = other.ElementBytes;
+  }
+  if (info.Fill != 0 && TypeOfValues(info) != own) {
+    throw Unsupported("virtual data set of parts of different types");
+  }
+}
+
+namespace {
+
+/// The parts with those between them that no mapping has. Throws Unsupported for parts that overlap.
+std::vector<VirtualPart> WithGaps(std::vector<VirtualPart> parts, std::uint64_t values)
+{
+  std::sort(parts.begin(), parts.end(),
+      [](const VirtualPart& a, const VirtualPart& b) { return a.First < b.First; });
+  std::vector<VirtualPart> all;
+  std::uint64_t end = 0;
+  const auto fillUpTo = [&](std::uint64_t first) {
+    if (first > end) {
+      all.push_back({{}, {}, end, first - end, 0});
+    }
+  };
+  for (VirtualPart& part : parts) {
+    if (part.First < end) {
+      throw Unsupported("virtual data set of parts that overlap");
+    }
+    fillUpTo(part.First);
+    end = part.First + part.Count;
+    all.push_back(std::move(part));
+  }
+  fillUpTo(values);
+  return all;
+}
+
+}  // namespace
+
+const std::vector<VirtualPart>& File::PartsOf(const std::string& dataset, const Dataset& info) const
+{
+  const auto known = this->Parts.find(dataset);
+  if (known != this->Parts.end()) {
+    return known->second;
+  }
+  std::vector<VirtualPart> parts;
+  for (const VirtualMapping& mapping : this->Reader->Mappings(info)) {
+    parts.push_back(this->PartOf(mapping, info));
+  }
+  parts = WithGaps(std::move(parts), info.Values);
+  return this->Parts.emplace(dataset, std::move(parts)).first->second;
+}
+
+FoundDataset File::Find(const std::string& dataset) const
+{
+  FoundDataset found{this->Describe(dataset), {}, {}};
+  if (found.Info.Layout == StorageLayout::Virtual) {
+    found.Parts = this->PartsOf(dataset, found.Info);
+  }
+  if (found.Info.Layout == StorageLayout::Chunked && this->ListChunks(dataset, found)) {
+    this->Listed += found.Chunks.size();
+  }
+  return found;
+}
+
+/// False where the lists of Find() would have more chunks than the file can hold: the library reads such
+/// arrays.
+bool File::ListChunks(const std::string& dataset, FoundDataset& found) const
+{
+  const std::uint64_t chunks = ChunksOf(found.Info), most = MostChunks(this->Bytes);
+  if (chunks > most || this->Listed > most - chunks) {
+    found.Info.Layout = LibraryIsAllowed() ? StorageLayout::Library : StorageLayout::Unsupported;
+    found.Info.Reason = MoreChunksThanFit;
+    return false;
+  }
+  found.Chunks.resize(chunks);
+  this->Guarded(dataset, [&] { this->Reader->ListChunks(found.Info, found.Chunks.data()); });
+  return true;
+}
+
+bool HasSignature(const std::string& path)
+{
+  try {
+    char bytes[Signature.size()] = {};
+    return PlainFile(path).ReadSome(0, bytes, sizeof bytes) == sizeof bytes &&
+           std::string_view(bytes, sizeof bytes) == Signature;
+  } catch (const Error&) {
+    return false;  // a folder, a pipe, or nothing that can be read
+  }
+}
+
+bool CanOpen(const std::string& path)
+{
+  try {
+    const File file(path);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+namespace {
+
+Location AppendChunked(
+    const FoundDataset& found, ElementType type, const DatasetPart& part, int file, LocationTable& table)
+{
+  ChunkedArray array = ArrayOf(found.Info, type, file);
+  array.First = part.First;
+  array.Count = part.Count;
+  array.StepValues = part.StepValues;
+  ChunkedArray all = array;
+  all.Count += part.StepValues * static_cast<std::uint64_t>(part.Steps - 1);
+  const ChunkRange range = ChunksHolding(all);
+  array.FirstChunk = table.Chunks.size();
+  array.ChunkCount = range.End - range.Begin;
+  table.Chunks.insert(table.Chunks.end(), found.Chunks.begin() + static_cast<std::ptrdiff_t>(range.Begin),
+      found.Chunks.begin() + static_cast<std::ptrdiff_t>(range.End));
+  table.ChunkedArrays.push_back(array);
+  return MakeLocation(Encoding::Chunked, table.ChunkedArrays.size() - 1, 1);
+}
+
+}  // namespace
+
+Location AppendPart(const FoundDataset& found, ElementType type, const std::string& name,
+    const DatasetPart& part, int file, LocationTable& table)
+{
+  if (found.Info.Layout == StorageLayout::Contiguous) {
+    const std::size_t bytes = SizeOf(type);
+    table.Extents.push_back(
+        {found.Info.Offset + part.First * bytes, part.Count * bytes, file, type, found.Info.BigEndian});
+    return MakeLocation(Encoding::Raw, table.Extents.size() - 1, 1);
+  }
+  if (found.Info.Layout == StorageLayout::Chunked) {
+    return AppendChunked(found, type, part, file, table);
+  }
+  LibraryArray array;
+  array.File = file;
+  array.Type = type;
+  array.Dataset = "/" + name;
+  array.First = part.First;
+  array.Count = part.Count;
+  array.Reason = found.Info.Reason;
+  array.StepValues = part.StepValues;
+  table.LibraryArrays.push_back(array);
+  return MakeLocation(Encoding::Library, table.LibraryArrays.size() - 1, 1);
+}
+
+}  // namespace patchio::hdf5

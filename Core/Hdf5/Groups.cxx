@@ -1,0 +1,342 @@
+#include "Hdf5/Groups.h"
+
+#include "Hdf5/Datatype.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace patchio::hdf5 {
+namespace {
+
+constexpr std::size_t SymbolBytes = 40;
+constexpr std::size_t SymbolsHeadBytes = 8;
+constexpr unsigned LargestK = 256;  ///< 4, 16 and 32 unless somebody asked for other nodes
+
+struct NamedLink
+{
+  std::string_view Name;
+  Link::Style Kind = Link::Style::Hard;
+  std::uint64_t Address = NoAddress;
+  std::string_view Target;
+};
+
+/// Section IV.A.2.g: version, flags, what they say that there is, name, and the address or what leads to it.
+NamedLink TakeLink(const std::byte* bytes, std::size_t count)
+{
+  constexpr unsigned hasOrder = 4, hasKind = 8, hasCharacters = 0x10, known = 0x1f, soft = 1;
+  Cursor cursor(bytes, count);
+  const unsigned version = cursor.Take<std::uint8_t>(), flags = cursor.Take<std::uint8_t>();
+  if (version != 1 || (flags & ~known) != 0) {
+    throw Unsupported("link of another version");
+  }
+  const auto text = [&](std::uint64_t length) {
+    const auto* const begin = reinterpret_cast<const char*>(cursor.Skip(length));
+    return std::string_view(begin, static_cast<std::size_t>(length));
+  };
+  const unsigned kind = (flags & hasKind) != 0 ? cursor.Take<std::uint8_t>() : 0;
+  cursor.Skip(((flags & hasOrder) != 0 ? 8 : 0) + ((flags & hasCharacters) != 0 ? 1 : 0));
+  NamedLink link;
+  link.Name = text(cursor.TakeBytes(std::size_t(1) << (flags & 3)));
+  if (kind == 0) {
+    link.Address = cursor.Take<std::uint64_t>();
+  } else if (kind == soft) {
+    link.Kind = Link::Style::Soft;
+    link.Target = text(cursor.Take<std::uint16_t>());
+  } else {
+    link.Kind = Link::Style::Elsewhere;
+  }
+  return link;
+}
+
+NamedLink TakeLink(const Message& message)
+{
+  if (message.Shared) {
+    throw Unsupported("shared message");
+  }
+  return TakeLink(message.Data, message.Bytes);
+}
+
+Link Owned(const NamedLink& link)
+{
+  return {link.Kind, link.Address, std::string(link.Target)};
+}
+
+}  // namespace
+
+void GroupReader::TurnTo(const NodeSizes& sizes)
+{
+  Require(sizes.Symbols > 0 && sizes.Symbols <= LargestK && sizes.Group > 0 && sizes.Group <= LargestK &&
+              sizes.Chunks > 0 && sizes.Chunks <= LargestK,
+      "trees with nodes of an impossible size");
+  this->Header.Forget();
+  this->Heaps.Forget();
+  this->Sizes = sizes;
+  this->Node.resize(std::max(sizes.Symbols * 2 * SymbolBytes, std::size_t(sizes.Group) * 2 * 16 + 8));
+}
+
+std::optional<Group> GroupReader::Open(std::uint64_t header)
+{
+  this->Header.Open(header);
+  Message message;
+  while (this->Header.Next(message)) {
+    if (message.Type == MessageType::LinkInfo) {
+      return this->OpenNewGroup(header, message);
+    }
+    if (message.Type == MessageType::SymbolTable) {
+      return this->OpenSymbols(message);
+    }
+  }
+  return std::nullopt;
+}
+
+Group GroupReader::OpenSymbols(const Message& message)
+{
+  Group group;
+  group.Tree = message.At<std::uint64_t>(0);
+  std::byte heap[32];
+  this->Bytes.Read(message.At<std::uint64_t>(8), heap, sizeof(heap));
+  group.NameBytes = Load<std::uint64_t>(heap + 8);
+  group.Names = Load<std::uint64_t>(heap + 24);
+  const std::uint64_t end = this->Bytes.EndAddress();
+  Require(Begins(heap, "HEAP") && heap[4] == std::byte{0} && group.Names <= end &&
+              group.NameBytes <= end - group.Names,
+      "a damaged heap of names");
+  return group;
+}
+
+/// Version, flags, the highest creation order where links have one, addresses of the heap and of the tree.
+Group GroupReader::OpenNewGroup(std::uint64_t header, const Message& message)
+{
+  constexpr unsigned hasOrders = 1, hashes = 5;  // the type of the tree
+  if (message.At<std::uint8_t>(0) != 0 || message.Shared) {
+    throw Unsupported("group of another version");
+  }
+  const std::size_t place = (message.At<std::uint8_t>(1) & hasOrders) != 0 ? 10 : 2;
+  const auto heap = message.At<std::uint64_t>(place), tree = message.At<std::uint64_t>(place + 8);
+  Group group;
+  group.Members = heap == NoAddress ? Group::Style::Compact : Group::Style::Dense;
+  group.Header = header;
+  if (group.Members == Group::Style::Dense) {
+    group.Links = this->Heaps.Open(heap);
+    group.Hashes = this->Trees.Open(tree, hashes);
+    Require(group.Hashes.RecordBytes == 4 + group.Links.IdBytes, "a group whose tree and heap do not match");
+  }
+  return group;
+}
+
+std::optional<Link> GroupReader::Find(const Group& group, const std::string& name)
+{
+  switch (group.Members) {
+    case Group::Style::Symbols:
+      return this->FindSymbol(group, name);
+    case Group::Style::Compact:
+      return this->FindCompact(group, name);
+    case Group::Style::Dense:
+      break;
+  }
+  return this->FindDense(group, name);
+}
+
+std::optional<Link> GroupReader::FindCompact(const Group& group, const std::string& name)
+{
+  this->Header.Open(group.Header);
+  Message message;
+  while (this->Header.Next(message)) {
+    if (message.Type == MessageType::Link) {
+      const NamedLink link = TakeLink(message);
+      if (link.Name == name) {
+        return Owned(link);
+      }
+    }
+  }
+  return {};
+}
+
+/// Records have the hash of a name, and the name of the link in the heap.
+std::optional<Link> GroupReader::FindDense(const Group& group, const std::string& name)
+{
+  const std::uint32_t hash = Lookup3(reinterpret_cast<const std::byte*>(name.data()), name.size());
+  std::optional<Link> found;
+  const auto order = [hash](const std::byte* record) {
+    const auto its = Load<std::uint32_t>(record);
+    return its < hash ? -1 : its > hash ? 1 : 0;
+  };
+  this->Trees.Walk(group.Hashes, order, [&](const std::byte* record) {
+    const std::vector<std::byte>& bytes = this->Heaps.Read(group.Links, record + 4);
+    const NamedLink link = TakeLink(bytes.data(), bytes.size());
+    if (link.Name == name) {
+      found = Owned(link);
+    }
+    return found.has_value();
+  });
+  return found;
+}
+
+/// Order of `wanted` and the name at that place of the heap, as of strcmp.
+int GroupReader::Compare(const Group& group, std::uint64_t name, const std::string& wanted)
+{
+  Require(name < group.NameBytes, "a name outside its heap");
+  // With the 0 at the end, two different texts differ somewhere in the bytes of either.
+  const std::size_t full = wanted.size() + 1;
+  const std::size_t bytes = std::min<std::uint64_t>(full, group.NameBytes - name);
+  if (this->Name.size() < full) {
+    this->Name.resize(full);
+  }
+  this->Bytes.Read(group.Names + name, this->Name.data(), bytes);
+  const int order = std::memcmp(wanted.c_str(), this->Name.data(), bytes);
+  Require(order != 0 || bytes == full, "a name without an end");
+  return order;
+}
+
+/// The symbol table node that has the name if any has.
+std::optional<std::uint64_t> GroupReader::FindSymbolNode(const Group& group, const std::string& name)
+{
+  std::uint64_t address = group.Tree;
+  for (int above = -1;;) {
+    const Tree1Node node = ReadTree1Node(this->Bytes, address, 0, above, this->Sizes.Group);
+    // Key, child, key, child, ..., key: child i has the names after key i, up to and with key i + 1.
+    this->Bytes.Read(address + Tree1Node::HeadBytes, this->Node.data(), node.Children * 16 + 8);
+    unsigned begin = 0, end = node.Children;
+    while (begin < end) {
+      const unsigned middle = (begin + end) / 2;
+      const auto key = Load<std::uint64_t>(this->Node.data() + (middle + 1) * 16);
+      if (this->Compare(group, key, name) > 0) {
+        begin = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    if (begin == node.Children) {
+      return {};
+    }
+    address = Load<std::uint64_t>(this->Node.data() + begin * 16 + 8);
+    if (node.Level == 0) {
+      return address;
+    }
+    above = node.Level;
+  }
+}
+
+/// Reads a node of a symbol table; returns the number of its symbols.
+unsigned GroupReader::ReadSymbols(std::uint64_t node)
+{
+  std::byte head[SymbolsHeadBytes];
+  this->Bytes.Read(node, head, sizeof(head));
+  const unsigned symbols = Load<std::uint16_t>(head + 6);
+  Require(Begins(head, "SNOD") && head[4] == std::byte{1} && symbols <= 2 * this->Sizes.Symbols,
+      "a damaged symbol table");
+  this->Bytes.Read(node + sizeof(head), this->Node.data(), symbols * SymbolBytes);
+  return symbols;
+}
+
+/// Place of the name, address of the header, what the scratch space has, and for soft links in it the place
+/// of the target.
+Link GroupReader::LinkOf(const Group& group, const std::byte* symbol)
+{
+  constexpr unsigned softLink = 2;
+  const auto kind = Load<std::uint32_t>(symbol + 16);
+  Require(kind <= softLink, "a link of an unknown type");
+  if (kind == softLink) {
+    return {Link::Style::Soft, NoAddress, this->TextAt(group, Load<std::uint32_t>(symbol + 24))};
+  }
+  return {Link::Style::Hard, Load<std::uint64_t>(symbol + 8), {}};
+}
+
+std::optional<Link> GroupReader::FindSymbol(const Group& group, const std::string& name)
+{
+  const std::optional<std::uint64_t> node = this->FindSymbolNode(group, name);
+  if (!node) {
+    return {};
+  }
+  unsigned begin = 0, end = this->ReadSymbols(*node);
+  while (begin < end) {
+    const unsigned middle = (begin + end) / 2;
+    const std::byte* symbol = this->Node.data() + middle * SymbolBytes;
+    const int order = this->Compare(group, Load<std::uint64_t>(symbol), name);
+    if (order == 0) {
+      return this->LinkOf(group, symbol);
+    }
+    (order > 0 ? begin : end) = order > 0 ? middle + 1 : middle;
+  }
+  return {};
+}
+
+/// A text in the heap of names.
+std::string GroupReader::TextAt(const Group& group, std::uint64_t place)
+{
+  constexpr std::size_t step = 256;
+  std::string text;
+  char part[step];
+  Require(place <= group.NameBytes, "a name outside its heap");
+  for (std::uint64_t left = group.NameBytes - place; left > 0; left -= std::min<std::uint64_t>(left, step)) {
+    const std::size_t bytes = std::min<std::uint64_t>(left, step);
+    this->Bytes.Read(group.Names + group.NameBytes - left, reinterpret_cast<std::byte*>(part), bytes);
+    const std::size_t length = strnlen(part, bytes);
+    text.append(part, length);
+    if (length < bytes) {
+      return text;
+    }
+    Require(text.size() <= 64 * 1024, "a name that is too long");
+  }
+  throw Corrupt("a name without an end");
+}
+
+/// Names that a file lists again and again must not fill the memory.
+void GroupReader::Keep(std::string_view name, std::vector<std::string>& names)
+{
+  constexpr std::size_t least = 8;  // each takes so many bytes in a file, and more
+  Require(name.size() + least <= this->MayStillList, "more names than the file can hold");
+  this->MayStillList -= name.size() + least;
+  names.emplace_back(name);
+}
+
+std::vector<std::string> GroupReader::Names(const Group& group)
+{
+  std::vector<std::string> names;
+  this->MayStillList = this->Bytes.EndAddress();
+  if (group.Members == Group::Style::Symbols) {
+    this->ListSymbols(group, group.Tree, -1, names);
+  } else if (group.Members == Group::Style::Compact) {
+    this->Header.Open(group.Header);
+    Message message;
+    while (this->Header.Next(message)) {
+      if (message.Type == MessageType::Link) {
+        this->Keep(TakeLink(message).Name, names);
+      }
+    }
+  } else {
+    this->Trees.Walk(
+        group.Hashes, [](const std::byte*) { return 0; },
+        [&](const std::byte* record) {
+          const std::vector<std::byte>& bytes = this->Heaps.Read(group.Links, record + 4);
+          this->Keep(TakeLink(bytes.data(), bytes.size()).Name, names);
+          return false;
+        });
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void GroupReader::ListSymbols(
+    const Group& group, std::uint64_t address, int above, std::vector<std::string>& names)
+{
+  const Tree1Node node = ReadTree1Node(this->Bytes, address, 0, above, this->Sizes.Group);
+  Require(this->MayStillList >= Tree1Node::HeadBytes, "a cyclic tree");
+  this->MayStillList -= Tree1Node::HeadBytes;
+  for (unsigned i = 0; i < node.Children; ++i) {
+    std::byte child[8];
+    this->Bytes.Read(address + Tree1Node::HeadBytes + 16 * std::uint64_t(i) + 8, child, sizeof(child));
+    if (node.Level > 0) {
+      this->ListSymbols(group, Load<std::uint64_t>(child), node.Level, names);
+      continue;
+    }
+    const unsigned symbols = this->ReadSymbols(Load<std::uint64_t>(child));
+    Require(this->MayStillList >= SymbolsHeadBytes, "a cyclic tree");
+    this->MayStillList -= SymbolsHeadBytes;
+    for (unsigned s = 0; s < symbols; ++s) {
+      this->Keep(this->TextAt(group, Load<std::uint64_t>(this->Node.data() + s * SymbolBytes)), names);
+    }
+  }
+}
+
+}  // namespace patchio::hdf5

@@ -1,0 +1,137 @@
+#include "Hdf5/Image.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <new>
+
+namespace patchio::hdf5 {
+namespace {
+
+/// The library knows its first member only.
+struct ImageFile
+{
+  H5FD_t Known{};
+  FileImage* Image = nullptr;
+  haddr_t End = 0;  ///< of what the library has taken
+};
+
+ImageFile& Of(H5FD_t* file)
+{
+  return *reinterpret_cast<ImageFile*>(file);
+}
+
+const ImageFile& Of(const H5FD_t* file)
+{
+  return *reinterpret_cast<const ImageFile*>(file);
+}
+
+H5FD_t* Open(const char* /*name*/, unsigned /*flags*/, hid_t access, haddr_t /*most*/)
+{
+  const auto* image = static_cast<FileImage* const*>(H5Pget_driver_info(access));
+  auto* const file = image ? new (std::nothrow) ImageFile : nullptr;
+  if (!file) {
+    return nullptr;
+  }
+  file->Image = *image;
+  return &file->Known;
+}
+
+herr_t Close(H5FD_t* file)
+{
+  delete &Of(file);
+  return 0;
+}
+
+herr_t Query(const H5FD_t* /*file*/, unsigned long* flags)
+{
+  // All that describes lies together, in blocks of H5Pset_meta_block_size().
+  *flags = H5FD_FEAT_AGGREGATE_METADATA;
+  return 0;
+}
+
+haddr_t GetEnd(const H5FD_t* file, H5FD_mem_t /*type*/)
+{
+  return Of(file).End;
+}
+
+herr_t SetEnd(H5FD_t* file, H5FD_mem_t /*type*/, haddr_t end)
+{
+  Of(file).End = end;
+  return 0;
+}
+
+haddr_t GetSize(const H5FD_t* file, H5FD_mem_t /*type*/)
+{
+  return Of(file).Image->Bytes.size();
+}
+
+herr_t Read(H5FD_t* file, H5FD_mem_t /*type*/, hid_t /*how*/, haddr_t at, std::size_t bytes, void* into)
+{
+  const std::vector<std::byte>& from = Of(file).Image->Bytes;
+  const std::size_t there = at < from.size() ? std::min<std::size_t>(bytes, from.size() - at) : 0;
+  std::memset(into, 0, bytes);
+  if (there > 0) {
+    std::memcpy(into, from.data() + at, there);
+  }
+  return 0;
+}
+
+herr_t Write(H5FD_t* file, H5FD_mem_t type, hid_t /*how*/, haddr_t at, std::size_t bytes, const void* from)
+{
+  FileImage& image = *Of(file).Image;
+  if (type == H5FD_MEM_DRAW && image.DropValues) {
+    image.Dropped = at;
+    return 0;
+  }
+  try {
+    if (image.Bytes.size() < at + bytes) {
+      image.Bytes.resize(at + bytes);
+    }
+  } catch (const std::exception&) {
+    return -1;
+  }
+  std::memcpy(image.Bytes.data() + at, from, bytes);
+  return 0;
+}
+
+/// By the members' names, as other versions of the library have more of them.
+H5FD_class_t MakeDriver()
+{
+  H5FD_class_t driver{};
+#ifdef H5FD_CLASS_VERSION
+  driver.version = H5FD_CLASS_VERSION;
+  driver.value = static_cast<H5FD_class_value_t>(600);  // of those that need not be registered
+#endif
+  driver.name = "patchio_image";
+  driver.maxaddr = haddr_t(1) << 62;
+  driver.fc_degree = H5F_CLOSE_WEAK;
+  driver.fapl_size = sizeof(FileImage*);
+  driver.open = Open;
+  driver.close = Close;
+  driver.query = Query;
+  driver.get_eoa = GetEnd;
+  driver.set_eoa = SetEnd;
+  driver.get_eof = GetSize;
+  driver.read = Read;
+  driver.write = Write;
+  const H5FD_mem_t kinds[] = H5FD_FLMAP_DICHOTOMY;
+  std::copy(std::begin(kinds), std::end(kinds), driver.fl_map);
+  return driver;
+}
+
+}  // namespace
+
+bool KeepIn(FileImage& image, hid_t access)
+{
+  static const H5FD_class_t driver = MakeDriver();
+  const hid_t number = H5FDregister(&driver);
+  FileImage* const info = &image;
+  const bool done = number >= 0 && H5Pset_driver(access, number, &info) >= 0;
+  if (number >= 0) {
+    H5FDunregister(number);  // the property list and the file have it
+  }
+  return done;
+}
+
+}  // namespace patchio::hdf5

@@ -1,0 +1,364 @@
+#include "Hdf5/LibraryFile.h"
+
+#include "Hdf5/Library.h"
+#include "Support/Error.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace patchio::hdf5 {
+namespace {
+
+bool LibraryIsTrusted()
+{
+  const char* const wish = std::getenv("PATCHIO_HDF5");
+  return wish && std::string(wish) == "trust";
+}
+
+// In the process that reads, which is the child unless PATCHIO_HDF5=trust.
+
+/// The block of an array with dimensions `dims` that holds the `count` values from `first` on; false when
+/// these are no block.
+bool BlockOf(const std::vector<hsize_t>& dims, hsize_t first, hsize_t count, std::vector<hsize_t>& start,
+    std::vector<hsize_t>& shape)
+{
+  const std::size_t rank = dims.size();
+  start.assign(rank, 0);
+  shape.assign(rank, 1);
+  hsize_t inner = 1;  // values in one step along the axis at hand
+  for (std::size_t axis = rank; axis-- > 0;) {
+    const bool fits = count % inner == 0 && first % inner == 0;
+    const hsize_t position = first / inner % dims[axis];
+    if (fits && count / inner <= dims[axis] - position) {
+      start[axis] = position;
+      shape[axis] = count / inner;
+      hsize_t outer = first / inner / dims[axis];
+      for (std::size_t a = axis; a-- > 0;) {
+        start[a] = outer % dims[a];
+        outer /= dims[a];
+      }
+      return outer == 0;
+    }
+    if (dims[axis] > count / inner) {
+      return false;
+    }
+    shape[axis] = dims[axis];
+    inner *= dims[axis];
+  }
+  return false;
+}
+
+herr_t RefuseExternalLink(const char*, const char*, const char*, const char*, unsigned*, hid_t, void*)
+{
+  return -1;
+}
+
+/// The file that was read last stays open.
+class Reader
+{
+public:
+  explicit Reader(std::string path) : PathName(std::move(path)) {}
+
+  /// Returns why the values cannot be read; empty: they were.
+  std::string Read(
+      const std::string& dataset, std::uint64_t first, std::uint64_t count, ElementType type, void* values)
+  {
+    if (!this->File.Valid() && !this->Open()) {
+      return LastMessage();
+    }
+    const Handle access(H5Pcreate(H5P_DATASET_ACCESS));
+    H5Pset_elink_cb(access, RefuseExternalLink, nullptr);
+    const Handle opened(H5Dopen2(this->File, dataset.c_str(), access));
+    const Handle creation(H5Dget_create_plist(opened));
+    if (!opened.Valid() || H5Pget_external_count(creation) > 0 || H5Pget_layout(creation) == H5D_VIRTUAL) {
+      return opened.Valid() ? "values in other files" : LastMessage();
+    }
+    const Handle space(H5Dget_space(opened));
+    const int rank = H5Sget_simple_extent_ndims(space);
+    std::vector<hsize_t> dims(std::max(rank, 0)), start, shape;
+    H5Sget_simple_extent_dims(space, dims.data(), nullptr);
+    const bool isEmpty = std::find(dims.begin(), dims.end(), 0u) != dims.end();
+    if (rank < 1 || isEmpty || count == 0 || !BlockOf(dims, first, count, start, shape)) {
+      return "another shape";
+    }
+    const hsize_t length = count;
+    const Handle memory(H5Screate_simple(1, &length, nullptr));
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, shape.data(), nullptr);
+    const herr_t done = H5Dread(opened, NativeType(type), memory, space, H5P_DEFAULT, values);
+    return done < 0 ? LastMessage() : std::string();
+  }
+
+private:
+  /// Without a lock, as parallel file systems are often mounted without them; or with locks if a reader of
+  /// ParaView has the file open with locks in this process.
+  bool Open()
+  {
+    const Handle access(H5Pcreate(H5P_FILE_ACCESS));
+    H5Pset_file_locking(access, false, true);
+    this->File = Handle(H5Fopen(this->PathName.c_str(), H5F_ACC_RDONLY, access));
+    if (!this->File.Valid()) {
+      this->File = Handle(H5Fopen(this->PathName.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+    }
+    return this->File.Valid();
+  }
+
+  std::string PathName;
+  Handle File;
+};
+
+// Of the child: its end of the connection, and its parent.
+int parent = -1;
+pid_t parentNumber = -1;
+
+constexpr char HasValues = 'v', HasFailed = 'f', TookMemory = 'm';
+constexpr std::uint64_t Mebibyte = 1 << 20;
+
+/// What the parent asks for; the name of the data set follows.
+struct Request
+{
+  std::uint64_t First = 0, Count = 0, NameBytes = 0;
+  ElementType Type = ElementType::Float32;
+};
+
+/// All of it, or false.
+bool Send(int to, const void* data, std::size_t bytes)
+{
+  const auto* from = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t sent = ::send(to, from, bytes, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) {
+      continue;
+    }
+    if (sent <= 0) {
+      return false;
+    }
+    from += sent;
+    bytes -= static_cast<std::size_t>(sent);
+  }
+  return true;
+}
+
+bool Receive(int from, void* data, std::size_t bytes)
+{
+  auto* to = static_cast<char*>(data);
+  while (bytes > 0) {
+    const ssize_t received = ::recv(from, to, bytes, 0);
+    if (received < 0 && (errno == EINTR || (errno == EAGAIN && ::getppid() == parentNumber))) {
+      continue;
+    }
+    if (received <= 0) {
+      return false;
+    }
+    to += received;
+    bytes -= static_cast<std::size_t>(received);
+  }
+  return true;
+}
+
+void Limit(decltype(RLIMIT_AS) what, std::uint64_t most)
+{
+  rlimit limit{};
+  ::getrlimit(what, &limit);
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, most);
+  ::setrlimit(what, &limit);
+}
+
+/// Bytes of address space that this process has.
+std::uint64_t AddressSpace()
+{
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+std::uint64_t SecondsUsed()
+{
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
+}
+
+[[noreturn]] void EndWithoutMemory()
+{
+  ::send(parent, &TookMemory, 1, MSG_NOSIGNAL);
+  ::_exit(1);
+}
+
+herr_t EndIfWithoutMemory(unsigned, const H5E_error2_t* error, void*)
+{
+  if (error->min_num == H5E_NOSPACE || error->min_num == H5E_CANTALLOC) {
+    EndWithoutMemory();
+  }
+  return 0;
+}
+
+/// HDF5 calls it whenever one of its functions fails.
+herr_t OnFailure(hid_t stack, void*)
+{
+  return H5Ewalk2(stack, H5E_WALK_UPWARD, EndIfWithoutMemory, nullptr);
+}
+
+bool Answer(Reader& reader, const Request& request, std::uint64_t fileBytes)
+{
+  std::string name(request.NameBytes, '\0');
+  if (!Receive(parent, name.data(), name.size())) {
+    return false;
+  }
+  // Of a processor; waiting for a slow storage takes no seconds.
+  Limit(RLIMIT_CPU, SecondsUsed() + 3 + (fileBytes + request.Count * SizeOf(request.Type)) / (4 * Mebibyte));
+  std::vector<std::byte> values(request.Count * SizeOf(request.Type));
+  const std::string fault = reader.Read(name, request.First, request.Count, request.Type, values.data());
+  if (fault.empty()) {
+    return Send(parent, &HasValues, 1) && Send(parent, values.data(), values.size());
+  }
+  const std::uint64_t length = fault.size();
+  return Send(parent, &HasFailed, 1) && Send(parent, &length, sizeof length) &&
+         Send(parent, fault.data(), fault.size());
+}
+
+/// Quietly: what the program does about crashes elsewhere is not wanted here. Ends with the parent.
+[[noreturn]] void BeChild(const std::string& path, std::uint64_t fileBytes)
+{
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTERM}) {
+    std::signal(number, SIG_DFL);
+  }
+  const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  ::dup2(nowhere, STDOUT_FILENO);
+  ::dup2(nowhere, STDERR_FILENO);
+  const timeval patience{1, 0};  // between looks at whether the parent still lives: others may hold its end
+  ::setsockopt(parent, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  Limit(RLIMIT_CORE, 0);
+  H5Eset_auto2(H5E_DEFAULT, OnFailure, nullptr);
+  const std::uint64_t before = AddressSpace();
+  try {
+    Reader reader(path);
+    for (Request request; Receive(parent, &request, sizeof request);) {
+      Limit(RLIMIT_AS, before + 512 * Mebibyte + 4 * fileBytes + 2 * request.Count * SizeOf(request.Type));
+      if (!Answer(reader, request, fileBytes)) {
+        break;
+      }
+    }
+  } catch (const std::bad_alloc&) {
+    EndWithoutMemory();
+  }
+  ::_exit(0);
+}
+
+}  // namespace
+
+/// The process that reads a file, as its parent sees it; or a reader in this process.
+class LibraryFile::Child
+{
+public:
+  explicit Child(const std::string& path) : Inside(path)
+  {
+    struct stat now = {};
+    int ends[2] = {};
+    if (LibraryIsTrusted()) {
+      return;
+    }
+    if (::stat(path.c_str(), &now) != 0 || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+      throw SystemError(path, "a file that a child process can read", errno);
+    }
+    const pid_t own = ::getpid();
+    this->Number = ::fork();
+    const int fault = errno;
+    if (this->Number == 0) {
+      parentNumber = own;
+      ::close(ends[0]);
+      parent = ends[1];
+      BeChild(path, static_cast<std::uint64_t>(now.st_size));
+    }
+    ::close(ends[1]);
+    this->Connection = ends[0];
+    if (this->Number < 0) {
+      ::close(ends[0]);
+      throw Error(fmt::format(
+          "Cannot start a process that reads '{}' ({}). If you trust the file, set PATCHIO_HDF5=trust.", path,
+          std::strerror(fault)));
+    }
+  }
+
+  ~Child()
+  {
+    if (this->Number > 0) {
+      ::close(this->Connection);
+      ::kill(this->Number, SIGKILL);
+      while (::waitpid(this->Number, nullptr, 0) < 0 && errno == EINTR) {
+      }
+    }
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  /// Returns why the values cannot be read; empty: they were. isDead: no other request can be made.
+  std::string Read(const std::string& dataset, const Request& request, void* values, bool& isDead)
+  {
+    if (this->Number < 0) {
+      const QuietScope quiet;
+      return this->Inside.Read(dataset, request.First, request.Count, request.Type, values);
+    }
+    char how = 0;
+    Send(this->Connection, &request, sizeof request);
+    Send(this->Connection, dataset.data(), dataset.size());
+    Receive(this->Connection, &how, 1);
+    if (how == HasValues && Receive(this->Connection, values, request.Count * SizeOf(request.Type))) {
+      return {};
+    }
+    std::uint64_t length = 0;
+    if (how == HasFailed && Receive(this->Connection, &length, sizeof length)) {
+      std::string fault(std::min<std::uint64_t>(length, 4096), '\0');
+      Receive(this->Connection, fault.data(), fault.size());
+      isDead = length > fault.size();
+      return fault;
+    }
+    isDead = true;
+    return how == TookMemory ? "values that make the HDF5 library use too much memory"
+                             : "values that make the HDF5 library crash or hang";
+  }
+
+private:
+  Reader Inside;
+  pid_t Number = -1;
+  int Connection = -1;
+};
+
+LibraryFile::LibraryFile(const std::string& path) : PathName(path) {}
+
+LibraryFile::~LibraryFile() = default;
+
+void LibraryFile::Read(
+    const std::string& dataset, std::uint64_t first, std::uint64_t count, ElementType type, void* values)
+{
+  if (!this->Process) {
+    this->Process = std::make_unique<Child>(this->PathName);
+  }
+  bool isDead = false;
+  const std::string fault =
+      this->Process->Read(dataset, Request{first, count, dataset.size(), type}, values, isDead);
+  if (isDead) {
+    this->Process.reset();
+  }
+  if (!fault.empty()) {
+    throw FileError(this->PathName, fmt::format("readable values in '{}'", dataset), fault,
+        "The file is damaged, or still being written, or needs a filter that this HDF5 library does not "
+        "have");
+  }
+}
+
+}  // namespace patchio::hdf5

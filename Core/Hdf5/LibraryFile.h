@@ -1,0 +1,40 @@
+// Values that only the HDF5 library can decode, which the library reads in a child process. A damaged file
+// makes the library (version 1.10.8 at least) read beyond its memory, go round in circles, or take any amount
+// of memory; the child process ends then, and nothing else.
+//
+// The environment variable PATCHIO_HDF5 changes this:
+//   strict   such values are not read
+//   trust    the library reads in this process
+#pragma once
+
+#include "Catalog/Extent.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace patchio::hdf5 {
+
+/// Numbers of one file, read by the library. For one thread.
+class LibraryFile
+{
+public:
+  explicit LibraryFile(const std::string& path);
+  ~LibraryFile();
+  const std::string& Path() const { return this->PathName; }
+
+  /// Reads `count` values from position `first` of a data set, its last axis fastest, into `values` as
+  /// `type`. The values must be one whole block of the data set: all, or some neighbours along one axis.
+  /// Throws Error when they are not there, when the library cannot read them, and when it crashes, goes round
+  /// in circles, or takes any amount of memory (limits grow with the file's size).
+  void Read(
+      const std::string& dataset, std::uint64_t first, std::uint64_t count, ElementType type, void* values);
+
+private:
+  class Child;
+
+  std::string PathName;
+  std::unique_ptr<Child> Process;  ///< started at the first read
+};
+
+}  // namespace patchio::hdf5

@@ -1,0 +1,439 @@
+#include "Hdf5/Structure.h"
+
+#include "Hdf5/DatasetMessages.h"
+#include "Support/PlainFile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace patchio::hdf5 {
+namespace {
+
+constexpr int MostLinks = 16;  ///< soft links that lead to soft links
+
+/// The places of the superblock that either style has.
+struct Superblock
+{
+  std::uint64_t Base = 0;  ///< as it says
+  std::uint64_t End = 0;
+};
+
+/// Throws Truncated. place: where the superblock lies.
+void CheckEnd(const FileBytes& bytes, const Superblock& block, std::uint64_t place)
+{
+  const std::uint64_t fileBytes = bytes.EndAddress();
+  // A user block that was put before the file later moves all of it, and its base does not say so.
+  Require(block.Base <= place && block.End <= NoAddress - place, "a superblock outside the file");
+  const std::uint64_t stated = block.End + (place - block.Base);
+  if (stated > fileBytes) {
+    throw Truncated(fmt::format("truncated: {} of {} bytes", fileBytes, stated));
+  }
+}
+
+void RequireEightBytes(unsigned addressBytes, unsigned lengthBytes)
+{
+  for (const unsigned bytes : {addressBytes, lengthBytes}) {
+    Require(bytes >= 2 && bytes <= 32 && IsPowerOfTwo(bytes), "addresses of an impossible size");
+  }
+  if (addressBytes != 8 || lengthBytes != 8) {
+    throw Unsupported(fmt::format("addresses of {} bytes", addressBytes));
+  }
+}
+
+[[noreturn]] void FailSeveralParts()
+{
+  throw Unsupported("file in several parts");
+}
+
+}  // namespace
+
+Structure::Structure()
+    : Groups(Bytes), Header(Bytes), SharedHeader(Bytes), Heaps(Bytes), Trees(Bytes), Lists(Bytes)
+{
+}
+
+void Structure::Open(ReadAt read, std::uint64_t bytes)
+{
+  this->Bytes.Attach(std::move(read), bytes);
+  this->Header.Forget();
+  this->SharedHeader.Forget();
+  this->Heaps.Forget();
+  this->Sizes = NodeSizes();
+  this->FindSuperblock();
+  this->Groups.TurnTo(this->Sizes);
+}
+
+/// Looks at the beginning, and behind a user block of 512, 1024, 2048 ... bytes.
+void Structure::FindSuperblock()
+{
+  constexpr std::size_t least = 48;
+  const std::uint64_t fileBytes = this->Bytes.EndAddress();
+  for (std::uint64_t base = 0; base + Signature.size() < fileBytes; base = base == 0 ? 512 : 2 * base) {
+    std::byte head[9];
+    this->Bytes.Read(base, head, sizeof(head));
+    if (std::memcmp(head, Signature.data(), Signature.size()) == 0) {
+      if (fileBytes - base < least) {
+        throw Truncated(fmt::format("truncated: {} bytes, less than the header of an HDF5 file", fileBytes));
+      }
+      const unsigned version = Load<std::uint8_t>(head + 8);
+      if (version > 3) {
+        throw Unsupported(fmt::format("superblock of version {}", version));
+      }
+      return version <= 1 ? this->ReadSuperblock1(base) : this->ReadSuperblock2(base);
+    }
+  }
+  throw NoSuperblock("no superblock");
+}
+
+/// Versions 0 and 1.
+void Structure::ReadSuperblock1(std::uint64_t base)
+{
+  constexpr std::size_t fixed = 24;  // up to the addresses, but for what version 1 adds
+  std::byte head[fixed];
+  this->Bytes.Read(base, head, fixed);
+  RequireEightBytes(Load<std::uint8_t>(head + 13), Load<std::uint8_t>(head + 14));
+  this->Sizes.Symbols = Load<std::uint16_t>(head + 16);
+  this->Sizes.Group = Load<std::uint16_t>(head + 18);
+  std::uint64_t place = base + fixed;
+  if (Load<std::uint8_t>(head + 8) == 1) {
+    std::byte more[4];
+    this->Bytes.Read(place, more, sizeof(more));
+    this->Sizes.Chunks = Load<std::uint16_t>(more);
+    place += sizeof(more);
+  }
+  std::byte addresses[24];  // base, free space, end
+  this->Bytes.Read(place, addresses, sizeof(addresses));
+  CheckEnd(this->Bytes, {Load<std::uint64_t>(addresses), Load<std::uint64_t>(addresses + 16)}, base);
+  std::byte more[24];  // driver; then of the root's symbol: name, header
+  this->Bytes.Read(place + sizeof(addresses), more, sizeof(more));
+  if (Load<std::uint64_t>(more) != NoAddress) {
+    FailSeveralParts();
+  }
+  this->RootHeader = Load<std::uint64_t>(more + 16);
+  this->Bytes.SetBase(base);
+}
+
+/// Versions 2 and 3: section II.A.
+void Structure::ReadSuperblock2(std::uint64_t base)
+{
+  std::byte head[48];
+  this->Bytes.ReadChecked(base, head, sizeof(head));
+  RequireEightBytes(Load<std::uint8_t>(head + 9), Load<std::uint8_t>(head + 10));
+  CheckEnd(this->Bytes, {Load<std::uint64_t>(head + 12), Load<std::uint64_t>(head + 28)}, base);
+  Require(Load<std::uint8_t>(head + 11) == 0, "a mark that a program still writes it");
+  this->RootHeader = Load<std::uint64_t>(head + 36);
+  this->Bytes.SetBase(base);
+  const auto extension = Load<std::uint64_t>(head + 20);
+  if (extension != NoAddress) {
+    this->ReadExtension(extension);
+  }
+}
+
+/// Sizes of the nodes of trees of version 1.
+void Structure::ReadExtension(std::uint64_t header)
+{
+  this->Header.Open(header);
+  Message message;
+  while (this->Header.Next(message)) {
+    if (message.Type == MessageType::Driver) {
+      FailSeveralParts();
+    }
+    if (message.Type == MessageType::TreeSizes) {
+      this->Sizes.Chunks = message.At<std::uint16_t>(1);
+      this->Sizes.Group = message.At<std::uint16_t>(3);
+      this->Sizes.Symbols = message.At<std::uint16_t>(5);
+    }
+  }
+}
+
+Group Structure::OpenGroup(std::uint64_t header)
+{
+  std::optional<Group> group = this->TryGroup(header);
+  Require(group.has_value(), "an object that is not a group");
+  return *std::move(group);
+}
+
+std::optional<std::uint64_t> Structure::Find(const Group& group, const std::string& name, int links)
+{
+  const std::optional<Link> link = this->Groups.Find(group, name);
+  if (!link || link->Kind == Link::Style::Hard) {
+    return link ? std::optional(link->Address) : std::nullopt;
+  }
+  if (link->Kind == Link::Style::Elsewhere) {
+    throw Unsupported(ExternalLink);
+  }
+  Require(links < MostLinks, "links that lead to links");
+  const bool fromRoot = !link->Target.empty() && link->Target[0] == '/';
+  return this->FindPath(fromRoot ? this->OpenGroup(this->RootHeader) : group, link->Target, links + 1);
+}
+
+std::optional<std::uint64_t> Structure::FindPath(const Group& group, const std::string& path, int links)
+{
+  Group current = group;
+  std::optional<std::uint64_t> found;
+  for (std::size_t begin = 0; begin < path.size();) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    const std::string name = path.substr(begin, end - begin);
+    begin = end + 1;
+    if (name.empty() || name == ".") {
+      continue;
+    }
+    if (found) {
+      std::optional<Group> next = this->TryGroup(*found);
+      if (!next) {
+        return std::nullopt;  // a data set, which has no links
+      }
+      current = *std::move(next);
+    }
+    found = this->Find(current, name, links);
+    if (!found) {
+      return std::nullopt;
+    }
+  }
+  return found;
+}
+
+/// Version, kind, and the address of the object whose type it is.
+Message Structure::SharedTypeMessage(Cursor& message)
+{
+  constexpr unsigned inHeader = 2;
+  const unsigned version = message.Take<std::uint8_t>(), kind = message.Take<std::uint8_t>();
+  if (version < 1 || version > 3 || (version == 3 && kind != inHeader)) {
+    throw Unsupported("shared message");
+  }
+  message.Skip(version == 1 ? 6 : 0);
+  this->SharedHeader.Open(message.Take<std::uint64_t>());
+  Message type;
+  while (this->SharedHeader.Next(type)) {
+    if (type.Type == MessageType::Datatype && !type.Shared) {
+      return type;
+    }
+  }
+  throw Corrupt("a shared type that is not a type");
+}
+
+Datatype Structure::SharedType(Cursor& message)
+{
+  const Message type = this->SharedTypeMessage(message);
+  Cursor cursor(type.Data, type.Bytes);
+  return TakeDatatype(cursor);
+}
+
+Dataset Structure::Describe(std::uint64_t header)
+{
+  this->Header.Open(header);
+  DatasetMessages messages;
+  Message message;
+  while (!messages.Complete() && this->Header.Next(message)) {
+    if (message.Type == MessageType::Datatype && message.Shared) {
+      Cursor cursor(message.Data, message.Bytes);
+      messages.Take(this->SharedTypeMessage(cursor));
+    } else {
+      messages.Take(message);
+    }
+  }
+  Dataset dataset = messages.Finish();
+  const std::uint64_t end = this->Bytes.EndAddress();
+  if (dataset.Layout == StorageLayout::Contiguous) {
+    Require(dataset.Offset <= end && dataset.Values <= (end - dataset.Offset) / dataset.ElementBytes,
+        "values outside the file");
+    dataset.Offset += this->Bytes.BaseAddress();
+  }
+  return dataset;
+}
+
+Datatype Structure::TypeOf(std::uint64_t header)
+{
+  this->Header.Open(header);
+  Message message;
+  while (this->Header.Next(message)) {
+    if (message.Type == MessageType::Datatype) {
+      Cursor cursor(message.Data, message.Bytes);
+      return message.Shared ? this->SharedType(cursor) : TakeDatatype(cursor);
+    }
+  }
+  throw Corrupt("an object that is not a data set");
+}
+
+void Structure::ListChunks(const Dataset& dataset, Chunk* chunks)
+{
+  this->Lists.List(dataset, this->Sizes.Chunks, chunks);
+}
+
+std::optional<Attribute> Structure::FindAttribute(std::uint64_t object, const std::string& name)
+{
+  this->Header.Open(object);
+  Message message;
+  while (this->Header.Next(message)) {
+    if (message.Type == MessageType::AttributeInfo) {
+      if (auto found = this->FindDenseAttribute(message, name)) {
+        return found;
+      }
+    } else if (message.Type == MessageType::Attribute) {
+      if (message.Shared) {
+        throw Unsupported("shared message");
+      }
+      if (auto found = this->TakeAttribute(message.Data, message.Bytes, name)) {
+        return found;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// Sections IV.A.2.m: version, flags, bytes of name, type and shape, and these; in version 1 each fills a
+/// multiple of 8 bytes.
+std::optional<Attribute> Structure::TakeAttribute(
+    const std::byte* bytes, std::size_t count, const std::string& name)
+{
+  constexpr unsigned sharedType = 1, sharedSpace = 2;
+  Cursor cursor(bytes, count);
+  const unsigned version = cursor.Take<std::uint8_t>(), flags = cursor.Take<std::uint8_t>();
+  if (version < 1 || version > 3) {
+    throw Unsupported(fmt::format("attribute of version {}", version));
+  }
+  const std::size_t unit = version == 1 ? 8 : 1;
+  const std::uint64_t nameBytes = cursor.Take<std::uint16_t>(), typeBytes = cursor.Take<std::uint16_t>();
+  const std::uint64_t spaceBytes = cursor.Take<std::uint16_t>();
+  cursor.Skip(version == 3 ? 1 : 0);
+  const auto part = [&](std::uint64_t length) { return cursor.Part((length + unit - 1) / unit * unit); };
+  Cursor nameText = part(nameBytes), type = part(typeBytes), space = part(spaceBytes);
+  if (nameText.TakeText(1) != name) {
+    return std::nullopt;
+  }
+  if (version > 1 && (flags & sharedSpace) != 0) {
+    throw Unsupported("shared message");
+  }
+  Attribute attribute;
+  attribute.Type = version > 1 && (flags & sharedType) != 0 ? this->SharedType(type) : TakeDatatype(type);
+  attribute.Values = TakeDataspace(space).Values;
+  const std::uint64_t valueBytes = Product(attribute.Values, attribute.Type.Bytes);
+  const std::byte* const values = cursor.Skip(valueBytes);
+  attribute.Bytes.assign(values, values + valueBytes);
+  return attribute;
+}
+
+/// Version, flags, the highest creation order where attributes have one, addresses of the heap and of the
+/// tree by hashes. Records: the name in the heap, flags, creation order, hash.
+std::optional<Attribute> Structure::FindDenseAttribute(const Message& info, const std::string& name)
+{
+  constexpr unsigned hasOrders = 1, shared = 2, byName = 8;  // the type of the tree
+  const std::size_t place = (info.At<std::uint8_t>(1) & hasOrders) != 0 ? 4 : 2;
+  const auto heapAddress = info.At<std::uint64_t>(place), treeAddress = info.At<std::uint64_t>(place + 8);
+  if (heapAddress == NoAddress) {
+    return std::nullopt;
+  }
+  const FractalHeap heap = this->Heaps.Open(heapAddress);
+  const Tree2 tree = this->Trees.Open(treeAddress, byName);
+  Require(tree.RecordBytes == heap.IdBytes + 9, "attributes whose tree and heap do not match");
+  const std::uint32_t hash = Lookup3(reinterpret_cast<const std::byte*>(name.data()), name.size());
+  const auto order = [&](const std::byte* record) {
+    const auto its = Load<std::uint32_t>(record + heap.IdBytes + 5);
+    return its < hash ? -1 : its > hash ? 1 : 0;
+  };
+  std::optional<Attribute> found;
+  this->Trees.Walk(tree, order, [&](const std::byte* record) {
+    if ((Load<std::uint8_t>(record + heap.IdBytes) & shared) != 0) {
+      throw Unsupported("shared message");
+    }
+    const std::vector<std::byte> bytes = this->Heaps.Read(heap, record);
+    found = this->TakeAttribute(bytes.data(), bytes.size(), name);
+    return found.has_value();
+  });
+  return found;
+}
+
+/// The first `most` bytes of an object of a global heap: section III.E.
+std::vector<std::byte> Structure::GlobalObject(std::uint64_t heap, std::uint32_t number, std::size_t most)
+{
+  constexpr std::uint64_t headBytes = 16;
+  std::byte head[headBytes];
+  this->Bytes.Read(heap, head, sizeof(head));
+  Require(Begins(head, "GCOL") && head[4] == std::byte{1}, "a damaged global heap");
+  const auto heapBytes = Load<std::uint64_t>(head + 8);
+  for (std::uint64_t place = headBytes; heapBytes >= headBytes && place <= heapBytes - headBytes;) {
+    this->Bytes.Read(heap + place, head, sizeof(head));
+    const unsigned its = Load<std::uint16_t>(head);
+    const auto bytes = Load<std::uint64_t>(head + 8);
+    Require(bytes <= heapBytes - place && bytes <= this->Bytes.EndAddress(), "a damaged global heap");
+    if (its == 0) {
+      break;  // the rest is free
+    }
+    if (its == number) {
+      std::vector<std::byte> object(std::min<std::uint64_t>(bytes, most));
+      this->Bytes.Read(heap + place + headBytes, object.data(), object.size());
+      return object;
+    }
+    place += headBytes + (bytes + 7) / 8 * 8;
+  }
+  throw Corrupt("an object that is not in its global heap");
+}
+
+/// Bytes, address of a global heap, and number of an object in it.
+std::string Structure::TextOf(const std::byte* element, std::size_t most)
+{
+  const std::uint64_t length = Load<std::uint32_t>(element), address = Load<std::uint64_t>(element + 4);
+  if (length == 0 || address == 0 || address == NoAddress) {
+    return {};
+  }
+  most = std::min<std::uint64_t>(length, most);
+  const std::vector<std::byte> text = this->GlobalObject(address, Load<std::uint32_t>(element + 12), most);
+  Require(text.size() == most, "a text with a wrong length");
+  return {reinterpret_cast<const char*>(text.data()), text.size()};
+}
+
+std::vector<VirtualMapping> Structure::Mappings(const Dataset& dataset)
+{
+  constexpr std::size_t most = 16 << 20;
+  if (dataset.MappingHeap == NoAddress) {
+    return {};
+  }
+  return TakeMappings(this->GlobalObject(dataset.MappingHeap, dataset.MappingNumber, most));
+}
+
+void Structure::ReadStored(std::uint64_t offset, std::byte* into, std::size_t bytes)
+{
+  const std::uint64_t base = this->Bytes.BaseAddress();
+  Require(offset >= base, "an address outside the file");
+  this->Bytes.Read(offset - base, into, bytes);
+}
+
+void OpenNamed(Structure& structure, const std::string& path, ReadAt read, std::uint64_t bytes)
+{
+  constexpr const char* expected = "a complete HDF5 file";
+  constexpr const char* advice = "The file is damaged, truncated or still being written";
+  try {
+    structure.Open(std::move(read), bytes);
+  } catch (const NoSuperblock&) {
+    throw FileError(path, expected, "a file that is not HDF5", advice);
+  } catch (const Truncated& truncated) {
+    throw FileError(path, expected, std::string("the file ") + truncated.what(),
+        "Copy it again, or wait until it is written");
+  } catch (const Corrupt& corrupt) {
+    throw FileError(path, expected, std::string("an HDF5 file that has ") + corrupt.what(), advice);
+  } catch (const Unsupported& unsupported) {
+    throw UnsupportedError(path, unsupported.what(), "/");
+  }
+}
+
+void CheckComplete(const std::string& path)
+{
+  const PlainFile file(path);
+  Structure structure;
+  const auto read = [&](std::uint64_t offset, void* into, std::size_t bytes) {
+    file.Read(offset, into, bytes);
+  };
+  try {
+    structure.Open(read, file.Size());
+  } catch (const Truncated&) {
+    OpenNamed(structure, path, read, file.Size());
+  } catch (const Corrupt&) {
+    // Reading the file says what is wrong.
+  } catch (const Unsupported&) {
+  }
+}
+
+}  // namespace patchio::hdf5

@@ -1,0 +1,138 @@
+#include "Hdf5/Trees.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace patchio::hdf5 {
+namespace {
+
+constexpr std::size_t NodeHeadBytes = 6;  ///< signature, version, type
+constexpr std::uint32_t LargestNode = 64 * 1024;
+
+/// Bytes of a number that may be as large as `most`.
+unsigned BytesOfNumber(std::uint64_t most)
+{
+  return Log2(most | 1) / 8 + 1;
+}
+
+/// Bytes of a child: its address, its number of records, and that of all below it unless it is a leaf.
+unsigned ChildBytes(const Tree2& tree, unsigned level)
+{
+  return 8 + tree.CountBytes + tree.TotalBytes[level - 1];
+}
+
+/// Finds how many records the nodes of each level may have, as the sizes of numbers in nodes follow from
+/// that.
+void FindLevels(Tree2& tree)
+{
+  const unsigned fixed = NodeHeadBytes + ChecksumBytes;
+  tree.MostRecords[0] = (tree.NodeBytes - fixed) / tree.RecordBytes;
+  tree.CountBytes = BytesOfNumber(tree.MostRecords[0]);
+  std::uint64_t below = tree.MostRecords[0];
+  for (unsigned level = 1; level <= tree.Depth; ++level) {
+    const unsigned child = ChildBytes(tree, level);
+    if (tree.NodeBytes < fixed + child) {
+      throw Corrupt("a tree with small nodes");
+    }
+    const std::uint64_t records = (tree.NodeBytes - fixed - child) / (tree.RecordBytes + child);
+    tree.MostRecords[level] = static_cast<unsigned>(records);
+    const bool isHuge = below > std::numeric_limits<std::uint64_t>::max() / (records + 2);
+    below = isHuge ? std::numeric_limits<std::uint64_t>::max() : (records + 1) * below + records;
+    tree.TotalBytes[level] = BytesOfNumber(below);
+  }
+}
+
+}  // namespace
+
+Tree1Node ReadTree1Node(FileBytes& bytes, std::uint64_t address, unsigned type, int above, unsigned k)
+{
+  constexpr int largestLevel = 16;  // half-full nodes of 32 reach 2^64 entries
+  std::byte head[Tree1Node::HeadBytes];
+  bytes.Read(address, head, sizeof(head));
+  const Tree1Node node{Load<std::uint8_t>(head + 5), Load<std::uint16_t>(head + 6)};
+  // As levels go down one by one, a path through the tree is finite.
+  const bool levelFits = above < 0 ? node.Level <= largestLevel : node.Level == above - 1;
+  if (!Begins(head, "TREE") || Load<std::uint8_t>(head + 4) != type || !levelFits || node.Children > 2 * k) {
+    throw Corrupt("a damaged B-tree");
+  }
+  return node;
+}
+
+Tree2 Tree2Reader::Open(std::uint64_t address, unsigned type)
+{
+  std::byte head[38];
+  this->Source.ReadChecked(address, head, sizeof(head));
+  Tree2 tree;
+  tree.Type = Load<std::uint8_t>(head + 5);
+  tree.NodeBytes = Load<std::uint32_t>(head + 6);
+  tree.RecordBytes = Load<std::uint16_t>(head + 10);
+  tree.Depth = Load<std::uint16_t>(head + 12);
+  tree.Root = Load<std::uint64_t>(head + 16);
+  tree.RootRecords = Load<std::uint16_t>(head + 24);
+  const bool isTree = Begins(head, "BTHD") && head[4] == std::byte{0} && tree.Type == type;
+  if (!isTree || tree.Depth > Tree2::MostLevels || tree.RecordBytes == 0 || tree.NodeBytes > LargestNode ||
+      tree.NodeBytes < NodeHeadBytes + ChecksumBytes + tree.RecordBytes) {
+    throw Corrupt("a tree of another kind");
+  }
+  FindLevels(tree);
+  return tree;
+}
+
+bool Tree2Reader::Walk(const Tree2& tree, const Order& order, const Use& use)
+{
+  if (tree.Root == NoAddress) {
+    return false;
+  }
+  this->NodesLeft = this->Source.EndAddress() / tree.NodeBytes + 1;
+  return this->WalkNode(tree, tree.Root, tree.RootRecords, tree.Depth, order, use);
+}
+
+void Tree2Reader::ReadNode(const Tree2& tree, std::uint64_t address, unsigned records, unsigned level)
+{
+  if (records > tree.MostRecords[level] || this->NodesLeft == 0) {
+    throw Corrupt("a damaged tree");
+  }
+  --this->NodesLeft;
+  const std::size_t children = level == 0 ? 0 : (records + 1) * ChildBytes(tree, level);
+  const std::size_t bytes = NodeHeadBytes + records * tree.RecordBytes + children + ChecksumBytes;
+  std::vector<std::byte>& node = this->Nodes[level];
+  node.resize(std::max(node.size(), bytes));
+  this->Source.ReadChecked(address, node.data(), bytes);
+  if (!Begins(node.data(), level == 0 ? "BTLF" : "BTIN") || node[4] != std::byte{0} ||
+      Load<std::uint8_t>(node.data() + 5) != tree.Type) {
+    throw Corrupt("a damaged tree");
+  }
+}
+
+bool Tree2Reader::WalkNode(const Tree2& tree, std::uint64_t address, unsigned records, unsigned level,
+    const Order& order, const Use& use)
+{
+  this->ReadNode(tree, address, records, level);
+  const std::byte* const first = this->Nodes[level].data() + NodeHeadBytes;
+  const std::byte* const children = first + records * tree.RecordBytes;
+  unsigned begin = 0, end = records;
+  while (begin < end) {
+    const unsigned middle = (begin + end) / 2;
+    const bool isBefore = order(first + middle * tree.RecordBytes) < 0;
+    (isBefore ? begin : end) = isBefore ? middle + 1 : middle;
+  }
+  // Child i has the records before record i, and after record i - 1.
+  for (unsigned i = begin;; ++i) {
+    if (level > 0) {
+      const std::byte* const child = children + i * ChildBytes(tree, level);
+      const auto count = static_cast<unsigned>(LoadBytes(child + 8, tree.CountBytes));
+      if (this->WalkNode(tree, Load<std::uint64_t>(child), count, level - 1, order, use)) {
+        return true;
+      }
+    }
+    const std::byte* const record = first + i * tree.RecordBytes;
+    if (i == records || order(record) != 0) {
+      return false;
+    }
+    if (use(record)) {
+      return true;
+    }
+  }
+}
+
+}  // namespace patchio::hdf5

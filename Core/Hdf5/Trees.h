@@ -1,0 +1,69 @@
+// B-trees of version 1, of symbol tables and of chunks, and of version 2: records in the order of their keys.
+#pragma once
+
+#include "Hdf5/FileBytes.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace patchio::hdf5 {
+
+/// Head of a node of a tree of version 1.
+struct Tree1Node
+{
+  static constexpr std::size_t HeadBytes = 24;  ///< before the first key
+
+  int Level = 0;
+  unsigned Children = 0;
+};
+
+/// type: 0: of groups, 1: of chunks. above: the level of the node that led here, -1 for the root. k: a node
+/// has up to twice as many children. Throws Corrupt.
+Tree1Node ReadTree1Node(FileBytes& bytes, std::uint64_t address, unsigned type, int above, unsigned k);
+
+/// The header of a tree of version 2: section III.A.2 of the specification.
+struct Tree2
+{
+  static constexpr unsigned MostLevels = 16;
+
+  unsigned Type = 0;
+  std::uint32_t NodeBytes = 0;
+  unsigned RecordBytes = 0;
+  unsigned Depth = 0;  ///< 0: the root is a leaf
+  std::uint64_t Root = NoAddress;
+  unsigned RootRecords = 0;
+  unsigned CountBytes = 0;                             ///< of the number of records in a node
+  std::array<unsigned, MostLevels + 1> MostRecords{};  ///< of nodes of each level, leaves first
+  std::array<unsigned, MostLevels + 1> TotalBytes{};   ///< of the number of records in a node and below it
+};
+
+/// Reads the nodes of trees. For one thread. All methods throw Corrupt, and Error when the storage fails.
+class Tree2Reader
+{
+public:
+  explicit Tree2Reader(FileBytes& bytes) : Source(bytes) {}
+
+  /// Throws Corrupt unless a tree of that type is there.
+  Tree2 Open(std::uint64_t address, unsigned type);
+
+  /// Negative, 0, positive: the record comes before, is, or comes after what is wanted.
+  using Order = std::function<int(const std::byte* record)>;
+  /// Returns true to end the walk.
+  using Use = std::function<bool(const std::byte* record)>;
+  /// Calls `use` with the wanted records in their order until it returns true; returns whether it did.
+  bool Walk(const Tree2& tree, const Order& order, const Use& use);
+
+private:
+  bool WalkNode(const Tree2& tree, std::uint64_t address, unsigned records, unsigned level,
+      const Order& order, const Use& use);
+  void ReadNode(const Tree2& tree, std::uint64_t address, unsigned records, unsigned level);
+
+  FileBytes& Source;
+  std::array<std::vector<std::byte>, Tree2::MostLevels + 1> Nodes;  ///< the one at hand of each level
+  std::uint64_t NodesLeft = 0;  ///< that a walk may still read: as many as fit into the file
+};
+
+}  // namespace patchio::hdf5

@@ -1,0 +1,402 @@
+// Values of data sets and attributes, which File reads whole: those that describe the others.
+#include "Decode/Chunks.h"
+#include "Decode/Filters.h"
+#include "Hdf5/File.h"
+#include "Hdf5/LibraryFile.h"
+#include "Support/ByteOrder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace patchio::hdf5 {
+namespace {
+
+constexpr std::int64_t LargestCount = std::int64_t(1) << 28;
+
+/// The number nearest to another one; 0 for one that is no number.
+template <typename To, typename From>
+To Nearest(From value)
+{
+  if constexpr (std::is_integral_v<To>) {
+    constexpr To lowest = std::numeric_limits<To>::min(), highest = std::numeric_limits<To>::max();
+    if constexpr (std::is_floating_point_v<From>) {
+      if (std::isnan(value)) {
+        return 0;
+      }
+      return value <= static_cast<From>(lowest)    ? lowest
+             : value >= static_cast<From>(highest) ? highest
+                                                   : static_cast<To>(value);
+    } else if constexpr (std::is_signed_v<From>) {
+      return static_cast<To>(std::clamp<std::int64_t>(value, lowest, highest));
+    } else {
+      return static_cast<To>(std::min<std::uint64_t>(value, static_cast<std::uint64_t>(highest)));
+    }
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+/// Converts numbers in this machine's byte order, `step` bytes apart.
+template <typename From, typename To>
+void ConvertFrom(
+    const std::byte* from, std::size_t step, std::size_t count, std::byte* to, std::size_t toStep)
+{
+  for (std::size_t i = 0; i < count; ++i, from += step, to += toStep) {
+    From value;
+    std::memcpy(&value, from, sizeof value);
+    const To converted = Nearest<To>(value);
+    std::memcpy(to, &converted, sizeof converted);
+  }
+}
+
+template <typename To>
+void Convert(ElementType type, const std::byte* from, std::size_t step, std::size_t count, void* into,
+    std::size_t toStep = sizeof(To))
+{
+  auto* const to = static_cast<std::byte*>(into);
+  switch (type) {
+    case ElementType::Int8:
+      return ConvertFrom<std::int8_t, To>(from, step, count, to, toStep);
+    case ElementType::UInt8:
+      return ConvertFrom<std::uint8_t, To>(from, step, count, to, toStep);
+    case ElementType::Int16:
+      return ConvertFrom<std::int16_t, To>(from, step, count, to, toStep);
+    case ElementType::UInt16:
+      return ConvertFrom<std::uint16_t, To>(from, step, count, to, toStep);
+    case ElementType::Int32:
+      return ConvertFrom<std::int32_t, To>(from, step, count, to, toStep);
+    case ElementType::UInt32:
+      return ConvertFrom<std::uint32_t, To>(from, step, count, to, toStep);
+    case ElementType::Int64:
+      return ConvertFrom<std::int64_t, To>(from, step, count, to, toStep);
+    case ElementType::UInt64:
+      return ConvertFrom<std::uint64_t, To>(from, step, count, to, toStep);
+    case ElementType::Float32:
+      return ConvertFrom<float, To>(from, step, count, to, toStep);
+    case ElementType::Float64:
+      return ConvertFrom<double, To>(from, step, count, to, toStep);
+  }
+}
+
+void BringToHostOrder(bool isBigEndian, ElementType type, std::vector<std::byte>& values)
+{
+  if (isBigEndian == HostIsLittleEndian()) {
+    SwapByteOrder(values.data(), values.size() / SizeOf(type), SizeOf(type));
+  }
+}
+
+}  // namespace
+
+/// Checks the number of values to read before anything is allocated.
+std::uint64_t File::CheckedCount(
+    const std::string& dataset, const Dataset& info, std::int64_t expectedCount) const
+{
+  const std::int64_t largest = expectedCount >= 0 ? expectedCount : LargestCount;
+  const bool isExpected = expectedCount < 0 || info.Values == static_cast<std::uint64_t>(expectedCount);
+  if (info.Values > static_cast<std::uint64_t>(largest) || !isExpected) {
+    throw FileError(this->PathName,
+        expectedCount >= 0 ? fmt::format("{} values in '{}'", expectedCount, dataset)
+                           : fmt::format("at most {} values in '{}'", LargestCount, dataset),
+        fmt::format("{}", info.Values), "The file is damaged or inconsistent");
+  }
+  return info.Values;
+}
+
+/// Checks that the values are there, and that they may be in memory.
+void File::CheckRange(
+    const std::string& dataset, const Dataset& info, std::uint64_t first, std::uint64_t count) const
+{
+  // Values that were never written take memory without being anywhere in the file. Deflate makes bytes a
+  // thousand times as many.
+  constexpr std::uint64_t always = 16 << 20, mostOfByte = 1024;
+  const std::uint64_t most = always + mostOfByte * this->Bytes, each = info.ElementBytes;
+  if (count > most / each) {
+    throw FileError(this->PathName, fmt::format("at most {} bytes in '{}'", most, dataset),
+        fmt::format("{} values of {} bytes", count, each), "The file is damaged");
+  }
+  if (first > info.Values || count > info.Values - first) {
+    throw FileError(this->PathName, fmt::format("{} values from {} on in '{}'", count, first, dataset),
+        fmt::format("{}", info.Values), DamagedOrForeign);
+  }
+}
+
+/// Elements as they are stored; numbers in chunks are in this machine's byte order.
+std::vector<std::byte> File::Stored(
+    const std::string& dataset, const Dataset& info, std::uint64_t first, std::uint64_t count) const
+{
+  CheckReadable(info, dataset, this->PathName);
+  this->CheckRange(dataset, info, first, count);
+  std::vector<std::byte> values(count * info.ElementBytes);
+  if (values.empty()) {
+    return values;
+  }
+  if (info.Layout == StorageLayout::Contiguous) {
+    this->Guarded(dataset, [&] {
+      this->Reader->ReadStored(info.Offset + first * info.ElementBytes, values.data(), values.size());
+    });
+    return values;
+  }
+  FoundDataset found{info, {}, {}};
+  if (info.Layout != StorageLayout::Chunked || !this->ListChunks(dataset, found)) {
+    throw UnsupportedError(this->PathName, found.Info.Reason, dataset);
+  }
+  this->ReadChunks(dataset, found, first, count, values.data());
+  return values;
+}
+
+void File::ReadChunks(const std::string& dataset, const FoundDataset& found, std::uint64_t first,
+    std::uint64_t count, std::byte* into) const
+{
+  // Elements that are no numbers are rows of bytes.
+  const Dataset& info = found.Info;
+  const std::optional<ElementType> type = TypeOfValues(info);
+  ChunkedArray array = ArrayOf(info, type.value_or(ElementType::UInt8), 0);
+  const std::uint64_t parts = type ? 1 : info.ElementBytes;
+  array.First = first * parts;
+  array.Count = count * parts;
+  if (!type && info.Rank == ChunkedArray::MaximumRank) {
+    throw UnsupportedError(this->PathName, TypeText(info) + " in many axes", dataset);
+  }
+  if (!type) {
+    array.Dims[array.Rank] = array.ChunkDims[array.Rank] = parts;
+    ++array.Rank;
+  }
+  this->Guarded(dataset, [&] { CheckChunkedArray(array); });
+  ArrayShape shape;
+  shape.Interior = {static_cast<std::int64_t>(array.Count), 1, 1};
+  const Window window(shape);
+  const std::uint64_t chunkBytes = PlainChunkBytes(info);
+  ChunkDecoder decoder;
+  std::vector<std::byte> stored;
+  const ChunkRange range = ChunksHolding(array);
+  for (std::uint64_t c = range.Begin; c < range.End; ++c) {
+    const Chunk& chunk = found.Chunks[c];
+    try {
+      stored.resize(chunk.Bytes);
+      this->Reader->ReadStored(chunk.Offset, stored.data(), stored.size());
+      const std::byte* const values = chunk.Bytes == 0
+                                          ? nullptr
+                                          : decoder.Undo(info.Filters, chunk.SkippedFilters,
+                                                info.ElementBytes, stored.data(), stored.size(), chunkBytes);
+      PlaceChunk(window, array, chunk, values, 0, into);
+    } catch (const std::bad_alloc&) {
+      throw FileError(this->PathName, fmt::format("memory for a chunk of '{}'", dataset), "too little", "");
+    } catch (const Error& error) {
+      throw FileError(this->PathName, fmt::format("readable values in '{}'", dataset), error.what(),
+          "The file is damaged or still being written");
+    }
+  }
+}
+
+template <typename T>
+std::vector<T> File::Values(
+    const std::string& dataset, const Dataset& info, std::uint64_t first, std::uint64_t count) const
+{
+  if (info.Layout == StorageLayout::Virtual) {
+    return this->Gather<T>(dataset, info, first, count);
+  }
+  CheckReadable(info, dataset, this->PathName);
+  if (info.Class != TypeClass::Integer && info.Class != TypeClass::Float) {
+    throw FileError(
+        this->PathName, fmt::format("numbers in '{}'", dataset), TypeText(info), DamagedOrForeign);
+  }
+  std::vector<T> result;
+  if (info.Layout == StorageLayout::Library) {
+    constexpr ElementType wanted = std::is_same_v<T, double> ? ElementType::Float64
+                                   : sizeof(T) == 8          ? ElementType::Int64
+                                                             : ElementType::Int32;
+    if (!this->Library) {
+      this->Library = std::make_unique<LibraryFile>(this->PathName);
+    }
+    this->CheckRange(dataset, info, first, count);
+    result.resize(count);
+    if (count > 0) {
+      this->Library->Read("/" + dataset, first, count, wanted, result.data());
+    }
+    return result;
+  }
+  const ElementType type = TypeOfValues(info).value_or(ElementType::UInt8);  // plain ones have a type
+  std::vector<std::byte> stored = this->Stored(dataset, info, first, count);
+  if (info.Layout == StorageLayout::Contiguous) {
+    BringToHostOrder(info.BigEndian, type, stored);
+  }
+  result.resize(count);
+  Convert<T>(type, stored.data(), SizeOf(type), count, result.data());
+  return result;
+}
+
+/// Values of a virtual data set.
+template <typename T>
+std::vector<T> File::Gather(
+    const std::string& dataset, const Dataset& info, std::uint64_t first, std::uint64_t count) const
+{
+  this->CheckRange(dataset, info, first, count);
+  std::vector<T> values;
+  for (const VirtualPart& part : this->PartsOf(dataset, info)) {
+    const std::uint64_t begin = std::max(first, part.First);
+    const std::uint64_t end = std::min(first + count, part.First + part.Count);
+    if (begin < end && part.Path.empty()) {
+      T fill{};
+      const auto* const stored = reinterpret_cast<const std::byte*>(&info.Fill);
+      Convert<T>(TypeOfValues(info).value_or(ElementType::UInt8), stored, 0, 1, &fill);
+      values.insert(values.end(), end - begin, fill);
+    } else if (begin < end) {
+      const std::vector<T> some = this->NearFile(part.Path).Range<T>(
+          part.Dataset, part.FirstThere + (begin - part.First), end - begin);
+      values.insert(values.end(), some.begin(), some.end());
+    }
+  }
+  return values;
+}
+
+template <typename T>
+std::vector<T> File::Range(const std::string& dataset, std::uint64_t first, std::uint64_t count) const
+{
+  return this->Values<T>(dataset, this->Describe(dataset), first, count);
+}
+
+template std::vector<double> File::Range(const std::string&, std::uint64_t, std::uint64_t) const;
+template std::vector<int> File::Range(const std::string&, std::uint64_t, std::uint64_t) const;
+template std::vector<std::int64_t> File::Range(const std::string&, std::uint64_t, std::uint64_t) const;
+
+std::vector<double> File::Doubles(const std::string& dataset, std::int64_t expectedCount) const
+{
+  const Dataset info = this->Describe(dataset);
+  return this->Values<double>(dataset, info, 0, this->CheckedCount(dataset, info, expectedCount));
+}
+
+std::vector<int> File::Ints(const std::string& dataset, std::int64_t expectedCount) const
+{
+  const Dataset info = this->Describe(dataset);
+  return this->Values<int>(dataset, info, 0, this->CheckedCount(dataset, info, expectedCount));
+}
+
+std::vector<std::string> File::Strings(const std::string& dataset, std::int64_t expectedCount) const
+{
+  constexpr std::size_t widest = 4096;
+  const Dataset info = this->Describe(dataset);
+  const std::uint64_t count = this->CheckedCount(dataset, info, expectedCount);
+  const std::size_t width = info.ElementBytes;
+  if (info.Class != TypeClass::Text || width > widest) {
+    throw FileError(this->PathName, fmt::format("strings of fixed length in '{}'", dataset), "another type",
+        DamagedOrForeign);
+  }
+  const std::vector<std::byte> text = this->Stored(dataset, info, 0, count);
+  std::vector<std::string> result;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto* const begin = reinterpret_cast<const char*>(text.data()) + i * width;
+    result.emplace_back(begin, strnlen(begin, width));
+  }
+  return result;
+}
+
+namespace {
+
+/// Converts one member of all records. stored: of the file's records, the member's first bytes.
+void TakeMember(const Datatype& number, const RecordMember& wanted, std::size_t storedStep,
+    std::size_t storedEach, std::size_t count, std::vector<std::byte>& stored, std::size_t offset,
+    std::size_t recordBytes, std::byte* records)
+{
+  const ElementType type = *TypeOfNumber(number);
+  const std::size_t wantedEach = SizeOf(wanted.Type);
+  for (int part = 0; part < wanted.Count; ++part) {
+    std::byte* const from = stored.data() + offset + static_cast<std::size_t>(part) * storedEach;
+    std::byte* const to = records + wanted.Offset + static_cast<std::size_t>(part) * wantedEach;
+    if (number.BigEndian == HostIsLittleEndian()) {
+      for (std::size_t i = 0; i < count; ++i) {
+        std::reverse(from + i * storedStep, from + i * storedStep + storedEach);
+      }
+    }
+    switch (wanted.Type) {
+      case ElementType::Int8:
+        Convert<std::int8_t>(type, from, storedStep, count, to, recordBytes);
+        break;
+      case ElementType::Float64:
+        Convert<double>(type, from, storedStep, count, to, recordBytes);
+        break;
+      default:
+        Convert<std::int32_t>(type, from, storedStep, count, to, recordBytes);
+    }
+  }
+}
+
+}  // namespace
+
+void File::Records(const std::string& dataset, std::uint64_t expectedCount,
+    const std::vector<RecordMember>& members, std::size_t recordBytes, void* records) const
+{
+  const Dataset info = this->Describe(dataset);
+  const std::uint64_t count = this->CheckedCount(dataset, info, static_cast<std::int64_t>(expectedCount));
+  if (info.Class != TypeClass::Compound) {
+    throw FileError(
+        this->PathName, fmt::format("records in '{}'", dataset), "plain values", DamagedOrForeign);
+  }
+  const Datatype type =
+      this->Guarded(dataset, [&] { return this->Reader->TypeOf(this->AddressOf(dataset)); });
+  std::vector<std::byte> stored = this->Stored(dataset, info, 0, count);
+  for (const RecordMember& wanted : members) {
+    const auto member = std::find_if(type.Members.begin(), type.Members.end(),
+        [&](const TypeMember& other) { return other.Name == wanted.Name; });
+    if (member == type.Members.end()) {
+      throw FileError(this->PathName, fmt::format("a member '{}' in '{}'", wanted.Name, dataset), "none",
+          DamagedOrForeign);
+    }
+    const bool isArray = member->Type.Class == TypeClass::Array;
+    const Datatype& number = isArray ? member->Type.Members[0].Type : member->Type;
+    if (!TypeOfNumber(number) || !number.IsPlain ||
+        member->Type.Bytes != number.Bytes * static_cast<std::uint32_t>(wanted.Count)) {
+      throw FileError(this->PathName,
+          fmt::format("{} numbers as the member '{}' of '{}'", wanted.Count, wanted.Name, dataset),
+          "another type", DamagedOrForeign);
+    }
+    TakeMember(number, wanted, info.ElementBytes, number.Bytes, count, stored, member->Offset, recordBytes,
+        static_cast<std::byte*>(records));
+  }
+}
+
+std::string File::Text(const std::string& object, const std::string& attribute) const
+{
+  constexpr std::size_t longest = 4096;
+  return this->Guarded(object, [&]() -> std::string {
+    const auto address = this->Lookup(object);
+    const auto found = address ? this->Reader->FindAttribute(*address, attribute) : std::nullopt;
+    if (!found || found->Values != 1) {
+      return {};
+    }
+    std::string text;
+    if (found->Type.Class == TypeClass::List && found->Type.IsText && found->Bytes.size() >= 16) {
+      text = this->Reader->TextOf(found->Bytes.data(), longest);
+    } else if (found->Type.Class == TypeClass::Text && found->Bytes.size() <= longest) {
+      text.assign(reinterpret_cast<const char*>(found->Bytes.data()), found->Bytes.size());
+    }
+    text.resize(strnlen(text.data(), text.size()));  // some codes end texts with a 0, some do not
+    return text;
+  });
+}
+
+std::vector<double> File::Numbers(const std::string& object, const std::string& attribute) const
+{
+  constexpr std::uint64_t most = 4096;
+  return this->Guarded(object, [&]() -> std::vector<double> {
+    const auto address = this->Lookup(object);
+    auto found = address ? this->Reader->FindAttribute(*address, attribute) : std::nullopt;
+    if (!found || found->Values > most || !found->Type.IsPlain) {
+      return {};
+    }
+    const std::optional<ElementType> type = TypeOfNumber(found->Type);
+    if (!type) {
+      return {};
+    }
+    BringToHostOrder(found->Type.BigEndian, *type, found->Bytes);
+    std::vector<double> values(found->Values);
+    Convert<double>(*type, found->Bytes.data(), SizeOf(*type), values.size(), values.data());
+    return values;
+  });
+}
+
+}  // namespace patchio::hdf5

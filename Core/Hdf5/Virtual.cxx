@@ -1,0 +1,158 @@
+#include "Hdf5/Virtual.h"
+
+#include <algorithm>
+
+namespace patchio::hdf5 {
+namespace {
+
+constexpr unsigned MostAxes = 32;
+
+[[noreturn]] void FailSelection()
+{
+  throw Unsupported("virtual data set of parts that are not blocks");
+}
+
+std::uint64_t TakeRank(Cursor& cursor)
+{
+  const auto rank = cursor.Take<std::uint32_t>();
+  Require(rank >= 1 && rank <= MostAxes, "a selection with an impossible number of axes");
+  return rank;
+}
+
+/// A regular hyperslab: begin, stride, number of blocks and their lengths, by axis.
+Selection TakeRegular(Cursor& cursor, std::uint64_t rank, std::size_t numberBytes)
+{
+  std::vector<std::uint64_t> parts[4];
+  for (auto& part : parts) {
+    for (std::uint64_t axis = 0; axis < rank; ++axis) {
+      part.push_back(cursor.TakeBytes(numberBytes));
+    }
+  }
+  Selection selection{false, parts[0], {}};
+  for (std::uint64_t axis = 0; axis < rank; ++axis) {
+    const std::uint64_t stride = parts[1][axis], blocks = parts[2][axis], length = parts[3][axis];
+    if (blocks == NoAddress || length == NoAddress) {
+      throw Unsupported("virtual data set without an end");
+    }
+    if (blocks != 1 && stride != length) {
+      FailSelection();
+    }
+    selection.Count.push_back(Product(blocks, length));
+  }
+  return selection;
+}
+
+/// A list of blocks, by their first and last indices.
+Selection TakeOneBlock(Cursor& cursor, std::uint64_t rank, std::size_t numberBytes)
+{
+  if (cursor.TakeBytes(numberBytes) != 1) {
+    FailSelection();
+  }
+  Selection selection{false, {}, {}};
+  for (std::uint64_t axis = 0; axis < rank; ++axis) {
+    selection.Begin.push_back(cursor.TakeBytes(numberBytes));
+  }
+  for (std::uint64_t axis = 0; axis < rank; ++axis) {
+    const std::uint64_t last = cursor.TakeBytes(numberBytes);
+    Require(last >= selection.Begin[axis], "a selection without values");
+    selection.Count.push_back(last - selection.Begin[axis] + 1);
+  }
+  return selection;
+}
+
+Selection TakeHyperslab(Cursor& cursor)
+{
+  constexpr unsigned regular = 1;
+  const auto version = cursor.Take<std::uint32_t>();
+  std::size_t numberBytes = version == 1 ? 4 : 8;
+  bool isRegular = false;
+  if (version == 1) {
+    cursor.Skip(8);  // unused, and the bytes that follow
+  } else if (version == 2 || version == 3) {
+    isRegular = (cursor.Take<std::uint8_t>() & regular) != 0;
+    if (version == 2) {
+      cursor.Skip(4);  // the bytes that follow
+    } else {
+      numberBytes = cursor.Take<std::uint8_t>();
+      Require(numberBytes == 2 || numberBytes == 4 || numberBytes == 8, "a selection with odd numbers");
+    }
+  } else {
+    throw Unsupported("selection of another version");
+  }
+  const std::uint64_t rank = TakeRank(cursor);
+  return isRegular ? TakeRegular(cursor, rank, numberBytes) : TakeOneBlock(cursor, rank, numberBytes);
+}
+
+Selection TakeSelection(Cursor& cursor)
+{
+  constexpr unsigned hyperslab = 2, all = 3;
+  const auto kind = cursor.Take<std::uint32_t>();
+  if (kind == hyperslab) {
+    return TakeHyperslab(cursor);
+  }
+  if (kind != all) {
+    FailSelection();
+  }
+  cursor.Skip(12);  // version, unused
+  return {};
+}
+
+}  // namespace
+
+std::vector<VirtualMapping> TakeMappings(const std::vector<std::byte>& bytes)
+{
+  constexpr unsigned sharedFile = 1, sharedName = 2, sameFile = 4;  // from version 1 on
+  constexpr std::size_t leastBytes = 16;
+  Cursor cursor(bytes.data(), bytes.size());
+  const unsigned version = cursor.Take<std::uint8_t>();
+  const auto count = cursor.Take<std::uint64_t>();
+  if (version > 1) {
+    throw Unsupported("virtual data set of another version");
+  }
+  Require(count <= bytes.size() / leastBytes, "more mappings than there are bytes");
+  std::vector<VirtualMapping> mappings;
+  const auto before = [&]() -> const VirtualMapping& {
+    const auto number = cursor.Take<std::uint64_t>();
+    Require(number < mappings.size(), "a mapping without a name");
+    return mappings[number];
+  };
+  for (std::uint64_t i = 0; i < count; ++i) {
+    VirtualMapping mapping;
+    const unsigned flags = version == 0 ? 0 : cursor.Take<std::uint8_t>();
+    mapping.File = (flags & sameFile) != 0     ? "."
+                   : (flags & sharedFile) != 0 ? before().File
+                                               : cursor.TakeText(1);
+    mapping.Dataset = (flags & sharedName) != 0 ? before().Dataset : cursor.TakeText(1);
+    mapping.There = TakeSelection(cursor);
+    mapping.Here = TakeSelection(cursor);
+    if (mapping.File.find('%') != std::string::npos || mapping.Dataset.find('%') != std::string::npos) {
+      throw Unsupported("virtual data set of any number of parts");
+    }
+    mappings.push_back(std::move(mapping));
+  }
+  return mappings;
+}
+
+std::optional<ValueRun> RunOf(const Selection& selection, const Dataset& dataset)
+{
+  const std::vector<std::uint64_t> dims = DimsOf(dataset);
+  if (selection.IsAll) {
+    return ValueRun{0, dataset.Values};
+  }
+  Require(selection.Begin.size() == dims.size(), "a selection with other axes than its array");
+  ValueRun run{0, 1};
+  bool isOneRow = true;  // so far: each axis has one index only
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    const std::uint64_t begin = selection.Begin[axis], count = selection.Count[axis];
+    Require(begin <= dims[axis] && count <= dims[axis] - begin, "a selection outside its array");
+    if (!isOneRow && count != dims[axis]) {
+      return std::nullopt;
+    }
+    isOneRow = isOneRow && count == 1;
+    run.First = Product(run.First, dims[axis]) + begin;
+    run.Count = Product(run.Count, count);
+  }
+  return run;
+}
+
+}  // namespace patchio::hdf5

@@ -1,0 +1,209 @@
+// Messages as old versions of the library wrote them, byte by byte from the format's description, as no
+// library at hand writes them.
+#include "Hdf5/DatasetMessages.h"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <vector>
+
+namespace patchio::hdf5 {
+namespace {
+
+/// A message of bytes and little-endian numbers.
+class Draft
+{
+public:
+  Draft(std::initializer_list<int> bytes)
+  {
+    for (const int byte : bytes) {
+      this->Bytes.push_back(static_cast<std::byte>(byte));
+    }
+  }
+  template <typename T>
+  Draft& Add(std::initializer_list<T> numbers)
+  {
+    for (const std::uint64_t number : numbers) {
+      for (std::size_t i = 0; i < sizeof(T); ++i) {
+        this->Bytes.push_back(static_cast<std::byte>(number >> 8 * i & 0xff));
+      }
+    }
+    return *this;
+  }
+  /// Every beginning of the message is refused.
+  template <typename Take>
+  auto TakenBy(Take take) const
+  {
+    for (std::size_t count = 0; count < this->Bytes.size(); ++count) {
+      Cursor cut(this->Bytes.data(), count);
+      EXPECT_THROW(take(cut), Corrupt) << count << " bytes of " << this->Bytes.size();
+    }
+    Cursor whole(this->Bytes.data(), this->Bytes.size());
+    const auto taken = take(whole);
+    EXPECT_EQ(whole.Left(), 0u);
+    return taken;
+  }
+  template <typename Take>
+  void IsRefusedBy(Take take) const
+  {
+    Cursor whole(this->Bytes.data(), this->Bytes.size());
+    EXPECT_THROW(take(whole), Error);
+  }
+  Message As(MessageType type) const
+  {
+    Message message;
+    message.Type = type;
+    message.Data = this->Bytes.data();
+    message.Bytes = this->Bytes.size();
+    message.Address = 1000;
+    return message;
+  }
+
+private:
+  std::vector<std::byte> Bytes;
+};
+
+using U32 = std::uint32_t;
+using U64 = std::uint64_t;
+
+const Draft DoubleType = Draft({0x11, 0x20, 63, 0})
+                             .Add<U32>({8})
+                             .Add<std::uint16_t>({0, 64})
+                             .Add<std::uint8_t>({52, 11, 0, 52})
+                             .Add<U32>({1023});
+
+/// A data set of doubles in a shape of so many values.
+Dataset Described(const Draft& layout, std::initializer_list<U64> dims)
+{
+  Draft space({1, static_cast<int>(dims.size()), 0, 0, 0, 0, 0, 0});
+  space.Add<U64>(dims);
+  DatasetMessages messages;
+  messages.Take(space.As(MessageType::Dataspace));
+  messages.Take(DoubleType.As(MessageType::Datatype));
+  messages.Take(layout.As(MessageType::Layout));
+  return messages.Finish();
+}
+
+}  // namespace
+
+TEST(Hdf5Datatype, ContiguousValuesOfOldVersions)
+{
+  for (const int version : {1, 2}) {
+    Draft layout({version, 2, 1, 0, 0, 0, 0, 0});
+    layout.Add<U64>({4096}).Add<U32>({3, 5});
+    const Dataset dataset = Described(layout, {3, 5});
+    EXPECT_EQ(dataset.Layout, StorageLayout::Contiguous);
+    EXPECT_EQ(dataset.Offset, 4096u);
+    EXPECT_EQ(dataset.Values, 15u);
+  }
+}
+
+TEST(Hdf5Datatype, CompactValuesOfOldVersions)
+{
+  Draft layout({2, 1, 0, 0, 0, 0, 0, 0});
+  layout.Add<U32>({2, 16}).Add<U64>({7, 8});
+  EXPECT_EQ(Described(layout, {2}).Offset, 1000u + 16);
+  EXPECT_THROW(Described(layout, {3}), Corrupt);
+}
+
+TEST(Hdf5Datatype, ChunksOfOldVersions)
+{
+  Draft layout({1, 3, 2, 0, 0, 0, 0, 0});
+  layout.Add<U64>({800}).Add<U32>({10, 20, 8});
+  const Dataset dataset = Described(layout, {30, 30});
+  EXPECT_EQ(dataset.Layout, StorageLayout::Chunked);
+  EXPECT_EQ(dataset.ChunkAddress, 800u);
+  EXPECT_EQ(PlainChunkBytes(dataset), 1600u);
+  EXPECT_EQ(ChunksOf(dataset), 6u);
+}
+
+TEST(Hdf5Datatype, ImpossibleLayoutsAreRefused)
+{
+  const auto refused = [](const Draft& layout) { EXPECT_THROW(Described(layout, {8}), Error); };
+  refused({1, 2, 3, 0, 0, 0, 0, 0});                                       // of no kind
+  refused(Draft({1, 35, 2, 0, 0, 0, 0, 0}).Add<U64>({800}));               // of 34 axes
+  refused(Draft({1, 1, 2, 0, 0, 0, 0, 0}).Add<U64>({800}).Add<U32>({8}));  // chunks of no axis
+  refused({3, 3});
+  refused({6, 1});
+  EXPECT_EQ(Described(Draft({4, 3}).Add<U64>({99}).Add<U32>({1}), {8}).Reason, VirtualDataset);
+}
+
+TEST(Hdf5Datatype, FillValuesOfAllVersions)
+{
+  Draft chunks({3, 2, 2});
+  chunks.Add<U64>({800}).Add<U32>({4, 8});
+  const auto fill = [&](MessageType type, const Draft& message) {
+    DatasetMessages messages;
+    messages.Take(Draft({1, 1, 0, 0, 0, 0, 0, 0}).Add<U64>({8}).As(MessageType::Dataspace));
+    messages.Take(DoubleType.As(MessageType::Datatype));
+    messages.Take(chunks.As(MessageType::Layout));
+    messages.Take(message.As(type));
+    return messages.Finish().Fill;
+  };
+  const Draft eight = Draft({}).Add<U32>({8}).Add<U64>({77});
+  EXPECT_EQ(fill(MessageType::OldFill, eight), 77u);
+  EXPECT_EQ(fill(MessageType::Fill, Draft({1, 1, 1, 0}).Add<U32>({8}).Add<U64>({77})), 77u);
+  EXPECT_EQ(fill(MessageType::Fill, {2, 1, 1, 0}), 0u);  // none is defined
+  EXPECT_EQ(fill(MessageType::Fill, Draft({2, 1, 1, 1}).Add<U32>({~U32(0)})), 0u);
+  EXPECT_EQ(fill(MessageType::Fill, Draft({3, 0x20}).Add<U32>({8}).Add<U64>({77})), 77u);
+  EXPECT_EQ(fill(MessageType::Fill, {3, 0}), 0u);
+  EXPECT_THROW(fill(MessageType::Fill, {4, 0}), Unsupported);
+  EXPECT_THROW(fill(MessageType::Fill, Draft({3, 0x20}).Add<U32>({4}).Add<U32>({77})), Corrupt);
+}
+
+TEST(Hdf5Datatype, ShapesOfBothVersions)
+{
+  EXPECT_EQ(Draft({1, 2, 0, 0, 0, 0, 0, 0}).Add<U64>({3, 4}).TakenBy(TakeDataspace).Values, 12u);
+  const Dataspace growing = Draft({2, 1, 1, 1}).Add<U64>({3, 9}).TakenBy(TakeDataspace);
+  EXPECT_EQ(growing.Values, 3u);
+  EXPECT_EQ(growing.MostDims[0], 9u);
+  EXPECT_EQ(Draft({2, 0, 0, 0}).TakenBy(TakeDataspace).Values, 1u);
+  EXPECT_EQ(Draft({2, 0, 0, 2}).TakenBy(TakeDataspace).Values, 0u);
+  Draft({2, 1, 0, 0}).Add<U64>({3}).IsRefusedBy(TakeDataspace);  // a single value with an axis
+  Draft({1, 33, 0, 0, 0, 0, 0, 0}).IsRefusedBy(TakeDataspace);
+  Draft({3, 0, 0, 0}).IsRefusedBy(TakeDataspace);
+  Draft({1, 2, 0, 0, 0, 0, 0, 0}).Add<U64>({U64(1) << 40, U64(1) << 40}).IsRefusedBy(TakeDataspace);
+}
+
+TEST(Hdf5Datatype, TypesOfOddSizesAreRefused)
+{
+  const auto type = [](int kind, U32 bytes) { return Draft({0x10 | kind, 0, 0, 0}).Add<U32>({bytes}); };
+  constexpr int text = 3, reference = 7, list = 9;
+  EXPECT_EQ(type(reference, 8).TakenBy(TakeDatatype).Bytes, 8u);
+  type(text, 0).IsRefusedBy(TakeDatatype);
+  type(12, 8).IsRefusedBy(TakeDatatype);  // of no class
+  Draft({0x60, 0, 0, 0}).Add<U32>({8}).IsRefusedBy(TakeDatatype);
+  // Lists in lists, without an end.
+  Draft nested({});
+  for (int depth = 0; depth < 20; ++depth) {
+    nested.Add<std::uint8_t>({0x10 | list, 0, 0, 0}).Add<U32>({16});
+  }
+  nested.IsRefusedBy(TakeDatatype);
+}
+
+/// Version 1 has arrays as members with axes.
+TEST(Hdf5Datatype, RecordsOfTheFirstVersion)
+{
+  Draft record({0x16, 2, 0, 0});
+  record.Add<U32>({24});
+  const auto member = [&](char name, U32 offset, int axes, U32 length) {
+    record.Add<std::uint8_t>({static_cast<std::uint8_t>(name), 0, 0, 0, 0, 0, 0, 0}).Add<U32>({offset});
+    record.Add<std::uint8_t>({static_cast<std::uint8_t>(axes), 0, 0, 0}).Add<U32>({0, 0, length, 0, 0, 0});
+    record.Add<std::uint8_t>({0x10, 8, 0, 0}).Add<U32>({4}).Add<std::uint16_t>({0, 32});
+  };
+  member('a', 0, 0, 0);
+  member('b', 8, 1, 3);
+  const Datatype type = record.TakenBy(TakeDatatype);
+  ASSERT_EQ(type.Members.size(), 2u);
+  EXPECT_EQ(type.Members[0].Name, "a");
+  EXPECT_TRUE(type.Members[0].Type.Signed);
+  EXPECT_EQ(type.Members[1].Offset, 8u);
+  EXPECT_EQ(type.Members[1].Type.Class, TypeClass::Array);
+  EXPECT_EQ(type.Members[1].Type.Bytes, 12u);
+  Draft outside({0x16, 1, 0, 0});
+  outside.Add<U32>({4}).Add<U64>({'a'}).Add<U32>({1, 0, 0, 0, 0, 0, 0, 0});
+  outside.Add<std::uint8_t>({0x10, 8, 0, 0}).Add<U32>({4}).Add<std::uint16_t>({0, 32});
+  outside.IsRefusedBy(TakeDatatype);
+}
+
+}  // namespace patchio::hdf5
