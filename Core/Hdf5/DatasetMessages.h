@@ -18,7 +18,8 @@ struct Dataspace
 
   unsigned Rank = 0;
   std::uint64_t Values = 1;
-  std::array<std::uint64_t, MostAxes> Dims{}, MostDims{};  ///< slowest first; see Dataset::MostDims
+  /// By axis, slowest first, as many as the rank says; see Dataset::MostDims.
+  std::array<std::uint64_t, MostAxes> Dims, MostDims;
 };
 
 /// Throws Corrupt, and Unsupported for unknown versions.
@@ -69,8 +70,9 @@ private:
   std::uint64_t FillBytes = 0;
   std::array<std::byte, 8> FillStored{};
   unsigned FilterCount = 0;
-  std::array<int, MostFilters> FilterIds{};
-  std::array<std::uint64_t, MostFilters> FilterParameters{};
+  // As many as FilterCount says.
+  std::array<int, MostFilters> FilterIds;
+  std::array<std::uint64_t, MostFilters> FilterParameters;
 };
 
 }  // namespace patchio::hdf5

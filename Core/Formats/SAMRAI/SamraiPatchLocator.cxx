@@ -147,7 +147,9 @@ hdf5::Dataset SamraiPatchLocator::Find(const Task& task, const std::string& name
             this->FullName(task, name)),
         "another type", "The file is damaged, or was not written by SAMRAI's VisIt writer");
   }
-  hdf5::CheckReadable(dataset, this->FullName(task, name), task.Cluster.Path());
+  if (!dataset.Reason.empty()) {
+    hdf5::CheckReadable(dataset, this->FullName(task, name), task.Cluster.Path());
+  }
   return dataset;
 }
 

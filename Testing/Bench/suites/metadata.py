@@ -3,6 +3,7 @@ parallel I/O by L. Cao et al.).
 
 "Open" is all work before the first value can be read: the description of the step, and the locations of all its data sets, with
 the HDF5 library, with PatchIO's own index reader (the first open, which writes the index file), or from the index file (each later open)."""
+import json
 import os
 import shutil
 import subprocess
@@ -93,6 +94,19 @@ def open_new_style(report, folder, rounds):
     report.data["new style"] = seconds
 
 
+def lists_of_chunks(report, folder, rounds):
+    """A million chunks in all, in each of the five lists that HDF5 has since version 1.10."""
+    done = subprocess.run([programs() + "/patchio_bench_chunks", os.path.join(folder, "chunks.h5"), "--rounds", str(rounds)],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode == 77:
+        report.skipped("lists of chunks", done.stderr.strip())
+        return
+    found = json.loads(done.stdout)
+    for kind, runs in found.items():
+        report.goal("list of chunks (%s): HDF5 library / PatchIO" % kind, 5, ratios(runs["library"], runs["ours"]))
+    report.data["lists of chunks"] = found
+
+
 def new_style_on_emulator(report, summary, rounds):
     data = os.path.dirname(os.path.dirname(summary))
     with emulator.slow_storage(data, **STORAGE) as storage:
@@ -178,5 +192,6 @@ def run(report, folder, rounds):
     """./dev bench metadata"""
     open_costs(report, folder, rounds)
     open_new_style(report, folder, rounds)
+    lists_of_chunks(report, folder, rounds)
     open_on_emulator(report, folder, min(rounds, 2))
     by_block_size(report, folder, rounds)

@@ -1,0 +1,160 @@
+// Listing the chunks of data sets with each of the five lists that HDF5 has since version 1.10: by PatchIO
+// and by the HDF5 library, interleaved. Prints a line of JSON: the seconds of each run, by kind of list.
+#include "Hdf5/File.h"
+#include "Hdf5/Library.h"
+#include "Support/Error.h"
+#include "Support/Stopwatch.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace patchio;
+
+constexpr hsize_t ChunkValues = 16;
+
+/// A data set of so many chunks, the extents that it may have, and whether filters compress it.
+struct Kind
+{
+  const char* Name;
+  std::vector<hsize_t> Chunks, Most;  ///< 0: unlimited
+  bool Filtered, Early;
+};
+
+std::vector<Kind> KindsFor(hsize_t chunks)
+{
+  return {{"single", {1}, {1}, true, false}, {"implicit", {chunks}, {chunks}, false, true},
+      {"fixed array", {chunks}, {chunks}, true, false}, {"extensible array", {chunks}, {0}, true, false},
+      {"tree", {chunks / 100, 100}, {0, 0}, true, false}};
+}
+
+/// Chunks of equal bytes, which no filter looks at when they are listed.
+void WriteChunks(hid_t dataset, const Kind& kind)
+{
+  const std::vector<float> values(ChunkValues, 1.5f);
+  const hsize_t columns = kind.Chunks.size() > 1 ? kind.Chunks[1] : 1;
+  for (hsize_t row = 0; row < kind.Chunks[0]; ++row) {
+    for (hsize_t column = 0; column < columns; ++column) {
+      const hsize_t begin[] = {row * ChunkValues, column};
+      if (H5Dwrite_chunk(
+              dataset, H5P_DEFAULT, kind.Filtered ? 1 : 0, begin, 4 * values.size(), values.data()) < 0) {
+        throw Error("cannot write a chunk");
+      }
+    }
+  }
+}
+
+void MakeDataset(hid_t file, const Kind& kind)
+{
+  std::vector<hsize_t> dims, most, chunk;
+  for (std::size_t axis = 0; axis < kind.Chunks.size(); ++axis) {
+    const hsize_t along = axis == 0 ? ChunkValues : 1;
+    dims.push_back(kind.Chunks[axis] * along);
+    most.push_back(kind.Most[axis] == 0 ? H5S_UNLIMITED : kind.Most[axis] * along);
+    chunk.push_back(along);
+  }
+  const hdf5::Handle space(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), most.data()));
+  const hdf5::Handle creation(H5Pcreate(H5P_DATASET_CREATE));
+  H5Pset_chunk(creation, static_cast<int>(chunk.size()), chunk.data());
+  if (kind.Filtered) {
+    H5Pset_deflate(creation, 1);
+  }
+  if (kind.Early) {
+    H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
+  }
+  const hdf5::Handle dataset(
+      H5Dcreate2(file, kind.Name, H5T_IEEE_F32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT));
+  WriteChunks(dataset, kind);
+}
+
+void MakeFile(const std::string& path, const std::vector<Kind>& kinds)
+{
+  const hdf5::Handle access(H5Pcreate(H5P_FILE_ACCESS));
+  H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+  const hdf5::Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
+  for (const Kind& kind : kinds) {
+    MakeDataset(file, kind);
+  }
+}
+
+#if H5_VERSION_GE(1, 14, 0)
+
+int TakeChunk(const hsize_t*, unsigned skipped, haddr_t place, hsize_t bytes, void* data)
+{
+  static_cast<std::vector<Chunk>*>(data)->push_back({place, 0, static_cast<std::uint32_t>(bytes), skipped});
+  return 0;
+}
+
+std::size_t Library(const std::string& path, const Kind& kind)
+{
+  std::vector<Chunk> chunks;
+  const hdf5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+  const hdf5::Handle dataset(H5Dopen2(file, kind.Name, H5P_DEFAULT));
+  H5Dchunk_iter(dataset, H5P_DEFAULT, TakeChunk, &chunks);
+  return chunks.size();
+}
+
+#else
+
+/// Versions before 1.14 take a time by the square of the number of chunks.
+std::size_t Library(const std::string&, const Kind&)
+{
+  throw Error("HDF5 1.14 or later is needed");
+}
+
+#endif
+
+std::size_t Ours(const std::string& path, const Kind& kind)
+{
+  return hdf5::File(path).Find(kind.Name).Chunks.size();
+}
+
+nlohmann::json Measure(const std::string& path, const std::vector<Kind>& kinds, int rounds)
+{
+  const std::map<std::string, std::function<std::size_t(const std::string&, const Kind&)>> ways{
+      {"library", Library}, {"ours", Ours}};
+  if (!std::filesystem::exists(path)) {
+    MakeFile(path, kinds);
+  }
+  nlohmann::json result;
+  for (int round = 0; round < rounds; ++round) {
+    for (const Kind& kind : kinds) {
+      for (const auto& [name, list] : ways) {
+        const Stopwatch watch;
+        const std::size_t listed = list(path, kind);
+        result[kind.Name][name].push_back(watch.Seconds());
+        result[kind.Name]["chunks of " + name] = listed;
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+  CLI::App program("Lists the chunks of five data sets by PatchIO and by the HDF5 library.");
+  std::string path;
+  hsize_t chunks = 250000;
+  int rounds = 5;
+  program.add_option("file", path, "the file to make, if it is missing")->required();
+  program.add_option("--chunks", chunks, "of each of four data sets; a multiple of 100");
+  program.add_option("--rounds", rounds, "interleaved runs");
+  CLI11_PARSE(program, argc, argv);
+  try {
+    std::cout << Measure(path, KindsFor(chunks), rounds) << "\n";
+  } catch (const Error& error) {
+    std::cerr << error.what() << "\n";
+    return 77;
+  }
+  return 0;
+}
