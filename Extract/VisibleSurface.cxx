@@ -1,22 +1,77 @@
 #include "Extract/VisibleSurface.h"
 
-#include "Extract/CoveredFaces.h"
+#include "Extract/CellSet.h"
 #include "Extract/CutTasks.h"
 #include "Extract/Fields.h"
 #include "Extract/PointIds.h"
 #include "Extract/PolyDataOfParts.h"
 
-#include <vtkPolyData.h>
-
 #include <tbb/parallel_for.h>
+#include <vtkPolyData.h>
 
 #include <algorithm>
 #include <functional>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace patchio::extract {
 namespace {
+
+class CoveredFaces
+{
+public:
+  /// Collective. blocks: uniform or rectilinear ones of three dimensions, which must outlive this; those of
+  /// other ranks are looked at, too.
+  CoveredFaces(const std::vector<const Block*>& blocks, Communicator& ranks);
+
+  /// Whether visible cells lie behind all of a face of the block with this number. For any thread. Where
+  /// cells of different levels do not fit each other, no face counts as covered.
+  bool IsCovered(int block, const OuterFace& face) const;
+
+private:
+  const CellSet Cells;
+  const CellLattice Lattice;
+};
+
+CellSet CellsOfAllRanks(const std::vector<const Block*>& blocks, Communicator& ranks)
+{
+  CellSet cells = MakeCellSet(blocks, ranks);
+  AddCellsOfOthers(cells, false, ranks);
+  return cells;
+}
+
+CoveredFaces::CoveredFaces(const std::vector<const Block*>& blocks, Communicator& ranks)
+    : Cells(CellsOfAllRanks(blocks, ranks)), Lattice(this->Cells.Blocks, this->Cells.Nodes)
+{
+}
+
+bool CoveredFaces::IsCovered(int block, const OuterFace& face) const
+{
+  if (!this->Lattice.Misfit().empty()) {
+    return false;
+  }
+  Box behind;
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::vector<int>& places = this->Lattice.AxisOf(block, axis).Places;
+    behind.Lower[axis] = places[face.Cell[axis]];
+    behind.Upper[axis] = places[face.Cell[axis] + 1] - 1;
+  }
+  const int beside = face.Upper ? behind.Upper[face.Axis] + 1 : behind.Lower[face.Axis] - 1;
+  behind.Lower[face.Axis] = behind.Upper[face.Axis] = beside;
+  int hint = block;
+  Int3 cube = behind.Lower;
+  for (cube[2] = behind.Lower[2]; cube[2] <= behind.Upper[2]; ++cube[2]) {
+    for (cube[1] = behind.Lower[1]; cube[1] <= behind.Upper[1]; ++cube[1]) {
+      for (cube[0] = behind.Lower[0]; cube[0] <= behind.Upper[0]; ++cube[0]) {
+        if (!this->Lattice.Find(cube, hint)) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
 
 /// Whether a face is left out. For any thread.
 using FaceTest = std::function<bool(const OuterFace&)>;

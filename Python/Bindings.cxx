@@ -1,23 +1,316 @@
 // The compiled part of the Python package: patchio._core. __init__.py gives it names and explanations.
-#include "CatalogFields.h"
+#include "Catalog/BoxBins.h"
+#include "Catalog/Catalog.h"
+#include "Catalog/CheckCatalog.h"
+#include "Container/StepLayout.h"
 #include "DataSet.h"
 #include "Plan/Grids.h"
-#include "ReadValues.h"
 #include "Support/Error.h"
+#include "Support/NamedValue.h"
 #include "Support/Stopwatch.h"
 #include "Texts.h"
-#include "WriteStep.h"
+#include "Write/Compression.h"
+#include "Write/ContainerWriter.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <cstdint>
 #include <mutex>
 #include <new>
+#include <string>
+#include <tuple>
+#include <vector>
 
 namespace py = pybind11;
 
 namespace patchio {
 namespace {
+
+/// What _write.py gives: plain values, and the memory of arrays, which must stay until they are written.
+struct StepFromPython
+{
+  container::StepToWrite Step;
+  std::vector<container::PatchValues> Values;
+};
+
+ElementType TypeNamed(const std::string& name)
+{
+  if (const std::optional<ElementType> type = ValueNamed(name, LastElementType)) {
+    return *type;
+  }
+  throw py::type_error("containers do not support the type " + name);
+}
+
+void AddPatches(const py::list& levels, const py::list& boxes, Catalog& catalog)
+{
+  std::size_t next = 0;
+  for (const py::handle& entry : levels) {
+    Level& level = catalog.Levels.emplace_back();
+    std::tie(level.Ratio, level.Spacing, level.PatchCount) = entry.cast<std::tuple<Int3, Double3, int>>();
+    level.FirstPatch = static_cast<int>(next);
+    for (int number = 0; number < level.PatchCount; ++number, ++next) {
+      Patch& patch = catalog.Patches.emplace_back();
+      std::tie(patch.Cells.Lower, patch.Cells.Upper) = boxes[next].cast<std::tuple<Int3, Int3>>();
+      patch.Level = static_cast<int>(catalog.Levels.size()) - 1;
+      patch.Number = number;
+    }
+  }
+}
+
+/// Throws ValueError where two patches of a level share a cell.
+void CheckOverlaps(const Catalog& catalog)
+{
+  for (const Level& level : catalog.Levels) {
+    std::vector<Box> boxes;
+    for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
+      boxes.push_back(catalog.Patches[p].Cells);
+    }
+    const BoxBins bins(boxes);
+    for (int i = 0; i < level.PatchCount; ++i) {
+      bins.ForEachMeeting(boxes[i], [&](int other) -> bool {
+        if (other != i) {
+          throw py::value_error(
+              fmt::format("patches {} and {} overlap on level {}: cells ({}) to ({}) and ({}) to ({})",
+                  level.FirstPatch + i, level.FirstPatch + other, catalog.Patches[level.FirstPatch + i].Level,
+                  fmt::join(boxes[i].Lower, ", "), fmt::join(boxes[i].Upper, ", "),
+                  fmt::join(boxes[other].Lower, ", "), fmt::join(boxes[other].Upper, ", ")));
+        }
+        return true;
+      });
+    }
+  }
+}
+
+/// levels: (ratio, spacing, number of patches); boxes: (lower, upper), a patch; variables: (name, at nodes,
+/// components, type); arrays: (patch, variable, contiguous buffer of as many bytes as that has).
+StepFromPython StepOfArrays(std::int64_t step, double time, int dimension, const Double3& origin,
+    const py::list& levels, const py::list& boxes, const py::list& variables, const py::list& arrays)
+{
+  StepFromPython result;
+  Catalog& catalog = result.Step.Data;
+  catalog.Step = step;
+  catalog.Time = time;
+  catalog.Dimension = dimension;
+  catalog.Origin = origin;
+  AddPatches(levels, boxes, catalog);
+  for (const py::handle& entry : variables) {
+    const auto [name, nodes, components, type] =
+        entry.cast<std::tuple<std::string, bool, int, std::string>>();
+    Variable& variable = catalog.Variables.emplace_back();
+    variable.Name = name;
+    variable.Center = nodes ? Centering::Node : Centering::Cell;
+    variable.Components = components;
+    result.Step.Types.push_back(TypeNamed(type));
+  }
+  catalog.ResetPresence();
+  for (const py::handle& entry : arrays) {
+    const auto [patch, variable, buffer] = entry.cast<std::tuple<int, int, py::buffer>>();
+    catalog.SetPresence(variable, patch, Presence::Stored);
+    const py::buffer_info info = buffer.request();
+    const std::uint64_t bytes =
+        container::ValuesOf(catalog, variable, patch) * SizeOf(result.Step.Types[variable]);
+    if (static_cast<std::uint64_t>(info.size * info.itemsize) != bytes) {
+      throw py::value_error("an array with a wrong shape for its patch");
+    }
+    result.Values.push_back({patch, variable, info.ptr});
+  }
+  try {
+    CheckCatalog(catalog);
+  } catch (const Error& error) {  // begins with a word of our own
+    const std::string text = error.what();
+    const std::size_t rest = text.find(" has ");
+    throw py::value_error("the step has " + (rest == std::string::npos ? text : text.substr(rest + 5)));
+  }
+  CheckOverlaps(catalog);
+  return result;
+}
+
+/// What `compress` says; throws ValueError.
+container::CompressionChoice CompressionNamed(const std::string& name)
+{
+  if (const auto choice = ValueNamed(name, container::LastCompressionChoice)) {
+    return *choice;
+  }
+  throw py::value_error("compress must be 'off', 'deflate', 'zstd' or 'auto', not '" + name + "'");
+}
+
+/// Adds the step to the container. Throws Error.
+void WriteStep(const std::string& path, bool overwrite, const StepFromPython& step,
+    container::CompressionChoice compression, int threads)
+{
+  const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+  container::ContainerWriter writer(*alone, path, {overwrite, 0});
+  container::StepToWrite toWrite = step.Step;
+  toWrite.Compression = container::ChooseCompression(*alone, toWrite, compression, step.Values);
+  const std::unique_ptr<container::StepWriter> writing = writer.Begin(std::move(toWrite));
+  writing->Write(step.Values, threads);
+  writer.Commit(*writing);
+}
+
+/// Memory of one array. Python's buffers keep it alive. Afterwards it goes back to the pool.
+struct Memory
+{
+  Buffer Values;
+  std::size_t Bytes = 0;
+};
+
+/// Catalog::ArrayDims() of the patch as numpy has them: the slowest first; lists of points, and meshes, have
+/// one axis.
+py::tuple ShapeOf(const Catalog& catalog, int patch, const std::array<std::int64_t, 3>& dims, int components)
+{
+  const bool list = catalog.IsMesh() || catalog.RoleOf(catalog.Patches[patch].Level) == LevelRole::Points;
+  const int axes = list ? 1 : catalog.Dimension;
+  py::tuple shape(axes + (components > 1 ? 1 : 0));
+  for (int axis = 0; axis < axes; ++axis) {
+    shape[axis] = dims[axes - 1 - axis];
+  }
+  if (components > 1) {
+    shape[axes] = components;
+  }
+  return shape;
+}
+
+/// Variable by variable a list of (patch, Memory, name of the type, shape). No copies.
+py::list TakeValues(const Catalog& catalog, const ReadOptions& options, LoadResult& loaded)
+{
+  py::list variables;
+  for (std::size_t v = 0; v < options.Variables.size(); ++v) {
+    const Variable& variable = catalog.Variables[options.Variables[v]];
+    const Int3 ghosts = options.Ghosts ? variable.Ghosts : Int3{0, 0, 0};
+    py::list arrays;
+    for (std::size_t p = 0; p < options.Patches.size(); ++p) {
+      LoadedArray& array = loaded.At(p, v);
+      if (array.Status == ArrayStatus::Read) {
+        const std::size_t bytes = array.Tuples * array.Components * SizeOf(array.Type);
+        const int patch = options.Patches[p];
+        arrays.append(py::make_tuple(patch, Memory{std::move(array.Values), bytes}, NameOf(array.Type),
+            ShapeOf(catalog, patch, catalog.ArrayDims(patch, variable, ghosts), array.Components)));
+      }
+    }
+    variables.append(arrays);
+  }
+  return variables;
+}
+
+py::dict ReportAsDict(const IoReport& report)
+{
+  py::dict fields;
+  fields["threads"] = report.ThreadsMax;
+  fields["patches"] = report.Patches;
+  fields["tasks"] = report.Tasks;
+  fields["requests"] = report.Requests;
+  fields["bytes"] = report.Bytes;
+  fields["arena_width"] = report.ArenaWidth;
+  fields["peak_in_flight"] = report.PeakInFlight;
+  fields["open_seconds"] = report.OpenSeconds;
+  fields["locate_seconds"] = report.LocateSeconds;
+  fields["read_seconds"] = report.ReadSeconds;
+  fields["megabytes_per_second"] = report.MegabytesPerSecond();
+  fields["metadata"] = TextOf(report.Metadata);
+  fields["notes"] = TextsOf(report.Notes);
+  return fields;
+}
+
+py::list LevelsOf(const Catalog& catalog)
+{
+  py::list levels;
+  for (const Level& level : catalog.Levels) {
+    levels.append(py::make_tuple(level.FirstPatch, level.PatchCount, py::tuple(py::cast(level.Ratio)),
+        py::tuple(py::cast(level.Spacing))));
+  }
+  return levels;
+}
+
+/// 9 numbers of 32 bits a patch: level, number, writer, lower, upper. There may be a million.
+py::bytes PatchesOf(const Catalog& catalog)
+{
+  std::vector<std::int32_t> rows;
+  rows.reserve(catalog.Patches.size() * 9);
+  for (const Patch& patch : catalog.Patches) {
+    rows.insert(rows.end(), {patch.Level, patch.Number, patch.Writer});
+    rows.insert(rows.end(), patch.Cells.Lower.begin(), patch.Cells.Lower.end());
+    rows.insert(rows.end(), patch.Cells.Upper.begin(), patch.Cells.Upper.end());
+  }
+  return {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(std::int32_t)};
+}
+
+/// A byte for each variable and patch; 0: absent.
+py::bytes PresenceOf(const Catalog& catalog)
+{
+  std::string presence;
+  presence.reserve(catalog.Variables.size() * catalog.Patches.size());
+  for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
+    for (int p = 0; p < static_cast<int>(catalog.Patches.size()); ++p) {
+      presence += static_cast<char>(catalog.PresenceOf(v, p));
+    }
+  }
+  return presence;
+}
+
+py::list VariablesOf(const Catalog& catalog)
+{
+  py::list variables;
+  for (const Variable& variable : catalog.Variables) {
+    variables.append(
+        py::make_tuple(TextOf(variable.Name), variable.Center == Centering::Cell ? "cell" : "node",
+            variable.Components, variable.Ghosts, variable.TimeInvariant, TextOf(variable.LongName)));
+  }
+  return variables;
+}
+
+/// First node, positions and labels of each axis; empty on grids without axes.
+py::list AxesOf(const Catalog& catalog)
+{
+  py::list axes;
+  if (catalog.Grid == GridKind::Rectilinear) {
+    for (const Axis& axis : catalog.Axes) {
+      axes.append(
+          py::make_tuple(axis.First, axis.Positions, axis.Labels.empty() ? axis.Positions : axis.Labels));
+    }
+  }
+  return axes;
+}
+
+/// The fields of a catalog by name. Step in _step.py says what they mean, and makes arrays of them.
+py::dict CatalogAsDict(const Catalog& catalog)
+{
+  py::list names, roles, flat, positions;
+  for (int level = 0; level < static_cast<int>(catalog.Levels.size()); ++level) {
+    names.append(TextOf(catalog.NameOfLevel(level)));
+    roles.append(NameOf(catalog.RoleOf(level)));
+    positions.append(catalog.RoleOf(level) == LevelRole::Points ? catalog.PositionsOf(level) : -1);
+    flat.append(py::make_tuple(
+        catalog.Levels[level].IsFlat(0), catalog.Levels[level].IsFlat(1), catalog.Levels[level].IsFlat(2)));
+  }
+  py::dict fields;
+  fields["dimension"] = catalog.Dimension;
+  fields["grid"] = NameOf(catalog.Grid);
+  fields["geographic"] = catalog.Geographic;
+  fields["origin"] = catalog.Origin;
+  fields["axes"] = AxesOf(catalog);
+  fields["levels"] = LevelsOf(catalog);
+  fields["level_names"] = names;
+  fields["level_roles"] = roles;
+  fields["level_flat"] = flat;
+  fields["level_positions"] = positions;
+  fields["patches"] = PatchesOf(catalog);
+  fields["variables"] = VariablesOf(catalog);
+  fields["presence"] = PresenceOf(catalog);
+  fields["coordinates"] =
+      catalog.IsMesh() ? catalog.FindMeshArray(MeshRole::Points) : catalog.CoordinatesVariable;
+  py::list mesh;
+  for (int v = 0; v < static_cast<int>(catalog.Variables.size()) && catalog.IsMesh(); ++v) {
+    if (catalog.IsGeometry(v)) {
+      mesh.append(v);
+    }
+  }
+  fields["mesh"] = mesh;
+  fields["lattice"] = py::make_tuple(catalog.Lattice.Lower, catalog.Lattice.Upper);
+  return fields;
+}
 
 /// Other Python threads run meanwhile, but only one at a time calls this: HDF5 allows only one thread.
 template <typename Work>
@@ -163,6 +456,7 @@ py::buffer_info BufferOf(Memory& memory)
 }
 
 }  // namespace
+
 }  // namespace patchio
 
 PYBIND11_MODULE(_core, module)

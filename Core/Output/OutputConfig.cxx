@@ -4,22 +4,188 @@
 #include "Formats/GRADS/GradsCalendar.h"
 #include "Formats/KWave/KwaveNames.h"
 #include "Output/ConfigCheck.h"
-#include "Output/ConfigSection.h"
 #include "Support/Error.h"
+#include "Support/NamedValue.h"
+#include "Support/PlainFile.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <regex>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace fs = std::filesystem;
 
 namespace patchio::output {
 namespace {
+
+/// An object of the configuration. Each key must be asked for. All methods but Has() throw Error.
+class Section
+{
+public:
+  Section(const nlohmann::json& object, std::string place);
+
+  bool Has(const char* key) const { return this->Object.contains(key); }
+
+  /// Returns the value of a key, or `otherwise` if there is no such key.
+  template <typename T>
+  T Get(const char* key, const char* expected, T otherwise, const std::function<bool(const T&)>& fits = {})
+  {
+    const nlohmann::json* value = this->Find(key);
+    if (!value) {
+      return otherwise;
+    }
+    try {
+      T result = value->get<T>();
+      if (nlohmann::json(result) == *value && (!fits || fits(result))) {  // 1.5 is not a whole number
+        return result;
+      }
+    } catch (const nlohmann::json::exception&) {
+    }
+    this->Fail(fmt::format("{} for \"{}\"", expected, key), value->dump());
+  }
+
+  /// Returns the enumerator that a key names.
+  template <typename Enum>
+  Enum GetNamed(const char* key, Enum otherwise, Enum last)
+  {
+    std::vector<std::string> names;
+    for (int i = 0; i <= static_cast<int>(last); ++i) {
+      names.emplace_back(NameOf(static_cast<Enum>(i)));
+    }
+    const auto name = this->Get<std::string>(key, fmt::format("one of {}", fmt::join(names, ", ")).c_str(),
+        NameOf(otherwise), [&](const std::string& text) { return ValueNamed(text, last).has_value(); });
+    return *ValueNamed(name, last);
+  }
+
+  /// Returns the elements of a list, each with its place; none if there is no such key.
+  std::vector<Section> GetSections(const char* key);
+
+  /// Throws Error if the object has a key that nothing has asked for.
+  void CheckAllKnown() const;
+
+  [[noreturn]] void Fail(const std::string& expected, const std::string& found) const;
+
+private:
+  const nlohmann::json* Find(const char* key);
+
+  const nlohmann::json& Object;
+  const std::string Place;
+  std::set<std::string> Known;
+};
+
+using nlohmann::json;
+
+/// The configuration in messages.
+constexpr const char* Name = "The output configuration";
+/// A configuration of more bytes has not been written by a person.
+constexpr std::uint64_t MostBytes = 16 << 20;
+
+std::string TextOf(const std::string& path)
+{
+  const PlainFile file(path);
+  std::string text(std::min(file.Size(), MostBytes), '\0');
+  text.resize(file.ReadSome(0, text.data(), text.size()));
+  return text;
+}
+
+/// Parses a JSON text; `name` is for messages. Throws Error if an object has a key twice: JSON would keep the
+/// last value.
+json Parse(const std::string& text, const std::string& name)
+{
+  std::vector<std::set<std::string>> keys;  // of the objects around the place
+  const auto check = [&](int /*depth*/, json::parse_event_t event, const json& value) {
+    if (event == json::parse_event_t::object_start) {
+      keys.emplace_back();
+    } else if (event == json::parse_event_t::object_end) {
+      keys.pop_back();
+    } else if (event == json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second) {
+      throw FileError(name, "different keys in an object",
+          fmt::format("the key \"{}\" twice", PlainText(value.get<std::string>())), "Remove one of them");
+    }
+    return true;
+  };
+  try {
+    return json::parse(text, check);
+  } catch (const json::exception& error) {
+    throw FileError(name, "a JSON text", PlainText(error.what()));
+  }
+}
+
+/// True if the text is not empty and has no control characters, such as the one that ends a name in C.
+bool IsPath(const std::string& text)
+{
+  return !text.empty() &&
+         std::none_of(text.begin(), text.end(), [](char letter) { return letter >= 0 && letter < ' '; });
+}
+
+/// Parses a JSON text, which begins with '{', or the file of that name. Throws Error if it is not valid JSON,
+/// or if an object has a key twice.
+json ParseConfig(const std::string& textOrPath)
+{
+  const std::size_t begin = textOrPath.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos) {
+    throw FileError(Name, "the path of a file, or a JSON text, {...}", "an empty text");
+  }
+  const bool isText = textOrPath[begin] == '{';
+  if (!isText && textOrPath.find('\0') != std::string::npos) {
+    throw FileError(Name, "a path without a zero byte", PlainText(textOrPath));
+  }
+  return isText ? Parse(textOrPath, Name) : Parse(TextOf(textOrPath), textOrPath);
+}
+
+Section::Section(const json& object, std::string place) : Object(object), Place(std::move(place))
+{
+  if (!object.is_object()) {
+    this->Fail("an object, {...}", object.dump());
+  }
+}
+
+std::vector<Section> Section::GetSections(const char* key)
+{
+  std::vector<Section> sections;
+  const json* list = this->Find(key);
+  if (list && !list->is_array()) {
+    this->Fail(fmt::format("a list, [...], for \"{}\"", key), list->dump());
+  }
+  for (std::size_t i = 0; list && i < list->size(); ++i) {
+    sections.emplace_back(
+        (*list)[i], fmt::format("{}{}{} {}", this->Place, this->Place.empty() ? "" : ", ", key, i + 1));
+  }
+  return sections;
+}
+
+void Section::CheckAllKnown() const
+{
+  for (const auto& [key, value] : this->Object.items()) {
+    if (this->Known.count(key) == 0) {
+      this->Fail(fmt::format("the keys {}", fmt::join(this->Known, ", ")), fmt::format("\"{}\"", key));
+    }
+  }
+}
+
+void Section::Fail(const std::string& expected, const std::string& found) const
+{
+  const std::string where = this->Place.empty() ? "" : fmt::format(" ({})", this->Place);
+  throw FileError(Name + where, expected, PlainText(found));
+}
+
+const json* Section::Find(const char* key)
+{
+  this->Known.insert(key);
+  const auto found = this->Object.find(key);
+  return found == this->Object.end() ? nullptr : &*found;
+}
 
 std::uint64_t BytesIn(const std::string& text)
 {

@@ -1,7 +1,7 @@
 #include "Convert/PieceExport.h"
 
+#include "Catalog/Extent.h"
 #include "Catalog/Nesting.h"
-#include "Convert/VtkXml.h"
 #include "Io/IoScheduler.h"
 #include "Plan/Blocks.h"
 #include "Session/PointPlaces.h"
@@ -12,15 +12,179 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/uio.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
 #include <filesystem>
+#include <limits>
+#include <map>
 #include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace fs = std::filesystem;
 
 namespace patchio::tools {
 namespace {
+
+struct VtkXmlArray
+{
+  std::string Name;
+  ElementType Type = ElementType::Float32;
+  int Components = 1;
+  std::uint64_t Tuples = 0;
+  const void* Values = nullptr;  ///< must stay until the file is written
+};
+
+/// The root element of a file of this type, with `content` in it and `behind` after that.
+std::string VtkXmlFile(const std::string& type, const std::string& content, const std::string& behind = {});
+
+class VtkXmlPiece
+{
+public:
+  /// type: "ImageData" and so on; grid, piece: the attributes of its element, and of that of its only piece.
+  VtkXmlPiece(std::string type, std::string grid, std::string piece)
+      : Type(std::move(type)), Grid(std::move(grid)), Piece(std::move(piece))
+  {
+  }
+
+  /// An element with arrays: "PointData", "Points" and so on.
+  void Add(const std::string& element, const std::vector<VtkXmlArray>& arrays);
+  /// Keeps what is not in memory elsewhere, and says where.
+  const void* Keep(std::vector<std::byte> bytes) { return this->Kept.emplace_back(std::move(bytes)).data(); }
+  /// So many times NaN, or 0 if the type has no NaN. Arrays with the same values are one in the file.
+  const void* Blank(ElementType type, std::uint64_t values);
+
+  /// Makes the file, which must not exist yet. Throws Error.
+  void Write(const std::string& path) const;
+
+private:
+  std::uint64_t OffsetOf(const void* values, std::uint64_t bytes);
+
+  const std::string Type, Grid, Piece;
+  std::string Elements;
+  std::deque<std::vector<std::byte>> Kept;
+  std::deque<std::uint64_t> Lengths;
+  std::vector<iovec> Data;  ///< the length of an array, the array, the length of the next ...
+  std::uint64_t Bytes = 0;  ///< of all these
+  std::map<std::pair<const void*, std::uint64_t>, std::uint64_t> Offsets;  ///< by values and their length
+  std::map<std::pair<ElementType, std::uint64_t>, const void*> Blanks;     ///< by type and number
+};
+
+/// "Float32": as numpy's name, but for the first letters.
+std::string VtkNameOf(ElementType type)
+{
+  std::string name = NameOf(type);
+  const std::size_t letters = name[0] == 'u' ? 2 : 1;
+  for (std::size_t i = 0; i < letters; ++i) {
+    name[i] = static_cast<char>(name[i] - 'a' + 'A');
+  }
+  return name;
+}
+
+template <typename T>
+std::vector<std::byte> Filled(std::uint64_t values, T value)
+{
+  std::vector<std::byte> bytes(values * sizeof(T));
+  for (std::uint64_t i = 0; i < values; ++i) {
+    std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
+  }
+  return bytes;
+}
+
+/// The text as an attribute of XML may have it.
+std::string XmlText(const std::string& text)
+{
+  using nlohmann::json;
+  // What is no UTF-8 is replaced.
+  const std::string clean =
+      json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
+  std::string result;
+  for (const char c : clean) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += static_cast<unsigned char>(c) < ' ' ? '_' : c;
+    }
+  }
+  return result;
+}
+
+std::string VtkXmlFile(const std::string& type, const std::string& content, const std::string& behind)
+{
+  return fmt::format(
+      "<?xml version=\"1.0\"?>\n"
+      "<VTKFile type=\"{}\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">\n"
+      "{}{}</VTKFile>\n",
+      type, content, behind);
+}
+
+void VtkXmlPiece::Add(const std::string& element, const std::vector<VtkXmlArray>& arrays)
+{
+  this->Elements += fmt::format("<{}>\n", element);
+  for (const VtkXmlArray& array : arrays) {
+    this->Elements += fmt::format(
+        "<DataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\" format=\"appended\" offset=\"{}\"/>\n",
+        VtkNameOf(array.Type), XmlText(array.Name), array.Components,
+        this->OffsetOf(array.Values, array.Tuples * array.Components * SizeOf(array.Type)));
+  }
+  this->Elements += fmt::format("</{}>\n", element);
+}
+
+std::uint64_t VtkXmlPiece::OffsetOf(const void* values, std::uint64_t bytes)
+{
+  const auto [place, isNew] = this->Offsets.emplace(std::pair(values, bytes), this->Bytes);
+  if (isNew) {
+    this->Data.push_back({&this->Lengths.emplace_back(bytes), sizeof(std::uint64_t)});
+    if (bytes > 0) {
+      this->Data.push_back({const_cast<void*>(values), bytes});
+    }
+    this->Bytes += sizeof(std::uint64_t) + bytes;
+  }
+  return place->second;
+}
+
+const void* VtkXmlPiece::Blank(ElementType type, std::uint64_t values)
+{
+  const void*& blank = this->Blanks[{type, values}];
+  if (!blank) {
+    blank =
+        this->Keep(type == ElementType::Float32   ? Filled(values, std::numeric_limits<float>::quiet_NaN())
+                   : type == ElementType::Float64 ? Filled(values, std::numeric_limits<double>::quiet_NaN())
+                                                  : std::vector<std::byte>(values * SizeOf(type)));
+  }
+  return blank;
+}
+
+void VtkXmlPiece::Write(const std::string& path) const
+{
+  const std::string end = "</AppendedData>\n";
+  std::string head = fmt::format(
+      "<{0} {1}>\n<Piece {2}>\n{3}</Piece>\n</{0}>\n", this->Type, this->Grid, this->Piece, this->Elements);
+  head = VtkXmlFile(this->Type, head, "<AppendedData encoding=\"raw\">\n_" + end);
+  const std::size_t begin = head.rfind(end);
+  std::vector<iovec> buffers{{head.data(), begin}};
+  buffers.insert(buffers.end(), this->Data.begin(), this->Data.end());
+  buffers.push_back({head.data() + begin, head.size() - begin});
+  PlainFile(path, PlainFile::Purpose::Create).Write(0, buffers);
+}
 
 /// VTK's flags of cells; finer patches hide cells by both, as in the reader's grids.
 constexpr std::uint8_t DuplicateCell = 1, RefinedCell = 8;

@@ -1,21 +1,469 @@
-#include "Info/Describe.h"
-#include "Info/Text.h"
+#include "Catalog/Bounds.h"
+#include "Info/StepFacts.h"
 #include "MetadataChannel/SeriesSidecar.h"
 #include "Session.h"
 #include "Session/RankAgreement.h"
 #include "Subcommands.h"
+#include "Support/ByteText.h"
 #include "Support/Error.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace patchio::tools {
 namespace {
+
+using nlohmann::json;
+
+/// [x least, x greatest, y least ...]; null if they are not known.
+json DescribeBounds(const std::optional<Bounds>& bounds)
+{
+  if (!bounds) {
+    return nullptr;
+  }
+  json all = json::array();
+  for (int axis = 0; axis < 3; ++axis) {
+    all.push_back(bounds->Lower[axis]);
+    all.push_back(bounds->Upper[axis]);
+  }
+  return all;
+}
+
+/// The range over all patches; null unless the files say it for each patch that has the variable.
+json DescribeRange(const Catalog& catalog, int variable, const Format& format)
+{
+  std::vector<ValueRange> ranges;
+  // Faults of the files are reported elsewhere.
+  const std::string ignored = CatchError([&] { ranges = format.RangesOf(catalog, variable); });
+  ValueRange all = ValueRange::None();
+  for (std::size_t p = 0; p < ranges.size(); ++p) {
+    if (catalog.PresenceOf(variable, static_cast<int>(p)) != Presence::Absent) {
+      all.Add(ranges[p]);
+    }
+  }
+  return std::isfinite(all.Least) && std::isfinite(all.Greatest) ? json{all.Least, all.Greatest} : json();
+}
+
+json DescribeVariable(const StepFacts& facts, int v)
+{
+  const Catalog& catalog = *facts.Data;
+  const Variable& variable = catalog.Variables[v];
+  std::uint64_t values = 0, patches = 0;
+  for (int p = 0; p < static_cast<int>(catalog.Patches.size()); ++p) {
+    const Presence presence = catalog.PresenceOf(v, p);
+    patches += presence != Presence::Absent ? 1 : 0;
+    values += presence == Presence::Stored
+                  ? static_cast<std::uint64_t>(catalog.StoredTuples(v, p)) * variable.Components
+                  : 0;
+  }
+  return {{"name", variable.Name}, {"centering", variable.Center == Centering::Cell ? "cell" : "node"},
+      {"components", variable.Components}, {"type", facts.Types[v] ? json(NameOf(*facts.Types[v])) : json()},
+      {"ghosts", variable.Ghosts}, {"patches", patches}, {"values", values}};
+}
+
+json DescribeLevel(const Catalog& catalog, int number)
+{
+  const Level& level = catalog.Levels[number];
+  std::int64_t cells = 0;
+  for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
+    cells += catalog.Patches[p].Cells.Cells();
+  }
+  json all = {{"name", catalog.NameOfLevel(number)}, {"role", NameOf(level.Role)},
+      {"patches", level.PatchCount}, {level.Role == LevelRole::Points ? "points" : "cells", cells},
+      {"ratio", level.Ratio}, {"bounds", DescribeBounds(BoundsOfLevel(catalog, number))}};
+  if (catalog.Grid == GridKind::Uniform) {
+    all["spacing"] = level.Spacing;
+  }
+  return all;
+}
+
+/// Nodes of a rectilinear grid along each axis.
+json DescribeAxes(const Catalog& catalog)
+{
+  json axes = json::array();
+  for (int axis = 0; axis < catalog.Dimension; ++axis) {
+    const Axis& along = catalog.Axes[axis];
+    axes.push_back({{"positions", along.Positions}});
+    if (!along.Labels.empty()) {
+      axes.back()["labels"] = along.Labels;  // a label that is no number is null
+    }
+  }
+  return axes;
+}
+
+json DescribeCatalog(const StepFacts& facts)
+{
+  const Catalog& catalog = *facts.Data;
+  json levels = json::array(), variables = json::array();
+  for (int level = 0; level < static_cast<int>(catalog.Levels.size()); ++level) {
+    levels.push_back(DescribeLevel(catalog, level));
+  }
+  for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
+    variables.push_back(DescribeVariable(facts, v));
+  }
+  json all = {{"dimension", catalog.Dimension}, {"grid", NameOf(catalog.Grid)},
+      {"bounds", DescribeBounds(BoundsOf(catalog))}, {"patches", catalog.Patches.size()}, {"levels", levels},
+      {"variables", variables}, {"bytes", facts.Bytes}, {"files", facts.Files.size()}};
+  if (catalog.Grid == GridKind::Rectilinear) {
+    all["axes"] = DescribeAxes(catalog);
+  }
+  return all;
+}
+
+/// The "state" of a sidecar and, if there is one, its "path" and "bytes" or "reason".
+json DescribeSidecar(const StepFacts& facts)
+{
+  if (!facts.NeedsSidecar) {
+    return {{"state", "not needed"}};
+  }
+  if (facts.Sidecar.Found) {
+    return {{"state", "valid"}, {"path", facts.Sidecar.Found->Path}, {"bytes", facts.Sidecar.Found->Bytes}};
+  }
+  const SidecarState* const faulty = FaultySidecar(facts.Sidecar);
+  return faulty ? json{{"state", NameOf(faulty->Fault)}, {"path", faulty->Where.Path},
+                      {"reason", ReasonOf(*faulty)}}
+                : json{{"state", "absent"}};
+}
+
+/// Path, number, time and date of a step.
+json DescribeTime(const TimeStep& step)
+{
+  json all = {{"path", step.Path}, {"step", step.Step}, {"time", step.Time}};
+  if (!step.Date.empty()) {
+    all["date"] = step.Date;
+  }
+  return all;
+}
+
+/// A step with its content, or with "error", which says why it cannot be opened. withRanges: adds the
+/// "range", [least, greatest], of each variable of one component if the files say it.
+json DescribeStep(const StepFacts& facts, const Format& format, bool withRanges)
+{
+  json all = DescribeTime(facts.Step);
+  all["sidecar"] = DescribeSidecar(facts);
+  if (!facts.Data) {
+    all["error"] = facts.NotOpened;
+    return all;
+  }
+  all.update(DescribeCatalog(facts));
+  for (int v = 0; withRanges && v < static_cast<int>(facts.Data->Variables.size()); ++v) {
+    const json range =
+        facts.Data->Variables[v].Components == 1 ? DescribeRange(*facts.Data, v, format) : json();
+    if (!range.is_null()) {
+      all["variables"][v]["range"] = range;
+    }
+  }
+  all["faults"] = json::array();
+  for (const FileFaults& fault : facts.Faults) {
+    all["faults"].push_back({{"arrays", fault.Arrays}, {"message", fault.First}});
+  }
+  return all;
+}
+
+using nlohmann::json;
+
+constexpr std::size_t MostLines = 30;  ///< for steps; if there are more, some in the middle are left out
+
+std::string Name(const json& value)
+{
+  return value.get<std::string>();
+}
+
+/// As people write numbers: 0.1, not 0.10000000000000001.
+std::string Number(double value, int digits = 10)
+{
+  constexpr double nothing = 1e-37;  // a rounding error of 0 as a float
+  return fmt::format("{:.{}g}", std::abs(value) < nothing ? 0 : value, digits);
+}
+
+std::string Span(const std::string& from, const std::string& to)
+{
+  return from == to ? from : from + " to " + to;
+}
+
+/// Integers with all their digits, other numbers with as many as tell the two apart.
+std::string RangeText(double least, double greatest, bool integers)
+{
+  constexpr int few = 6, all = 17;
+  int digits = integers ? all : few;
+  while (digits < all && least < greatest && Number(least, digits) == Number(greatest, digits)) {
+    ++digits;
+  }
+  return Span(Number(least, digits), Number(greatest, digits));
+}
+
+std::string TimeText(const json& step)
+{
+  return step.contains("date") ? Name(step["date"]) : Number(step["time"].get<double>());
+}
+
+std::string BoundsText(const json& bounds, int dimension)
+{
+  std::string text;
+  for (int axis = 0; axis < dimension; ++axis) {
+    text += fmt::format("{}{} {}", axis == 0 ? "" : ", ", "xyz"[axis],
+        Span(Number(bounds[2 * axis].get<double>(), 6), Number(bounds[2 * axis + 1].get<double>(), 6)));
+  }
+  return text;
+}
+
+template <typename Write>
+std::string Times(const json& values, int dimension, Write write)
+{
+  std::string text;
+  for (int axis = 0; axis < dimension; ++axis) {
+    text += (axis == 0 ? "" : " x ") + write(values[axis]);
+  }
+  return text;
+}
+
+/// Columns of equal width, two blanks between them, the last as it is.
+std::string Table(const std::vector<std::vector<std::string>>& rows, const std::string& indent)
+{
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], row[i].size());
+    }
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line = indent;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += fmt::format("{:<{}}  ", row[i], widths[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string SidecarText(const json& step)
+{
+  const json& sidecar = step["sidecar"];
+  if (sidecar["state"] == "not needed") {
+    return fmt::format("no index file needed: {} lists the locations of all values", Name(step["path"]));
+  }
+  std::string text = "index file " + Name(sidecar["state"]);
+  if (sidecar.contains("bytes")) {
+    text += fmt::format(", {} ({} bytes)", Name(sidecar["path"]), sidecar["bytes"].get<std::uint64_t>());
+  } else if (sidecar.contains("reason")) {
+    text += fmt::format(", {} ({})", Name(sidecar["path"]), Name(sidecar["reason"]));
+  }
+  return text;
+}
+
+/// The values that the positions stand for, such as pressures; a position without one is no level.
+std::vector<double> LabelsOf(const json& axis)
+{
+  std::vector<double> labels;
+  for (const json& label : axis.value("labels", json::array())) {
+    if (std::isfinite(label.get<double>())) {
+      labels.push_back(label.get<double>());
+    }
+  }
+  return labels;
+}
+
+std::string AxesText(const json& axes)
+{
+  std::string text;
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+    const std::vector<double> labels = LabelsOf(axes[axis]);
+    text += fmt::format("{}{} along {}", axis == 0 ? "" : ", ",
+        labels.empty() ? axes[axis]["positions"].size() : labels.size(), "xyz"[axis]);
+    if (!labels.empty()) {
+      text += fmt::format(" (levels {})", Span(Number(labels.front()), Number(labels.back())));
+    }
+  }
+  return text;
+}
+
+std::vector<std::string> LevelRow(const json& level, int dimension)
+{
+  const bool points = level.contains("points");
+  std::vector<std::string> row{Name(level["name"]),
+      CountText(level["patches"].get<std::uint64_t>(), "patch", "patches"),
+      fmt::format(
+          "{} {}", level[points ? "points" : "cells"].get<std::int64_t>(), points ? "points" : "cells")};
+  const auto plain = [](const json& value) { return std::to_string(value.get<int>()); };
+  const auto number = [](const json& value) { return Number(value.get<double>(), 6); };
+  if (level.contains("spacing")) {
+    row.push_back("of " + Times(level["spacing"], dimension, number));
+  }
+  const bool refined = level["role"] == "refinement" && level["ratio"] != json({1, 1, 1});
+  row.push_back(refined ? "ratio " + Times(level["ratio"], dimension, plain) : "");
+  row.push_back(level["bounds"].is_null() ? "" : BoundsText(level["bounds"], dimension));
+  return row;
+}
+
+std::vector<std::string> VariableRow(const json& variable, std::uint64_t patches)
+{
+  const auto ghosts = variable["ghosts"].get<std::vector<int>>();
+  const bool hasGhosts = std::any_of(ghosts.begin(), ghosts.end(), [](int layers) { return layers > 0; });
+  const auto present = variable["patches"].get<std::uint64_t>();
+  std::string range;
+  if (variable.contains("range")) {
+    const json& known = variable["range"];
+    const bool integers =
+        !variable["type"].is_null() && Name(variable["type"]).find("int") != std::string::npos;
+    range = RangeText(known[0].get<double>(), known[1].get<double>(), integers);
+  }
+  std::string more = present == patches ? "" : fmt::format("on {} of {} patches", present, patches);
+  if (hasGhosts) {
+    more += fmt::format("{}ghost layers {}", more.empty() ? "" : ", ", fmt::join(ghosts, " "));
+  }
+  return {Name(variable["name"]), variable["centering"] == "cell" ? "cells" : "nodes",
+      CountText(variable["components"].get<std::uint64_t>(), "component"),
+      variable["type"].is_null() ? "" : Name(variable["type"]), range, more};
+}
+
+/// A step in full.
+std::string StepText(const json& step)
+{
+  const int dimension = step["dimension"].get<int>();
+  std::string text = fmt::format("\nStep {}, time {}\n", step["step"].get<std::int64_t>(), TimeText(step));
+  if (step.contains("axes")) {
+    text += "  points: " + AxesText(step["axes"]) + "\n";
+  }
+  const json& all = step["variables"];
+  const bool ranges =
+      std::any_of(all.begin(), all.end(), [](const json& one) { return one.contains("range"); });
+  std::vector<std::vector<std::string>> levels,
+      variables{{"variable", "on", "", "type", ranges ? "range" : "", ""}};
+  for (const json& level : step["levels"]) {
+    levels.push_back(LevelRow(level, dimension));
+  }
+  for (const json& variable : all) {
+    variables.push_back(VariableRow(variable, step["patches"].get<std::uint64_t>()));
+  }
+  return text + Table(levels, "  ") + Table(variables, "  ");
+}
+
+/// A step in a line.
+std::string StepLine(const json& step)
+{
+  std::string text = fmt::format("  step {}, time {}: ", step["step"].get<std::int64_t>(), TimeText(step));
+  if (step.contains("error")) {
+    return text + "cannot be opened\n";
+  }
+  std::string levels;
+  for (const json& level : step["levels"]) {
+    levels += (levels.empty() ? "" : " + ") + std::to_string(level["patches"].get<int>());
+  }
+  return text + fmt::format("{} ({}) on {}, {} of values in {}; {}\n",
+                    CountText(step["patches"].get<std::uint64_t>(), "patch", "patches"), levels,
+                    CountText(step["levels"].size(), "level"), ByteText(step["bytes"].get<double>()),
+                    CountText(step["files"].get<std::uint64_t>(), "file"), SidecarText(step));
+}
+
+/// A line for each step, or for all steps that one file describes in the same way.
+std::string StepLines(const json& steps)
+{
+  std::vector<std::string> lines;
+  for (std::size_t first = 0, end = 0; first < steps.size(); first = end) {
+    while (end < steps.size() && steps[end]["path"] == steps[first]["path"]) {
+      ++end;
+    }
+    lines.push_back(StepLine(steps[first]));
+    if (end - first > 1) {
+      lines.back() += fmt::format("    {} with the same contents, up to step {}, time {}\n",
+          CountText(end - first - 1, "more step"), steps[end - 1]["step"].get<std::int64_t>(),
+          TimeText(steps[end - 1]));
+    }
+  }
+  std::string text = "\nSteps\n";
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines.size() > MostLines && i == MostLines / 2) {
+      const std::size_t left = lines.size() - MostLines;
+      text += fmt::format(
+          "  ... {}; use --step N to show one, --json to show all ...\n", CountText(left, "more", "more"));
+      i += left;
+    }
+    text += lines[i];
+  }
+  return text;
+}
+
+/// said: the faults of earlier steps; steps of one file may have the same ones.
+std::string FaultsOfStep(const json& step, std::set<json>& said)
+{
+  const std::string name = fmt::format("fault: step {}: ", step["step"].get<std::int64_t>());
+  if (step.contains("error")) {
+    return name + Name(step["error"]) + "\n";
+  }
+  std::string text;
+  for (const json& fault : step.value("faults", json::array())) {
+    if (!said.insert(fault).second) {
+      continue;
+    }
+    text += fmt::format("{}{} cannot be read. {}\n", name,
+        CountText(fault["arrays"].get<std::uint64_t>(), "array"), Name(fault["message"]));
+  }
+  return text;
+}
+
+/// Null if no step can be opened.
+const json* LastInFull(const json& steps)
+{
+  const json* last = nullptr;
+  for (const json& step : steps) {
+    last = step.contains("variables") ? &step : last;
+  }
+  return last;
+}
+
+std::string Summary(const json& all, const json* shown)
+{
+  const auto count = all["step_count"].get<std::uint64_t>();
+  const bool dated = all.contains("dates");
+  const json& times = dated ? all["dates"] : all["times"];
+  const auto text = [dated](const json& time) { return dated ? Name(time) : Number(time.get<double>()); };
+  std::string summary = fmt::format("{}\n  format: {}\n  steps: {}, {} {}\n", Name(all["path"]),
+      Name(all["format"]), count, dated ? (count == 1 ? "date" : "dates") : (count == 1 ? "time" : "times"),
+      Span(text(times[0]), text(times[1])));
+  if (shown) {
+    const int dimension = (*shown)["dimension"].get<int>();
+    summary += fmt::format("  grid: {}-D, {}{}\n", dimension, Name((*shown)["grid"]),
+        all["bounds"].is_null() ? ", positions in a variable" : ", " + BoundsText(all["bounds"], dimension));
+  }
+  return summary;
+}
+
+/// What people read of the JSON of `patchio info`: a summary, the last step in full, a line for each step,
+/// then what is wrong.
+std::string InfoText(const json& all)
+{
+  const json& steps = all["steps"];
+  const json* const shown = LastInFull(steps);
+  std::string text = Summary(all, shown) + (shown ? StepText(*shown) : "") + StepLines(steps);
+  std::string end;
+  std::set<json> said;
+  for (const json& step : steps) {
+    end += FaultsOfStep(step, said);
+  }
+  for (const char* const kind : {"warnings", "sidecar_warnings", "notes"}) {
+    for (const json& line : all[kind]) {
+      end += (std::string(kind) == "notes" ? "note: " : "warning: ") + Name(line) + "\n";
+    }
+  }
+  text += end.empty() ? "" : "\n" + end;
+  text.pop_back();
+  return text;
+}
 
 using nlohmann::json;
 

@@ -5,27 +5,184 @@
 #include "Probe/Interrupt.h"
 #include "Probe/Measure.h"
 #include "Probe/Progress.h"
+#include "Probe/Result.h"
+#include "Probe/Settings.h"
 #include "Probe/StudyFiles.h"
-#include "Probe/StudyOutcome.h"
-#include "Probe/StudyPlan.h"
 #include "Session.h"
 #include "Support/ByteText.h"
+#include "Support/Communicator.h"
 #include "Support/Error.h"
 #include "Support/Memory.h"
 #include "Support/RunOnAllRanks.h"
 #include "Support/Stopwatch.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <random>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace patchio::probe {
 namespace {
+
+/// Size of the file that shows whether files leave this machine's memory.
+constexpr std::uint64_t CacheCheckBytes = 64u << 20;
+
+/// A point and what is needed to measure it.
+struct Planned
+{
+  PointKey Key;
+  Function What;
+};
+
+/// The same on all ranks.
+class StudyPlan
+{
+public:
+  /// Throws Error where the settings make no sense, or leave nothing to measure. Keeps references.
+  StudyPlan(const Settings& settings, const Communicator& ranks);
+
+  const Choice& Wanted() const { return this->Chosen; }
+  const std::vector<Planned>& Points() const { return this->All; }
+  /// This rank's part of a file of about `size` bytes.
+  Layout LayoutOf(View view, std::uint64_t size) const;
+  /// Bytes of all test files.
+  std::uint64_t BytesOfFiles() const;
+  /// Bytes of memory that a rank needs at once.
+  double MostMemory() const;
+
+private:
+  void Consider(const Function& function, View view, std::uint64_t size, std::uint64_t block);
+
+  const Settings& How;
+  const Communicator& Ranks;
+  Choice Chosen;
+  std::vector<Planned> All;
+};
+
+StudyPlan::StudyPlan(const Settings& settings, const Communicator& ranks)
+    : How(settings), Ranks(ranks), Chosen(CheckSettings(settings, ranks.Size()))
+{
+  for (const Function& function : this->Chosen.Functions) {
+    for (const View view : this->Chosen.Views) {
+      for (const std::uint64_t size : this->Chosen.Sizes) {
+        for (const std::uint64_t block : this->Chosen.Blocks) {
+          this->Consider(function, view, size, block);
+        }
+      }
+    }
+  }
+  if (this->All.empty()) {
+    throw Error(
+        "The selected options leave nothing to measure. Shared pointers only support the view own, writes do "
+        "not support the view whole, and a block must fit into the part of a rank.");
+  }
+}
+
+void StudyPlan::Consider(const Function& function, View view, std::uint64_t size, std::uint64_t block)
+{
+  const Layout layout = this->LayoutOf(view, size);
+  if (Applies(function, view) && block <= layout.PartBytes()) {
+    this->All.push_back({{function.Name, view, size, block}, function});
+  }
+}
+
+Layout StudyPlan::LayoutOf(View view, std::uint64_t size) const
+{
+  const int count = this->Ranks.Size();
+  return {view, this->Ranks.Rank(), count, DivisibleSize(size, count, this->How.Piece), this->How.Piece};
+}
+
+std::uint64_t StudyPlan::BytesOfFiles() const
+{
+  std::uint64_t bytes = std::min(CacheCheckBytes, this->Chosen.Sizes.back());
+  for (const std::uint64_t size : this->Chosen.Sizes) {
+    bytes += size;
+  }
+  return bytes + (this->How.InfluenceSeconds > 0 ? 2 * this->Chosen.Sizes.back() : 0);
+}
+
+double StudyPlan::MostMemory() const
+{
+  double most = 0;
+  for (const Planned& point : this->All) {
+    const Layout layout = this->LayoutOf(point.Key.Shape, point.Key.FileBytes);
+    const auto ring = static_cast<double>(std::max(RingBytes, point.Key.Block * (this->How.InFlight + 1)));
+    most = std::max(most, std::min(ring, 2.0 * layout.ViewBytes()));
+  }
+  return most;
+}
+
+constexpr double FirstDoubt = 0.2;  ///< that a feature is noise; one that is worth another look may be
+
+/// At most so many features of all curves, the surest first. All ranks find the same, as they have the same
+/// rates.
+std::vector<FeatureResult> FeaturesToRefine(const Result& found, const Choice& wanted, int most)
+{
+  std::vector<FeatureResult> candidates;
+  FeatureOptions options;
+  options.Doubt = FirstDoubt;
+  for (const Function& function : wanted.Functions) {
+    for (const View view : wanted.Views) {
+      for (const std::uint64_t size : wanted.Sizes) {
+        for (const Feature& feature : FindFeatures(CurveOf(found, function.Name, view, size), options)) {
+          FeatureResult candidate;
+          candidate.Function = function.Name;
+          candidate.Shape = view;
+          candidate.FileBytes = size;
+          candidate.First = feature;
+          candidates.push_back(candidate);
+        }
+      }
+    }
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+      [](const auto& a, const auto& b) { return a.First.Certainty > b.First.Certainty; });
+  candidates.resize(std::min<std::size_t>(candidates.size(), most));
+  return candidates;
+}
+
+/// Faults, rates of memory, and files that were left out in part as they would have taken more than
+/// `mostSeconds`.
+std::vector<std::string> WarningsOf(const Result& found, double mostSeconds)
+{
+  std::vector<std::string> warnings;
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> texts;
+  int cached = 0, read = 0, cut = 0;
+  for (const auto& [key, point] : found.Points) {
+    if (!point.Error.empty() && point.Error.rfind("not tried", 0) != 0) {
+      auto& views = texts[{key.Function, point.Error}];
+      if (views.empty() || views.back() != NameOf(key.Shape)) {
+        views.push_back(NameOf(key.Shape));
+      }
+    }
+    read += !point.Rates.empty() && !SelectFunctions({key.Function}).front().Write ? 1 : 0;
+    cached += point.Cached ? 1 : 0;
+    cut += point.Cut ? 1 : 0;
+  }
+  for (const auto& [what, views] : texts) {
+    warnings.push_back(fmt::format("{} ({}): {}", what.first, fmt::join(views, ", "), what.second));
+  }
+  if (cached > 0) {
+    warnings.push_back(
+        fmt::format("{} of {} read measurements were as fast as memory, or had the file in memory. They say "
+                    "little about the storage.",
+            cached, read));
+  }
+  if (cut > 0) {
+    warnings.push_back(fmt::format(
+        "{} measurements skipped a part of the file, because the whole file takes more than {:g} s.", cut,
+        mostSeconds));
+  }
+  return warnings;
+}
 
 constexpr int MostFaults = 3;          // of a function in a view, before the others are not tried any more
 constexpr double SecondsOfSaving = 2;  // between two

@@ -1,9 +1,11 @@
 // From the catalog to the bytes in the processor_cluster files, which threads look into. The answer is the
 // same for any number of threads.
+#include "Catalog/Catalog.h"
+#include "Catalog/Extent.h"
 #include "Formats/LocateTask.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiNames.h"
-#include "Formats/SAMRAI/SamraiPatchLocator.h"
+#include "Hdf5/Structure.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 
@@ -11,14 +13,405 @@
 #include <tbb/enumerable_thread_specific.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace fs = std::filesystem;
 
 namespace patchio::samrai {
 namespace {
+
+/// State of a file that several threads look into.
+struct SharedFile
+{
+  std::string Path;
+  std::atomic<std::uint64_t> Listed{0};  ///< chunks, by all threads
+  /// More chunks than hdf5::MostChunks(): from now on none are listed, and what was located is void.
+  std::atomic<bool> TooMany{false};
+};
+
+/// For one thread; several may look into one file. All methods throw Error, with the file and what is wrong
+/// in it.
+class ClusterFile
+{
+public:
+  /// Turns to a file of so many bytes; `shared` must outlive that.
+  void Open(SharedFile& shared, hdf5::ReadAt read, std::uint64_t bytes);
+  const std::string& Path() const { return this->Shared->Path; }
+
+  void OpenPatch(const Patch& patch);
+  // Names count from the patch that was opened last.
+  bool Has(const std::string& name);
+  hdf5::Dataset Describe(const std::string& name);
+  /// Returns whether so many chunks more may be listed: lists that no sound file needs must not fill the
+  /// memory.
+  bool MayList(std::uint64_t chunks);
+  /// Fills ChunksOf(dataset) chunks.
+  void ListChunks(const std::string& name, const hdf5::Dataset& dataset, Chunk* chunks);
+
+private:
+  template <typename Work>
+  auto Guarded(const std::string& name, const Work& work) const;
+  hdf5::Group GroupIn(const hdf5::Group& group, const std::string& name);
+  std::string FullName(const std::string& name) const;
+
+  SharedFile* Shared = nullptr;
+  hdf5::Structure Reader;
+  Patch Current;                ///< the patch at hand
+  int Writer = -1, Level = -1;  ///< of the level at hand
+  hdf5::Group LevelGroup, PatchGroup;
+};
+
+constexpr const char* DamagedOrForeign = "The file is damaged or does not belong to this summary";
+
+/// "/processor.00000/level.00001/patch.00002"
+std::string PatchGroupName(const Patch& patch)
+{
+  return Numbered("/processor.", patch.Writer) + Numbered("/level.", patch.Level) +
+         Numbered("/patch.", patch.Number);
+}
+
+template <typename Work>
+auto ClusterFile::Guarded(const std::string& name, const Work& work) const
+{
+  return hdf5::NameErrors(
+      this->Path(), [&] { return this->FullName(name); }, work);
+}
+
+void ClusterFile::Open(SharedFile& shared, hdf5::ReadAt read, std::uint64_t bytes)
+{
+  this->Shared = &shared;
+  this->Writer = this->Level = -1;
+  hdf5::OpenNamed(this->Reader, shared.Path, std::move(read), bytes);
+}
+
+hdf5::Group ClusterFile::GroupIn(const hdf5::Group& group, const std::string& name)
+{
+  const std::optional<std::uint64_t> header = this->Reader.Find(group, name);
+  if (!header) {
+    throw FileError(
+        this->Path(), fmt::format("a group '{}'", PatchGroupName(this->Current)), "none", DamagedOrForeign);
+  }
+  return this->Reader.OpenGroup(*header);
+}
+
+void ClusterFile::OpenPatch(const Patch& patch)
+{
+  this->Current = patch;
+  this->Guarded({}, [&] {
+    if (patch.Writer != this->Writer || patch.Level != this->Level) {
+      this->Writer = this->Level = -1;
+      const hdf5::Group root = this->Reader.OpenGroup(this->Reader.Root());
+      const hdf5::Group writer = this->GroupIn(root, Numbered("processor.", patch.Writer));
+      this->LevelGroup = this->GroupIn(writer, Numbered("level.", patch.Level));
+      this->Writer = patch.Writer;
+      this->Level = patch.Level;
+    }
+    this->PatchGroup = this->GroupIn(this->LevelGroup, Numbered("patch.", patch.Number));
+  });
+}
+
+std::string ClusterFile::FullName(const std::string& name) const
+{
+  return PatchGroupName(this->Current) + (name.empty() ? "" : "/") + name;
+}
+
+bool ClusterFile::Has(const std::string& name)
+{
+  return this->Guarded(name, [&] { return this->Reader.FindPath(this->PatchGroup, name).has_value(); });
+}
+
+hdf5::Dataset ClusterFile::Describe(const std::string& name)
+{
+  const bool isHere = name.find('/') == std::string::npos;
+  return this->Guarded(name, [&] {
+    const std::optional<std::uint64_t> header =
+        isHere ? this->Reader.Find(this->PatchGroup, name) : this->Reader.FindPath(this->PatchGroup, name);
+    if (!header) {
+      throw FileError(this->Path(), fmt::format("a data set '{}', as the summary says", this->FullName(name)),
+          "none", DamagedOrForeign);
+    }
+    return this->Reader.Describe(*header);
+  });
+}
+
+bool ClusterFile::MayList(std::uint64_t chunks)
+{
+  const std::uint64_t most = hdf5::MostChunks(this->Reader.SizeOfFile());
+  chunks = std::min(chunks, most + 1);  // the sum must not overflow
+  if (!this->Shared->TooMany && (this->Shared->Listed += chunks) > most) {
+    this->Shared->TooMany = true;
+  }
+  return !this->Shared->TooMany;
+}
+
+void ClusterFile::ListChunks(const std::string& name, const hdf5::Dataset& dataset, Chunk* chunks)
+{
+  this->Guarded(name, [&] { this->Reader.ListChunks(dataset, chunks); });
+}
+
+/// Names of all variables' data sets, one for each component.
+using ComponentNames = std::vector<std::vector<std::string>>;
+
+/// For one thread. What it is given must outlive it.
+class SamraiPatchLocator
+{
+public:
+  SamraiPatchLocator(
+      const Catalog& catalog, const std::vector<PatchVariable>& requests, const ComponentNames& names)
+      : Data(catalog), Requests(requests), Names(names)
+  {
+  }
+
+  /// Appends the locations of requests *begin .. *(end - 1), all of one patch, to `found`. Extents get the
+  /// file number `file`, problems the index of their location in `found`.
+  void Locate(
+      ClusterFile& cluster, int file, const std::size_t* begin, const std::size_t* end, LocationTable& found);
+
+private:
+  using Dataset = hdf5::Dataset;
+
+  /// The one request that is being located.
+  struct Task
+  {
+    ClusterFile& Cluster;
+    int File;
+    PatchVariable Request;
+    LocationTable& Found;
+  };
+
+  Location LocateVariable(const Task& task);
+  Location LocateSparse(const Task& task);
+  Dataset Find(const Task& task, const std::string& name, ElementType type) const;
+  Dataset FindContiguous(const Task& task, const std::string& name, ElementType type) const;
+  std::string FullName(const Task& task, const std::string& name) const;
+  Location AddExtents(const Task& task);
+  Location AddChunked(const Task& task, const std::vector<std::string>& names);
+  Location AddLibrary(const Task& task, const std::vector<std::string>& names, const std::string& reason);
+
+  const Catalog& Data;
+  const std::vector<PatchVariable>& Requests;
+  const ComponentNames& Names;
+  std::vector<Dataset> Datasets;  ///< of the request at hand, one for each component
+};
+
+using hdf5::StorageLayout;
+using hdf5::TypeClass;
+
+/// The layout that all have; none when they differ.
+StorageLayout CommonLayout(const std::vector<hdf5::Dataset>& datasets)
+{
+  const StorageLayout first = datasets.front().Layout;
+  const bool same = std::all_of(datasets.begin(), datasets.end(),
+      [&](const hdf5::Dataset& dataset) { return dataset.Layout == first; });
+  return same ? first : StorageLayout::Library;
+}
+
+/// Why the library has to read them.
+std::string LibraryReason(const std::vector<hdf5::Dataset>& datasets)
+{
+  for (const hdf5::Dataset& dataset : datasets) {
+    if (dataset.Layout == StorageLayout::Library) {
+      return dataset.Reason;
+    }
+  }
+  return "components of different layouts";
+}
+
+Extent ExtentOf(const hdf5::Dataset& dataset, int file)
+{
+  const ElementType type = dataset.Class == TypeClass::Float ? ElementType::Float32 : ElementType::Int32;
+  return {dataset.Offset, dataset.Values * SizeOf(type), file, type, dataset.BigEndian};
+}
+
+ComponentNames NamesOfComponents(const Catalog& catalog)
+{
+  ComponentNames names(catalog.Variables.size());
+  for (std::size_t v = 0; v < names.size(); ++v) {
+    const Variable& variable = catalog.Variables[v];
+    for (int c = 0; c < variable.Components; ++c) {
+      names[v].push_back(ComponentName(variable.StoredName, variable.Components, c));
+    }
+  }
+  return names;
+}
+
+void SamraiPatchLocator::Locate(
+    ClusterFile& cluster, int file, const std::size_t* begin, const std::size_t* end, LocationTable& found)
+{
+  std::string fault;
+  try {
+    cluster.OpenPatch(this->Data.Patches[this->Requests[*begin].Patch]);
+  } catch (const Error& error) {
+    fault = error.what();
+  }
+  for (; begin != end; ++begin) {
+    found.Locations.emplace_back();
+    std::string problem = fault;
+    if (fault.empty()) {
+      try {
+        const Task task{cluster, file, this->Requests[*begin], found};
+        const bool sparse = this->Data.Variables[task.Request.Variable].Material >= 0;
+        found.Locations.back() = sparse ? this->LocateSparse(task) : this->LocateVariable(task);
+      } catch (const Error& error) {
+        problem = error.what();
+      }
+    }
+    if (!problem.empty()) {
+      found.Locations.back() = MakeLocation(Encoding::Missing, 0, 0);
+      found.Problems.push_back({found.Locations.size() - 1, problem});
+    }
+  }
+}
+
+Location SamraiPatchLocator::LocateVariable(const Task& task)
+{
+  const auto [patch, variable] = task.Request;
+  const std::vector<std::string>& names = this->Names[variable];
+  const auto wanted = static_cast<std::uint64_t>(this->Data.StoredTuples(variable, patch));
+  this->Datasets.clear();
+  for (const std::string& name : names) {
+    this->Datasets.push_back(this->Find(task, name, ElementType::Float32));
+    const std::uint64_t values = this->Datasets.back().Values;
+    if (values != wanted) {
+      throw FileError(task.Cluster.Path(),
+          fmt::format(
+              "{} values in '{}', from the patch's box and ghosts", wanted, this->FullName(task, name)),
+          fmt::format("{}", values), "The file does not match its summary, and may come from another run");
+    }
+  }
+  switch (CommonLayout(this->Datasets)) {
+    case StorageLayout::Contiguous:
+      return this->AddExtents(task);
+    case StorageLayout::Chunked:
+      return this->AddChunked(task, names);
+    default:
+      return this->AddLibrary(task, names, LibraryReason(this->Datasets));
+  }
+}
+
+Location SamraiPatchLocator::LocateSparse(const Task& task)
+{
+  const auto [patch, variable] = task.Request;
+  const auto cells = static_cast<std::uint64_t>(this->Data.StoredTuples(variable, patch));
+  this->Datasets = {this->FindContiguous(task, "materials/mat_list", ElementType::Int32)};
+  const std::uint64_t listed = this->Datasets.front().Values;
+  if (listed != cells && listed != 1) {
+    throw FileError(task.Cluster.Path(),
+        fmt::format("1 or {} values in '{}'", cells, this->FullName(task, "materials/mat_list")),
+        fmt::format("{}", listed), "The file does not match its summary");
+  }
+  if (task.Cluster.Has("materials/mix_mat")) {
+    const Dataset material = this->FindContiguous(task, "materials/mix_mat", ElementType::Int32);
+    const Dataset next = this->FindContiguous(task, "materials/next_mat", ElementType::Int32);
+    const Dataset fraction = this->FindContiguous(task, "materials/vol_fracs", ElementType::Float32);
+    if (next.Values != material.Values || fraction.Values != material.Values) {
+      throw FileError(task.Cluster.Path(),
+          fmt::format("mix arrays of equal length in '{}'", this->FullName(task, "materials")),
+          fmt::format("{}, {} and {} values", material.Values, next.Values, fraction.Values),
+          "The file is damaged");
+    }
+    this->Datasets.insert(this->Datasets.end(), {material, next, fraction});
+  }
+  Location location = this->AddExtents(task);
+  location.Kind = Encoding::SparseMaterials;
+  location.Material = this->Data.Variables[variable].Material;
+  return location;
+}
+
+hdf5::Dataset SamraiPatchLocator::Find(const Task& task, const std::string& name, ElementType type) const
+{
+  Dataset dataset = task.Cluster.Describe(name);
+  const TypeClass wanted = type == ElementType::Float32 ? TypeClass::Float : TypeClass::Integer;
+  if (dataset.ElementBytes != SizeOf(type) || dataset.Class != wanted) {
+    throw FileError(task.Cluster.Path(),
+        fmt::format("4-byte {} in '{}'", type == ElementType::Float32 ? "floats" : "integers",
+            this->FullName(task, name)),
+        "another type", "The file is damaged, or was not written by SAMRAI's VisIt writer");
+  }
+  if (!dataset.Reason.empty()) {
+    hdf5::CheckReadable(dataset, this->FullName(task, name), task.Cluster.Path());
+  }
+  return dataset;
+}
+
+hdf5::Dataset SamraiPatchLocator::FindContiguous(
+    const Task& task, const std::string& name, ElementType type) const
+{
+  Dataset dataset = this->Find(task, name, type);
+  if (dataset.Layout != StorageLayout::Contiguous) {
+    throw FileError(task.Cluster.Path(), fmt::format("contiguous values in '{}'", this->FullName(task, name)),
+        dataset.Layout == StorageLayout::Chunked ? "values in chunks" : dataset.Reason,
+        "Repack the file with 'h5repack -l CONTI', because PatchIO does not support chunked sparse "
+        "materials");
+  }
+  return dataset;
+}
+
+std::string SamraiPatchLocator::FullName(const Task& task, const std::string& name) const
+{
+  return PatchGroupName(this->Data.Patches[task.Request.Patch]) + "/" + name;
+}
+
+Location SamraiPatchLocator::AddExtents(const Task& task)
+{
+  std::vector<Extent>& extents = task.Found.Extents;
+  const std::size_t first = extents.size();
+  for (const Dataset& dataset : this->Datasets) {
+    extents.push_back(ExtentOf(dataset, task.File));
+  }
+  return MakeLocation(Encoding::Raw, first, this->Datasets.size());
+}
+
+Location SamraiPatchLocator::AddChunked(const Task& task, const std::vector<std::string>& names)
+{
+  std::uint64_t listed = 0;  // cannot overflow: each array has at most as many chunks as values
+  for (const Dataset& dataset : this->Datasets) {
+    listed += ChunksOf(dataset);
+  }
+  if (!task.Cluster.MayList(listed)) {
+    return this->AddLibrary(task, names, hdf5::MoreChunksThanFit);
+  }
+  LocationTable& found = task.Found;
+  const std::size_t firstArray = found.ChunkedArrays.size();
+  const std::size_t firstChunk = found.Chunks.size();
+  found.Chunks.resize(firstChunk + listed);
+  std::size_t next = firstChunk;
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    const Dataset& dataset = this->Datasets[c];
+    task.Cluster.ListChunks(names[c], dataset, found.Chunks.data() + next);
+    ChunkedArray array = ArrayOf(dataset, ElementType::Float32, task.File);
+    array.FirstChunk = next;
+    array.ChunkCount = ChunksOf(dataset);
+    next += array.ChunkCount;
+    found.ChunkedArrays.push_back(array);
+  }
+  return MakeLocation(Encoding::Chunked, firstArray, names.size());
+}
+
+Location SamraiPatchLocator::AddLibrary(
+    const Task& task, const std::vector<std::string>& names, const std::string& reason)
+{
+  std::vector<LibraryArray>& arrays = task.Found.LibraryArrays;
+  const std::size_t first = arrays.size();
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    LibraryArray array;
+    array.File = task.File;
+    array.Dataset = this->FullName(task, names[c]);
+    array.Count = this->Datasets[c].Values;
+    array.Reason = reason;
+    arrays.push_back(std::move(array));
+  }
+  return MakeLocation(Encoding::Library, first, names.size());
+}
 
 /// Consecutive requests of one patch.
 struct PatchRun
