@@ -107,6 +107,9 @@ void FileBytes::Read(std::uint64_t address, std::byte* into, std::size_t bytes)
   if (address > end || bytes > end - address) {
     throw Corrupt("an address outside the file");
   }
+  if (bytes == 0) {
+    return;  // `into` may be null
+  }
   std::uint64_t offset = this->Base + address;
   if (this->Whole) {
     std::memcpy(into, this->Buffer.get() + offset, bytes);
