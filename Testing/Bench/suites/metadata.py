@@ -2,7 +2,7 @@
 parallel I/O by L. Cao et al.).
 
 "Open" is all work before the first value can be read: the description of the step, and the locations of all its data sets, with
-the HDF5 library, with PatchIO's own index reader (the first open, which writes the index file), or from the index file (each later open)."""
+the HDF5 library, with PatchIO's own reader (the first open, which writes the index file), or from the index file (each later open)."""
 import json
 import os
 import shutil
