@@ -115,7 +115,11 @@ Dataset File::Describe(const std::string& dataset) const
   Dataset info = this->Guarded(dataset, [&] { return this->Reader->Describe(this->AddressOf(dataset)); });
   if (info.Layout == StorageLayout::Virtual) {
     try {
-      this->TakeTypeOfParts(this->PartsOf(dataset, info), info);
+      const VirtualSources& sources = this->SourcesOf(dataset, info);
+      info.Class = sources.Type.Class;
+      info.IsPlain = sources.Type.IsPlain;
+      info.Signed = sources.Type.Signed;
+      info.ElementBytes = sources.Type.Bytes;
     } catch (const Unsupported& unsupported) {
       info.Layout = StorageLayout::Unsupported;
       info.Reason = unsupported.what();
@@ -171,15 +175,14 @@ std::string NearPath(const std::string& path, const std::string& name)
 
 }  // namespace
 
-/// Throws Unsupported and Error.
-VirtualPart File::PartOf(const VirtualMapping& mapping, const Dataset& info) const
+/// Throws Unsupported and Error. other: becomes the data set that has the values.
+VirtualPart File::PartOf(const VirtualMapping& mapping, const Dataset& info, Dataset& other) const
 {
   VirtualPart part;
   part.Path = NearPath(this->PathName, mapping.File);
   part.Dataset = Relative(mapping.Dataset);
   const File& file = this->NearFile(part.Path);
-  const Dataset other =
-      file.Guarded(part.Dataset, [&] { return file.Reader->Describe(file.AddressOf(part.Dataset)); });
+  other = file.Guarded(part.Dataset, [&] { return file.Reader->Describe(file.AddressOf(part.Dataset)); });
   if (other.Layout == StorageLayout::Virtual) {
     throw Unsupported("virtual data set of virtual data sets");
   }
@@ -191,30 +194,6 @@ VirtualPart File::PartOf(const VirtualMapping& mapping, const Dataset& info) con
   part.Count = here->Count;
   part.FirstThere = there->First;
   return part;
-}
-
-/// The values have the type of the parts, which may be another one: VTK's writer says float64 of float32.
-void File::TakeTypeOfParts(const std::vector<VirtualPart>& parts, Dataset& info) const
-{
-  const std::optional<ElementType> own = TypeOfValues(info);
-  bool isFirst = true;
-  for (const VirtualPart& part : parts) {
-    if (part.Path.empty()) {
-      continue;
-    }
-    const Dataset other = this->NearFile(part.Path).Describe(part.Dataset);
-    if (!isFirst && TypeOfValues(other) != TypeOfValues(info)) {
-      throw Unsupported("virtual data set of parts of different types");
-    }
-    isFirst = false;
-    info.Class = other.Class;
-    info.IsPlain = other.IsPlain;
-    info.Signed = other.Signed;
-    info.ElementBytes = other.ElementBytes;
-  }
-  if (info.Fill != 0 && TypeOfValues(info) != own) {
-    throw Unsupported("virtual data set of parts of different types");
-  }
 }
 
 namespace {
@@ -245,25 +224,39 @@ std::vector<VirtualPart> WithGaps(std::vector<VirtualPart> parts, std::uint64_t 
 
 }  // namespace
 
-const std::vector<VirtualPart>& File::PartsOf(const std::string& dataset, const Dataset& info) const
+/// The values have the type of the parts, which may be another one: VTK's writer says float64 of float32.
+const File::VirtualSources& File::SourcesOf(const std::string& dataset, const Dataset& info) const
 {
-  const auto known = this->Parts.find(dataset);
-  if (known != this->Parts.end()) {
+  const auto known = this->Sources.find(dataset);
+  if (known != this->Sources.end()) {
     return known->second;
   }
-  std::vector<VirtualPart> parts;
+  VirtualSources sources{
+      {}, {info.Class, info.IsPlain, info.BigEndian, info.Signed, false, info.ElementBytes, {}}};
+  const std::optional<ElementType> own = TypeOfValues(info);
   for (const VirtualMapping& mapping : this->Reader->Mappings(info)) {
-    parts.push_back(this->PartOf(mapping, info));
+    if (++this->Mapped > MostMappings) {
+      throw Unsupported("virtual data sets of too many parts");
+    }
+    Dataset other;
+    sources.Parts.push_back(this->PartOf(mapping, info, other));
+    if (sources.Parts.size() > 1 && TypeOfValues(other) != TypeOfNumber(sources.Type)) {
+      throw Unsupported("virtual data set of parts of different types");
+    }
+    sources.Type = {other.Class, other.IsPlain, other.BigEndian, other.Signed, false, other.ElementBytes, {}};
   }
-  parts = WithGaps(std::move(parts), info.Values);
-  return this->Parts.emplace(dataset, std::move(parts)).first->second;
+  if (info.Fill != 0 && TypeOfNumber(sources.Type) != own) {
+    throw Unsupported("virtual data set of parts of different types");
+  }
+  sources.Parts = WithGaps(std::move(sources.Parts), info.Values);
+  return this->Sources.emplace(dataset, std::move(sources)).first->second;
 }
 
 FoundDataset File::Find(const std::string& dataset) const
 {
   FoundDataset found{this->Describe(dataset), {}, {}};
   if (found.Info.Layout == StorageLayout::Virtual) {
-    found.Parts = this->PartsOf(dataset, found.Info);
+    found.Parts = this->SourcesOf(dataset, found.Info).Parts;
   }
   if (found.Info.Layout == StorageLayout::Chunked && this->ListChunks(dataset, found)) {
     this->Listed += found.Chunks.size();

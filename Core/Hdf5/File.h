@@ -108,9 +108,14 @@ private:
   void CheckRange(
       const std::string& dataset, const Dataset& info, std::uint64_t first, std::uint64_t count) const;
   bool ListChunks(const std::string& dataset, FoundDataset& found) const;
-  const std::vector<VirtualPart>& PartsOf(const std::string& dataset, const Dataset& info) const;
-  void TakeTypeOfParts(const std::vector<VirtualPart>& parts, Dataset& info) const;
-  VirtualPart PartOf(const VirtualMapping& mapping, const Dataset& info) const;
+  /// The parts of a virtual data set, and the type of their values.
+  struct VirtualSources
+  {
+    std::vector<VirtualPart> Parts;
+    Datatype Type;
+  };
+  const VirtualSources& SourcesOf(const std::string& dataset, const Dataset& info) const;
+  VirtualPart PartOf(const VirtualMapping& mapping, const Dataset& info, Dataset& other) const;
   const File& NearFile(const std::string& path) const;
   std::vector<std::byte> Stored(
       const std::string& dataset, const Dataset& info, std::uint64_t first, std::uint64_t count) const;
@@ -123,6 +128,8 @@ private:
   std::vector<T> Values(
       const std::string& dataset, const Dataset& info, std::uint64_t first, std::uint64_t count) const;
 
+  static constexpr std::uint64_t MostMappings = 1 << 19;
+
   const std::string PathName;
   std::uint64_t Bytes = 0;
   // What is known of the file so far.
@@ -130,7 +137,8 @@ private:
   mutable std::map<std::string, Group> Groups;  ///< those that were opened, by their paths
   const std::unique_ptr<Structure> Reader;
   mutable std::unique_ptr<LibraryFile> Library;
-  mutable std::map<std::string, std::vector<VirtualPart>> Parts;  ///< of virtual data sets
+  mutable std::map<std::string, VirtualSources> Sources;  ///< of virtual data sets
+  mutable std::uint64_t Mapped = 0;                       ///< their parts
   mutable std::map<std::string, std::unique_ptr<File>> NearFiles;
 };
 

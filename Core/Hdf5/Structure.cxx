@@ -12,8 +12,6 @@
 namespace patchio::hdf5 {
 namespace {
 
-constexpr int MostLinks = 16;  ///< soft links that lead to soft links
-
 /// The places of the superblock that either style has.
 struct Superblock
 {
@@ -156,7 +154,7 @@ Group Structure::OpenGroup(std::uint64_t header)
   return *std::move(group);
 }
 
-std::optional<std::uint64_t> Structure::Find(const Group& group, const std::string& name, int links)
+std::optional<std::uint64_t> Structure::Find(const Group& group, const std::string& name, int& links)
 {
   const std::optional<Link> link = this->Groups.Find(group, name);
   if (!link || link->Kind == Link::Style::Hard) {
@@ -165,12 +163,12 @@ std::optional<std::uint64_t> Structure::Find(const Group& group, const std::stri
   if (link->Kind == Link::Style::Elsewhere) {
     throw Unsupported(ExternalLink);
   }
-  Require(links < MostLinks, "links that lead to links");
+  Require(--links >= 0, "links that lead to links");
   const bool fromRoot = !link->Target.empty() && link->Target[0] == '/';
-  return this->FindPath(fromRoot ? this->OpenGroup(this->RootHeader) : group, link->Target, links + 1);
+  return this->FindPath(fromRoot ? this->OpenGroup(this->RootHeader) : group, link->Target, links);
 }
 
-std::optional<std::uint64_t> Structure::FindPath(const Group& group, const std::string& path, int links)
+std::optional<std::uint64_t> Structure::FindPath(const Group& group, const std::string& path, int& links)
 {
   Group current = group;
   std::optional<std::uint64_t> found;

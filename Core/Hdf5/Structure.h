@@ -55,12 +55,14 @@ public:
   /// when the group does not have it. Throws Unsupported for links to other files.
   std::optional<std::uint64_t> Find(const Group& group, const std::string& name)
   {
-    return this->Find(group, name, 0);
+    int links = MostLinks;
+    return this->Find(group, name, links);
   }
   /// The same for names with a slash between them.
   std::optional<std::uint64_t> FindPath(const Group& group, const std::string& path)
   {
-    return this->FindPath(group, path, 0);
+    int links = MostLinks;
+    return this->FindPath(group, path, links);
   }
   std::vector<std::string> Names(const Group& group) { return this->Groups.Names(group); }
 
@@ -83,12 +85,15 @@ public:
   void ReadStored(std::uint64_t offset, std::byte* into, std::size_t bytes);
 
 private:
+  /// Soft links that may be followed to find one object.
+  static constexpr int MostLinks = 16;
+
   void FindSuperblock();
   void ReadSuperblock1(std::uint64_t base);
   void ReadSuperblock2(std::uint64_t base);
   void ReadExtension(std::uint64_t header);
-  std::optional<std::uint64_t> Find(const Group& group, const std::string& name, int links);
-  std::optional<std::uint64_t> FindPath(const Group& group, const std::string& path, int links);
+  std::optional<std::uint64_t> Find(const Group& group, const std::string& name, int& links);
+  std::optional<std::uint64_t> FindPath(const Group& group, const std::string& path, int& links);
   Datatype SharedType(Cursor& message);
   Message SharedTypeMessage(Cursor& message);
   std::vector<std::byte> GlobalObject(std::uint64_t heap, std::uint32_t number, std::size_t most);

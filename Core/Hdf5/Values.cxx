@@ -237,7 +237,7 @@ std::vector<T> File::Gather(
 {
   this->CheckRange(dataset, info, first, count);
   std::vector<T> values;
-  for (const VirtualPart& part : this->PartsOf(dataset, info)) {
+  for (const VirtualPart& part : this->SourcesOf(dataset, info).Parts) {
     const std::uint64_t begin = std::max(first, part.First);
     const std::uint64_t end = std::min(first + count, part.First + part.Count);
     if (begin < end && part.Path.empty()) {

@@ -99,11 +99,27 @@ TEST_F(Hdf5File, FollowsNoExternalLink)
   EXPECT_THAT(MessageOf([&] { file.Names("/group"); }), HasSubstr("external link"));
 }
 
+namespace {
+
+std::string Repeated(const std::string& text, int times)
+{
+  std::string all;
+  for (int i = 0; i < times; ++i) {
+    all += text;
+  }
+  return all;
+}
+
+}  // namespace
+
+/// Not more than a few, which also ends the search in links that lead to themselves again and again.
 TEST_F(Hdf5File, FollowsSoftLinks)
 {
   const Hdf5Draft draft{{"/a/values", testing::Ints({1, 2})}, {"/a/near", testing::SoftLink("values")},
       {"/b/far", testing::SoftLink("/a/near")}, {"/folder", testing::SoftLink("a")},
-      {"/b/lost", testing::SoftLink("/nothing")}, {"/b/ring", testing::SoftLink("ring")}};
+      {"/b/lost", testing::SoftLink("/nothing")}, {"/b/ring", testing::SoftLink("ring")},
+      {"/a/self", testing::SoftLink("/a")},
+      {"/a/more", testing::SoftLink(Repeated("self/", 1000) + "values")}};
   for (const auto style : {testing::InOldStyle, testing::InNewStyle}) {
     testing::WriteHdf5(this->Path, draft, style);
     const hdf5::File file(this->Path);
@@ -111,8 +127,10 @@ TEST_F(Hdf5File, FollowsSoftLinks)
       EXPECT_EQ(file.Ints(name, 2), (std::vector<int>{1, 2})) << name;
     }
     EXPECT_FALSE(file.Has("/b/lost"));
-    EXPECT_THAT(MessageOf([&] { file.Ints("/b/ring", 1); }), HasSubstr("links that lead to links"));
-    EXPECT_EQ(file.Names("/folder"), (std::vector<std::string>{"near", "values"}));
+    for (const char* const name : {"/b/ring", "/a/more"}) {
+      EXPECT_THAT(MessageOf([&] { file.Ints(name, 1); }), HasSubstr("links that lead to links"));
+    }
+    EXPECT_EQ(file.Names("/folder"), (std::vector<std::string>{"more", "near", "self", "values"}));
   }
 }
 
