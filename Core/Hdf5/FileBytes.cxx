@@ -82,12 +82,7 @@ bool ComparesByDefault()
 
 }  // namespace
 
-FileBytes::FileBytes()
-    : Compares(ComparesByDefault()),
-      Buffer(new std::byte[std::max(WholeFile, WindowBytes * WindowCount)]),
-      Windows(WindowCount, NoWindow)
-{
-}
+FileBytes::FileBytes() : Compares(ComparesByDefault()), Windows(WindowCount, NoWindow) {}
 
 void FileBytes::Attach(ReadAt read, std::uint64_t bytes)
 {
@@ -95,6 +90,12 @@ void FileBytes::Attach(ReadAt read, std::uint64_t bytes)
   this->Bytes = bytes;
   this->Base = 0;
   this->Whole = bytes <= WholeFile;
+  const std::size_t room = this->Whole ? static_cast<std::size_t>(bytes) : WindowBytes * WindowCount;
+  if (this->Room < room) {
+    this->Room = 0;
+    this->Buffer.reset(new std::byte[room]);  // not filled with anything
+    this->Room = room;
+  }
   std::fill(this->Windows.begin(), this->Windows.end(), NoWindow);
   if (this->Whole) {
     this->File(0, this->Buffer.get(), bytes);

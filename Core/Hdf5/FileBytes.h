@@ -150,6 +150,7 @@ private:
   std::uint64_t Bytes = 0, Base = 0;
   bool Whole = false;
   bool Compares;
+  std::size_t Room = 0;                 ///< bytes of the buffer
   std::unique_ptr<std::byte[]> Buffer;  ///< the file, or the windows; memory is taken where it is used
   std::vector<std::uint64_t> Windows;   ///< which window of the file each of the buffer's is
 };
