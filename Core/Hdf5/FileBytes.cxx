@@ -97,7 +97,7 @@ void FileBytes::Attach(ReadAt read, std::uint64_t bytes)
     this->Room = room;
   }
   std::fill(this->Windows.begin(), this->Windows.end(), NoWindow);
-  if (this->Whole) {
+  if (this->Whole && bytes > 0) {
     this->File(0, this->Buffer.get(), bytes);
   }
 }

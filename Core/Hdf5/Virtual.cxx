@@ -19,18 +19,14 @@ std::uint64_t TakeRank(Cursor& cursor)
   return rank;
 }
 
-/// A regular hyperslab: begin, stride, number of blocks and their lengths, by axis.
+/// A regular hyperslab: for each axis begin, stride, number of blocks and their length.
 Selection TakeRegular(Cursor& cursor, std::uint64_t rank, std::size_t numberBytes)
 {
-  std::vector<std::uint64_t> parts[4];
-  for (auto& part : parts) {
-    for (std::uint64_t axis = 0; axis < rank; ++axis) {
-      part.push_back(cursor.TakeBytes(numberBytes));
-    }
-  }
-  Selection selection{false, parts[0], {}};
+  Selection selection{false, {}, {}};
   for (std::uint64_t axis = 0; axis < rank; ++axis) {
-    const std::uint64_t stride = parts[1][axis], blocks = parts[2][axis], length = parts[3][axis];
+    selection.Begin.push_back(cursor.TakeBytes(numberBytes));
+    const std::uint64_t stride = cursor.TakeBytes(numberBytes), blocks = cursor.TakeBytes(numberBytes);
+    const std::uint64_t length = cursor.TakeBytes(numberBytes);
     if (blocks == NoAddress || length == NoAddress) {
       throw Unsupported("virtual data set without an end");
     }

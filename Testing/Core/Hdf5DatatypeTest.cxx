@@ -1,6 +1,7 @@
 // Messages as old versions of the library wrote them, byte by byte from the format's description, as no
 // library at hand writes them.
 #include "Hdf5/DatasetMessages.h"
+#include "Hdf5/Virtual.h"
 
 #include <gtest/gtest.h>
 
@@ -49,6 +50,7 @@ public:
     Cursor whole(this->Bytes.data(), this->Bytes.size());
     EXPECT_THROW(take(whole), Error);
   }
+  const std::vector<std::byte>& All() const { return this->Bytes; }
   Message As(MessageType type) const
   {
     Message message;
@@ -204,6 +206,51 @@ TEST(Hdf5Datatype, RecordsOfTheFirstVersion)
   outside.Add<U32>({4}).Add<U64>({'a'}).Add<U32>({1, 0, 0, 0, 0, 0, 0, 0});
   outside.Add<std::uint8_t>({0x10, 8, 0, 0}).Add<U32>({4}).Add<std::uint16_t>({0, 32});
   outside.IsRefusedBy(TakeDatatype);
+}
+
+namespace {
+
+/// One mapping, from all of a data set to a selection.
+Draft MappingTo(const Draft& selection)
+{
+  Draft mapping({0});
+  mapping.Add<U64>({1}).Add<std::uint8_t>({'f', 0, 'x', 0}).Add<U32>({3, 1, 0, 0});
+  for (const std::byte byte : selection.All()) {
+    mapping.Add<std::uint8_t>({std::to_integer<std::uint8_t>(byte)});
+  }
+  return mapping;
+}
+
+}  // namespace
+
+/// Rows 2 to 4 of 3 values each, as each version of HDF5 writes them.
+TEST(Hdf5Datatype, SelectionsOfAllVersions)
+{
+  Draft blocks({}), regular({}), small({});
+  blocks.Add<U32>({2, 1, 0, 28, 2, 1, 2, 0, 4, 2});
+  regular.Add<U32>({2, 2}).Add<std::uint8_t>({1}).Add<U32>({68, 2}).Add<U64>({2, 1, 1, 3, 0, 3, 1, 3});
+  small.Add<U32>({2, 3}).Add<std::uint8_t>({1, 2}).Add<U32>({2}).Add<std::uint16_t>({2, 1, 3, 1, 0, 1, 1, 3});
+  Dataset rows;
+  rows.Rank = 2;
+  rows.Dims = {5, 3};
+  rows.Values = 15;
+  for (const Draft& selection : {blocks, regular, small}) {
+    const std::vector<VirtualMapping> mappings = TakeMappings(MappingTo(selection).All());
+    ASSERT_EQ(mappings.size(), 1u);
+    EXPECT_EQ(mappings[0].File, "f");
+    EXPECT_EQ(mappings[0].Dataset, "x");
+    EXPECT_TRUE(mappings[0].There.IsAll);
+    const std::optional<ValueRun> run = RunOf(mappings[0].Here, rows);
+    ASSERT_TRUE(run);
+    EXPECT_EQ(run->First, 6u);
+    EXPECT_EQ(run->Count, 9u);
+  }
+  Draft endless({}), apart({});
+  endless.Add<U32>({2, 2}).Add<std::uint8_t>({1}).Add<U32>({36, 1}).Add<U64>({0, 1, ~U64(0), 1});
+  apart.Add<U32>({2, 2}).Add<std::uint8_t>({1}).Add<U32>({36, 1}).Add<U64>({0, 3, 2, 1});
+  EXPECT_THROW(TakeMappings(MappingTo(endless).All()), Unsupported);
+  EXPECT_THROW(TakeMappings(MappingTo(apart).All()), Unsupported);
+  EXPECT_THROW(TakeMappings(Draft({0, 255, 255, 0, 0, 0, 0, 0, 0}).All()), Corrupt);
 }
 
 }  // namespace patchio::hdf5
