@@ -182,6 +182,15 @@ std::byte* ChunkDecoder::Buffer::Room(std::size_t bytes)
   return this->Memory.get();
 }
 
+void ChunkDecoder::Trim(std::size_t most)
+{
+  for (Buffer& buffer : this->Plain) {
+    if (buffer.Bytes > most) {
+      buffer = Buffer();
+    }
+  }
+}
+
 std::byte* ChunkDecoder::OtherRoom(const Span& data, std::size_t bytes)
 {
   return this->Plain[data.Data == this->Plain[0].Memory.get() ? 1 : 0].Room(bytes);

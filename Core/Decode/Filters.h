@@ -40,6 +40,9 @@ public:
   bool InflateTo(const std::array<FilterKind, ChunkedArray::MaximumFilters>& filters, std::uint32_t skipped,
       const std::byte* stored, std::size_t storedBytes, std::byte* values, std::size_t chunkBytes);
 
+  /// Gives back the memory of buffers with more than `most` bytes. What Undo() returned is no longer valid.
+  void Trim(std::size_t most);
+
 private:
   /// Memory that grows and is not filled with anything.
   struct Buffer

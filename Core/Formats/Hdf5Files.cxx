@@ -106,8 +106,7 @@ Location Hdf5Files::Append(
       return hdf5::AppendPart(source, source.Type, other.Dataset, there, source.File, this->Table);
     }
   }
-  throw hdf5::UnsupportedError(this->Table.Files[static_cast<std::size_t>(found.File)],
-      "virtual data set that has the values of a patch from several others", name);
+  throw hdf5::UnsupportedError(this->Table.Files[static_cast<std::size_t>(found.File)], SeveralParts, name);
 }
 
 }  // namespace patchio

@@ -18,6 +18,9 @@ struct LocatedDataset : hdf5::FoundDataset
   std::string Problem;  ///< why the data set cannot be used; empty: it can
 };
 
+/// Why a patch cannot be read; see hdf5::UnsupportedError().
+constexpr const char* SeveralParts = "virtual data set that has the values of a patch from several others";
+
 /// For the thread that has called Locate().
 class Hdf5Files
 {

@@ -1,6 +1,7 @@
 #include "Hdf5/DatasetMessages.h"
 
 #include "Hdf5/Library.h"
+#include "Hdf5/LibraryFile.h"
 #include "Support/ByteOrder.h"
 
 #include <fmt/format.h>

@@ -4,6 +4,7 @@
 #include "Hdf5/LibraryFile.h"
 #include "Support/PlainFile.h"
 #include "Support/RegularFile.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -12,15 +13,11 @@
 #include <utility>
 
 namespace patchio::hdf5 {
-namespace {
 
-/// Without the slash in front of it.
 std::string Relative(const std::string& object)
 {
   return object.substr(std::min(object.find_first_not_of('/'), object.size()));
 }
-
-}  // namespace
 
 File::File(const std::string& path) : PathName(path), Reader(std::make_unique<Structure>())
 {
@@ -131,7 +128,7 @@ Dataset File::Describe(const std::string& dataset) const
 }
 
 /// The file of a virtual data set's values.
-const File& File::NearFile(const std::string& path) const
+const File& File::NearFile(const std::string& path, const std::string& dataset) const
 {
   if (path == this->PathName) {
     return *this;
@@ -142,7 +139,11 @@ const File& File::NearFile(const std::string& path) const
   }
   std::unique_ptr<File>& file = this->NearFiles[path];
   if (!file) {
-    file = std::make_unique<File>(path);
+    const std::string fault = CatchError([&] { file = std::make_unique<File>(path); });
+    if (!fault.empty()) {
+      throw Error(fmt::format("{}: '{}' has values of another file, which cannot be read. {}", this->PathName,
+          PlainText(dataset), fault));
+    }
   }
   return *file;
 }
@@ -176,12 +177,13 @@ std::string NearPath(const std::string& path, const std::string& name)
 }  // namespace
 
 /// Throws Unsupported and Error. other: becomes the data set that has the values.
-VirtualPart File::PartOf(const VirtualMapping& mapping, const Dataset& info, Dataset& other) const
+VirtualPart File::PartOf(
+    const std::string& dataset, const VirtualMapping& mapping, const Dataset& info, Dataset& other) const
 {
   VirtualPart part;
   part.Path = NearPath(this->PathName, mapping.File);
   part.Dataset = Relative(mapping.Dataset);
-  const File& file = this->NearFile(part.Path);
+  const File& file = this->NearFile(part.Path, dataset);
   other = file.Guarded(part.Dataset, [&] { return file.Reader->Describe(file.AddressOf(part.Dataset)); });
   if (other.Layout == StorageLayout::Virtual) {
     throw Unsupported("virtual data set of virtual data sets");
@@ -239,7 +241,7 @@ const File::VirtualSources& File::SourcesOf(const std::string& dataset, const Da
       throw Unsupported("virtual data sets of too many parts");
     }
     Dataset other;
-    sources.Parts.push_back(this->PartOf(mapping, info, other));
+    sources.Parts.push_back(this->PartOf(dataset, mapping, info, other));
     if (sources.Parts.size() > 1 && TypeOfValues(other) != TypeOfNumber(sources.Type)) {
       throw Unsupported("virtual data set of parts of different types");
     }
@@ -282,9 +284,18 @@ bool File::ListChunks(const std::string& dataset, FoundDataset& found) const
 bool HasSignature(const std::string& path)
 {
   try {
+    constexpr std::uint64_t longestUserBlock = 1 << 16;
+    const PlainFile file(path);
     char bytes[Signature.size()] = {};
-    return PlainFile(path).ReadSome(0, bytes, sizeof bytes) == sizeof bytes &&
-           std::string_view(bytes, sizeof bytes) == Signature;
+    for (std::uint64_t offset = 0; offset <= longestUserBlock; offset = offset == 0 ? 512 : 2 * offset) {
+      if (file.ReadSome(offset, bytes, sizeof bytes) < sizeof bytes) {
+        return false;
+      }
+      if (std::string_view(bytes, sizeof bytes) == Signature) {
+        return true;
+      }
+    }
+    return false;
   } catch (const Error&) {
     return false;  // a folder, a pipe, or nothing that can be read
   }
@@ -337,7 +348,7 @@ Location AppendPart(const FoundDataset& found, ElementType type, const std::stri
   LibraryArray array;
   array.File = file;
   array.Type = type;
-  array.Dataset = "/" + name;
+  array.Dataset = "/" + Relative(name);
   array.First = part.First;
   array.Count = part.Count;
   array.Reason = found.Info.Reason;

@@ -24,6 +24,9 @@ struct VirtualPart
   std::uint64_t First = 0, Count = 0, FirstThere = 0;
 };
 
+/// The name of an object without the slashes in front of it.
+std::string Relative(const std::string& object);
+
 /// A data set with its chunks, in the order of their numbers, or with its parts, in that of their values.
 struct FoundDataset
 {
@@ -115,8 +118,9 @@ private:
     Datatype Type;
   };
   const VirtualSources& SourcesOf(const std::string& dataset, const Dataset& info) const;
-  VirtualPart PartOf(const VirtualMapping& mapping, const Dataset& info, Dataset& other) const;
-  const File& NearFile(const std::string& path) const;
+  VirtualPart PartOf(
+      const std::string& dataset, const VirtualMapping& mapping, const Dataset& info, Dataset& other) const;
+  const File& NearFile(const std::string& path, const std::string& dataset) const;
   std::vector<std::byte> Stored(
       const std::string& dataset, const Dataset& info, std::uint64_t first, std::uint64_t count) const;
   void ReadChunks(const std::string& dataset, const FoundDataset& found, std::uint64_t first,

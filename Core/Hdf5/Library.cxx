@@ -1,8 +1,10 @@
 #include "Hdf5/Library.h"
 
+#include "Support/Error.h"
+
+#include <fmt/format.h>
+
 #include <cstdlib>
-#include <map>
-#include <mutex>
 #include <utility>
 
 namespace patchio::hdf5 {
@@ -88,26 +90,40 @@ hid_t NativeType(ElementType type)
   return H5T_NATIVE_FLOAT;
 }
 
-bool LibraryIsAllowed()
+namespace {
+
+/// What the environment variable PATCHIO_HDF5 says; empty: nothing. Throws Error for a word without a
+/// meaning.
+std::string Wish()
 {
-  const char* const wish = std::getenv("PATCHIO_HDF5");
-  return !wish || std::string(wish) != "strict";
+  const char* const set = std::getenv("PATCHIO_HDF5");
+  const std::string wish = set ? set : "";
+  if (!wish.empty() && wish != "strict" && wish != "trust") {
+    throw Error(
+        fmt::format("The environment variable PATCHIO_HDF5 is '{}'; expected 'strict' or 'trust'. "
+                    "Set one of these, or none.",
+            PlainText(wish)));
+  }
+  return wish;
 }
 
-bool LibraryHasFilter(int filter)
+}  // namespace
+
+bool LibraryIsAllowed()
 {
-  static std::mutex lock;
-  static std::map<int, bool> known;
-  if (!LibraryIsAllowed()) {
-    return false;
-  }
-  const std::lock_guard<std::mutex> guard(lock);
-  const auto [entry, isNew] = known.emplace(filter, false);
-  if (isNew) {
-    const QuietScope quiet;
-    entry->second = H5Zfilter_avail(filter) > 0;
-  }
-  return entry->second;
+  return Wish() != "strict";
+}
+
+bool LibraryIsTrusted()
+{
+  return Wish() == "trust";
+}
+
+std::string LibraryVersion()
+{
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return fmt::format("{}.{}.{}", major, minor, release);
 }
 
 }  // namespace patchio::hdf5

@@ -41,10 +41,12 @@ std::string LastMessage();
 /// The library's type of numbers in memory.
 hid_t NativeType(ElementType type);
 
-/// False where PATCHIO_HDF5=strict forbids to read through the library.
+/// False where PATCHIO_HDF5=strict forbids to read through the library. Throws Error when that variable has
+/// another value than "strict", "trust" and none; so does LibraryIsTrusted().
 bool LibraryIsAllowed();
-/// True when the library can undo a filter, and may. The first call for a filter calls HDF5, which may load a
-/// plugin: other threads must not call HDF5 meanwhile.
-bool LibraryHasFilter(int filter);
+/// True where PATCHIO_HDF5=trust lets the library read in this process.
+bool LibraryIsTrusted();
+/// Of the library: "1.10.8".
+std::string LibraryVersion();
 
 }  // namespace patchio::hdf5

@@ -2,12 +2,12 @@
 
 #include "Hdf5/Library.h"
 #include "Support/Error.h"
+#include "Support/PlainFile.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,18 +17,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <new>
-#include <utility>
 #include <vector>
 
 namespace patchio::hdf5 {
 namespace {
-
-bool LibraryIsTrusted()
-{
-  const char* const wish = std::getenv("PATCHIO_HDF5");
-  return wish && std::string(wish) == "trust";
-}
 
 // In the process that reads, which is the child unless PATCHIO_HDF5=trust.
 
@@ -68,11 +63,11 @@ herr_t RefuseExternalLink(const char*, const char*, const char*, const char*, un
   return -1;
 }
 
-/// The file that was read last stays open.
+/// Reads from a file that is open as `descriptor`, whatever has its name by now.
 class Reader
 {
 public:
-  explicit Reader(std::string path) : PathName(std::move(path)) {}
+  explicit Reader(int descriptor) : PathName(fmt::format("/proc/self/fd/{}", descriptor)) {}
 
   /// Returns why the values cannot be read; empty: they were.
   std::string Read(
@@ -84,9 +79,12 @@ public:
     const Handle access(H5Pcreate(H5P_DATASET_ACCESS));
     H5Pset_elink_cb(access, RefuseExternalLink, nullptr);
     const Handle opened(H5Dopen2(this->File, dataset.c_str(), access));
+    if (!opened.Valid()) {
+      return LastMessage();
+    }
     const Handle creation(H5Dget_create_plist(opened));
-    if (!opened.Valid() || H5Pget_external_count(creation) > 0 || H5Pget_layout(creation) == H5D_VIRTUAL) {
-      return opened.Valid() ? "values in other files" : LastMessage();
+    if (H5Pget_external_count(creation) > 0 || H5Pget_layout(creation) == H5D_VIRTUAL) {
+      return "values in other files";
     }
     const Handle space(H5Dget_space(opened));
     const int rank = H5Sget_simple_extent_ndims(space);
@@ -232,7 +230,7 @@ bool Answer(Reader& reader, const Request& request, std::uint64_t fileBytes)
 }
 
 /// Quietly: what the program does about crashes elsewhere is not wanted here. Ends with the parent.
-[[noreturn]] void BeChild(const std::string& path, std::uint64_t fileBytes)
+[[noreturn]] void BeChild(int file, std::uint64_t fileBytes)
 {
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTERM}) {
     std::signal(number, SIG_DFL);
@@ -246,7 +244,7 @@ bool Answer(Reader& reader, const Request& request, std::uint64_t fileBytes)
   H5Eset_auto2(H5E_DEFAULT, OnFailure, nullptr);
   const std::uint64_t before = AddressSpace();
   try {
-    Reader reader(path);
+    Reader reader(file);
     for (Request request; Receive(parent, &request, sizeof request);) {
       Limit(RLIMIT_AS, before + 512 * Mebibyte + 4 * fileBytes + 2 * request.Count * SizeOf(request.Type));
       if (!Answer(reader, request, fileBytes)) {
@@ -265,14 +263,14 @@ bool Answer(Reader& reader, const Request& request, std::uint64_t fileBytes)
 class LibraryFile::Child
 {
 public:
-  explicit Child(const std::string& path) : Inside(path)
+  explicit Child(const std::string& path) : File(path), Inside(File.Descriptor())
   {
-    struct stat now = {};
     int ends[2] = {};
     if (LibraryIsTrusted()) {
       return;
     }
-    if (::stat(path.c_str(), &now) != 0 || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    const std::uint64_t bytes = this->File.Size();
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
       throw SystemError(path, "a file that a child process can read", errno);
     }
     const pid_t own = ::getpid();
@@ -282,7 +280,7 @@ public:
       parentNumber = own;
       ::close(ends[0]);
       parent = ends[1];
-      BeChild(path, static_cast<std::uint64_t>(now.st_size));
+      BeChild(this->File.Descriptor(), bytes);
     }
     ::close(ends[1]);
     this->Connection = ends[0];
@@ -329,10 +327,11 @@ public:
     }
     isDead = true;
     return how == TookMemory ? "values that make the HDF5 library use too much memory"
-                             : "values that make the HDF5 library crash or hang";
+                             : "values that make the HDF5 library crash or hang, or its process was killed";
   }
 
 private:
+  PlainFile File;
   Reader Inside;
   pid_t Number = -1;
   int Connection = -1;
@@ -355,10 +354,53 @@ void LibraryFile::Read(
     this->Process.reset();
   }
   if (!fault.empty()) {
-    throw FileError(this->PathName, fmt::format("readable values in '{}'", dataset), fault,
-        "The file is damaged, or still being written, or needs a filter that this HDF5 library does not "
-        "have");
+    throw FileError(this->PathName, fmt::format("readable values in '{}'", PlainText(dataset)), fault,
+        fmt::format("The file is damaged, or still being written, or was written by a newer HDF5 library or "
+                    "with a filter that this one ({}) does not have",
+            LibraryVersion()));
   }
+}
+
+namespace {
+
+bool HasFilter(int filter)
+{
+  const QuietScope quiet;
+  return H5Zfilter_avail(filter) > 0;
+}
+
+/// Asks in a child process, as the HDF5 library loads plug-ins to find out.
+bool ChildHasFilter(int filter)
+{
+  const pid_t child = ::fork();
+  if (child == 0) {
+    Limit(RLIMIT_CORE, 0);
+    Limit(RLIMIT_CPU, SecondsUsed() + 3);
+    ::_exit(H5Zfilter_avail(filter) > 0 ? 0 : 1);
+  }
+  int status = -1;
+  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace
+
+bool LibraryHasFilter(int filter)
+{
+  constexpr std::size_t mostAsked = 64;
+  static std::mutex lock;
+  static std::map<int, bool> known;
+  if (!LibraryIsAllowed()) {
+    return false;
+  }
+  const std::lock_guard<std::mutex> guard(lock);
+  const auto found = known.find(filter);
+  if (found != known.end() || known.size() == mostAsked) {
+    return found != known.end() && found->second;
+  }
+  const bool own = filter < H5Z_FILTER_RESERVED || LibraryIsTrusted();
+  return known[filter] = own ? HasFilter(filter) : ChildHasFilter(filter);
 }
 
 }  // namespace patchio::hdf5

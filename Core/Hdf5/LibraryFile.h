@@ -37,4 +37,9 @@ private:
   std::unique_ptr<Child> Process;  ///< started at the first read
 };
 
+/// True when the library can undo a filter, and may. A child process answers for filters that are not the
+/// library's own, which plug-ins have. The first call for a filter calls HDF5: other threads must not call
+/// HDF5 meanwhile.
+bool LibraryHasFilter(int filter);
+
 }  // namespace patchio::hdf5

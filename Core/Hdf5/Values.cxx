@@ -216,7 +216,7 @@ std::vector<T> File::Values(
     this->CheckRange(dataset, info, first, count);
     result.resize(count);
     if (count > 0) {
-      this->Library->Read("/" + dataset, first, count, wanted, result.data());
+      this->Library->Read("/" + Relative(dataset), first, count, wanted, result.data());
     }
     return result;
   }
@@ -246,8 +246,9 @@ std::vector<T> File::Gather(
       Convert<T>(TypeOfValues(info).value_or(ElementType::UInt8), stored, 0, 1, &fill);
       values.insert(values.end(), end - begin, fill);
     } else if (begin < end) {
-      const std::vector<T> some = this->NearFile(part.Path).Range<T>(
-          part.Dataset, part.FirstThere + (begin - part.First), end - begin);
+      const std::vector<T> some =
+          this->NearFile(part.Path, dataset)
+              .Range<T>(part.Dataset, part.FirstThere + (begin - part.First), end - begin);
       values.insert(values.end(), some.begin(), some.end());
     }
   }

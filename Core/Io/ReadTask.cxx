@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <mutex>
 
 namespace patchio {
 namespace {
@@ -53,6 +54,34 @@ std::size_t BytesOf(const ChunkedArray& array, const Chunk& chunk)
          : chunk.Bytes > 0                                           ? ChunkBytes(array)
                                                                      : 0;
 }
+
+/// Large compressed chunks are decoded one at a time, and their memory is given back afterwards: each thread
+/// would keep as much as the largest chunk takes, which may be the whole array.
+class LargeChunkTurn
+{
+public:
+  LargeChunkTurn(const ChunkedArray& array, TaskReader& reader) : Executor(reader)
+  {
+    if (array.Filters != decltype(array.Filters){} && ChunkBytes(array) > Large) {
+      this->Turn = std::unique_lock<std::mutex>(LargeChunks);
+    }
+  }
+  ~LargeChunkTurn()
+  {
+    if (this->Turn) {
+      this->Executor.Decoder().Trim(Large);
+    }
+  }
+
+private:
+  static constexpr std::size_t Large = 64 << 20;
+  static std::mutex LargeChunks;
+
+  TaskReader& Executor;
+  std::unique_lock<std::mutex> Turn;
+};
+
+std::mutex LargeChunkTurn::LargeChunks;
 
 /// One request, from the addresses of its bytes to the values.
 class TransferReader
@@ -195,10 +224,12 @@ void TransferReader::PlaceStoredChunk(const Piece& piece, const ReadTarget& targ
   try {
     CheckChunkedArray(array);
     if (BlanksUndefined(target)) {
+      const LargeChunkTurn turn(array, this->Executor);
       this->PlaceBlanked(array, chunk, piece, target, stored);
     } else if (const std::byte* straight = this->InflateStraight(array, chunk, piece, target, stored)) {
       this->SumChunk(piece, straight);
     } else {
+      const LargeChunkTurn turn(array, this->Executor);
       const std::byte* const decoded = this->Decoded(array, chunk, piece, stored);
       this->SumChunk(piece, decoded);
       this->PlaceValues(array, chunk, piece, target, decoded);

@@ -456,6 +456,18 @@ TEST(ChunkDecoder, TakesNoMemoryForWhatCannotBeThere)
   }
 }
 
+TEST(ChunkDecoder, WorksAfterItGaveItsMemoryBack)
+{
+  const OneChunk chunk({Shuffle, Deflate});
+  ChunkDecoder decoder;
+  for (int time = 0; time < 2; ++time) {
+    const auto* const values = decoder.Undo({Shuffle, Deflate}, 0, 4, chunk.Stored.data(),
+        chunk.Stored.size(), chunk.Values.size());
+    EXPECT_EQ(Bytes(values, values + chunk.Values.size()), chunk.Values);
+    decoder.Trim(0);
+  }
+}
+
 TEST(ChunkDecoder, NeverCrashesOnDamagedZstandard)
 {
   testing::Dice dice(57);

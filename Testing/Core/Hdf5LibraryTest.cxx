@@ -7,7 +7,9 @@
 #include "Support/RunOnAllRanks.h"
 #include "TestTools.h"
 
+#include <sys/stat.h>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -124,7 +126,31 @@ TEST_F(Hdf5Library, IsAskedAsTheUserWants)
         HasSubstr("not supported: filter 6 (scaleoffset) in '/values'"));
     EXPECT_THAT(MessageOf([&] { file.Doubles("/half", 2); }),
         HasSubstr("not supported: numbers in an unusual format"));
+    ::setenv("PATCHIO_HDF5", "STRICT", 1);
+    EXPECT_THAT(MessageOf([&] { hdf5::File(this->Path).Doubles("/values", 60); }),
+        HasSubstr("PATCHIO_HDF5 is 'STRICT'; expected 'strict' or 'trust'"));
   }
+}
+
+/// A pipe without a writer, which a plain open would wait for.
+TEST_F(Hdf5Library, RefusesPipesAndNamesThemPlainly)
+{
+  this->Write();
+  EXPECT_THAT(MessageOf([&] {
+    float value = 0;
+    hdf5::LibraryFile(this->Path).Read("/\x1b[31m", 0, 1, ElementType::Float32, &value);
+  }),
+      HasSubstr("readable values in '/?[31m'"));
+  ASSERT_EQ(std::remove(this->Path.c_str()), 0);
+  ASSERT_EQ(::mkfifo(this->Path.c_str(), 0600), 0);
+  EXPECT_THAT(MessageOf([&] { this->Range(0, 60); }), HasSubstr("a pipe"));
+}
+
+TEST_F(Hdf5Library, HasItsOwnFiltersAndNoOthers)
+{
+  EXPECT_TRUE(hdf5::LibraryHasFilter(H5Z_FILTER_SCALEOFFSET));
+  EXPECT_FALSE(hdf5::LibraryHasFilter(32099));
+  EXPECT_TRUE(ChildrenOfThisProcess().empty());
 }
 
 TEST_F(Hdf5Library, MayBeOpenWithLocksInThisProcess)

@@ -295,7 +295,7 @@ std::string AxesText(const json& axes)
 std::vector<std::string> LevelRow(const json& level, int dimension)
 {
   const bool points = level.contains("points");
-  std::vector<std::string> row{Name(level["name"]),
+  std::vector<std::string> row{PlainText(Name(level["name"])),
       CountText(level["patches"].get<std::uint64_t>(), "patch", "patches"),
       fmt::format(
           "{} {}", level[points ? "points" : "cells"].get<std::int64_t>(), points ? "points" : "cells")};
@@ -326,7 +326,7 @@ std::vector<std::string> VariableRow(const json& variable, std::uint64_t patches
   if (hasGhosts) {
     more += fmt::format("{}ghost layers {}", more.empty() ? "" : ", ", fmt::join(ghosts, " "));
   }
-  return {Name(variable["name"]), variable["centering"] == "cell" ? "cells" : "nodes",
+  return {PlainText(Name(variable["name"])), variable["centering"] == "cell" ? "cells" : "nodes",
       CountText(variable["components"].get<std::uint64_t>(), "component"),
       variable["type"].is_null() ? "" : Name(variable["type"]), range, more};
 }

@@ -40,6 +40,12 @@ void AddPartition(const FileFacts& facts, const MeshSize& mesh, Catalog& catalog
   catalog.Meshes.push_back(mesh);
 }
 
+std::vector<Box> BoxesOf(const FileFacts& facts, const LevelFacts& level)
+{
+  return facts.Type == FileType::Image ? CutAcross(level.Boxes[0], SlowestAxis(level.Boxes[0]), level.Grain)
+                                       : level.Boxes;
+}
+
 void AddLevel(const FileFacts& facts, int number, Catalog& catalog)
 {
   const LevelFacts& from = facts.Levels[number];
@@ -53,9 +59,7 @@ void AddLevel(const FileFacts& facts, int number, Catalog& catalog)
   for (const MeshSize& mesh : from.Meshes) {
     AddPartition(facts, mesh, catalog);
   }
-  const bool image = facts.Type == FileType::Image;
-  const std::vector<Box> boxes = image ? CutAcross(from.Boxes[0], SlowestAxis(from.Boxes[0])) : from.Boxes;
-  for (const Box& box : boxes) {
+  for (const Box& box : BoxesOf(facts, from)) {
     Patch& patch = catalog.Patches.emplace_back();
     patch.Cells = box;
     patch.Level = number;

@@ -1,6 +1,7 @@
 #include "Formats/VTKHDF/VtkhdfFile.h"
 
 #include "Catalog/Box.h"
+#include "Formats/Hdf5Files.h"
 #include "Formats/VTKHDF/VtkhdfAccess.h"
 #include "Formats/VTKHDF/VtkhdfSteps.h"
 #include "Hdf5/Dataset.h"
@@ -379,6 +380,18 @@ bool IsOfMesh(const LevelArray& array)
 /// First tuples of each step, where the file has none of the array itself.
 using FirstTuples = std::function<std::vector<std::uint64_t>(Centering center)>;
 
+/// Planes of an image that a chunk has values of.
+std::int64_t PlanesOfChunk(const hdf5::Dataset& info, bool hasSteps)
+{
+  std::size_t axis = hasSteps ? 1 : 0;
+  while (axis + 1 < info.Rank && info.Dims[axis] == 1) {
+    ++axis;
+  }
+  const bool inChunks = info.Layout == hdf5::StorageLayout::Chunked && axis < info.Rank;
+  const std::uint64_t planes = inChunks ? std::min(info.ChunkDims[axis], info.Dims[axis]) : 1;
+  return static_cast<std::int64_t>(std::max<std::uint64_t>(planes, 1));
+}
+
 class FactsReader
 {
 public:
@@ -426,7 +439,8 @@ private:
   void ReadArrays(const std::string& group, const FirstTuples& first, LevelFacts& level);
   std::vector<std::uint64_t> FirstOf(const std::string& group, Centering center, const std::string& name,
       const FirstTuples& first, const LevelFacts& level) const;
-  std::optional<LevelArray> ReadArray(const std::string& group, LevelArray array, const LevelFacts& level);
+  std::optional<LevelArray> ReadArray(const std::string& group, LevelArray array, LevelFacts& level);
+  bool IsScattered(const std::string& dataset, const LevelArray& array, std::uint64_t tuples) const;
   void LeaveOut(const LevelArray& array, const std::string& fault);
   std::optional<int> ComponentsOf(
       std::vector<std::uint64_t> dims, const LevelArray& array, const LevelFacts& level) const;
@@ -673,7 +687,7 @@ std::vector<std::uint64_t> FactsReader::FirstOf(const std::string& group, Center
 
 /// Finds out what a data set has; nothing where it cannot be read, which LeaveOut() tells.
 std::optional<LevelArray> FactsReader::ReadArray(
-    const std::string& group, LevelArray array, const LevelFacts& level)
+    const std::string& group, LevelArray array, LevelFacts& level)
 {
   const std::string dataset = group + "/" + array.Stored;
   hdf5::Dataset info;
@@ -704,9 +718,27 @@ std::optional<LevelArray> FactsReader::ReadArray(
   if (this->Places > MostPlaces) {
     this->File.Fail(fmt::format("at most {} offsets of steps", MostPlaces), "more");
   }
-  this->CheckTuples(dataset, array, this->TuplesOf(level, array),
-      ProductOf(dims) / static_cast<std::uint64_t>(array.Components));
+  const std::uint64_t tuples = this->TuplesOf(level, array);
+  this->CheckTuples(dataset, array, tuples, ProductOf(dims) / static_cast<std::uint64_t>(array.Components));
+  if (this->Facts.Type == FileType::Image && info.Layout == hdf5::StorageLayout::Virtual &&
+      this->IsScattered(dataset, array, tuples)) {
+    this->LeaveOut(array, hdf5::UnsupportedError(this->Facts.Path, SeveralParts, dataset).what());
+    return std::nullopt;
+  }
+  level.Grain = std::max(level.Grain, PlanesOfChunk(info, this->Steps.IsThere()));
   return array;
+}
+
+/// True when the values of a step are in several parts of a virtual array.
+bool FactsReader::IsScattered(const std::string& dataset, const LevelArray& array, std::uint64_t tuples) const
+{
+  const std::vector<hdf5::VirtualPart> parts = this->File.File().Find(dataset).Parts;
+  const auto components = static_cast<std::uint64_t>(array.Components);
+  return !std::all_of(array.First.begin(), array.First.end(), [&](std::uint64_t first) {
+    const std::uint64_t begin = first * components, end = begin + tuples * components;
+    return std::any_of(parts.begin(), parts.end(),
+        [&](const hdf5::VirtualPart& part) { return begin >= part.First && end <= part.First + part.Count; });
+  });
 }
 
 /// Leaves out an array that is not supported or damaged. Throws Error for a mesh's own arrays.

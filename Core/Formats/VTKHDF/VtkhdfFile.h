@@ -30,6 +30,7 @@ struct LevelFacts
   std::vector<Box> Boxes;        ///< images and AMR
   std::vector<MeshSize> Meshes;  ///< the partitions of meshes
   std::vector<LevelArray> Arrays;
+  std::int64_t Grain = 1;  ///< of images: planes in the thickest chunks, which are decoded as a whole
 };
 
 /// An image is one level of one box, a mesh one level of partitions. Boxes and partitions are those of one

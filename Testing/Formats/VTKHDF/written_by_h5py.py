@@ -93,6 +93,16 @@ def gathered(file, name):
     file.create_virtual_dataset(name, layout)
 
 
+def scattered(file, name):
+    """A virtual data set with the planes of an image in two files beside it."""
+    layout = h5py.VirtualLayout(VALUES.shape, VALUES.dtype)
+    for z, values in enumerate(VALUES):
+        with h5py.File(path_of("plane%d.h5" % z), "w") as other:
+            other["a"] = values
+        layout[z] = h5py.VirtualSource("plane%d.h5" % z, "a", values.shape)
+    file.create_virtual_dataset(name, layout)
+
+
 def stored(dtype=None, **storage):
     def add(file, name):
         file.create_dataset(name, data=VALUES.astype(dtype or VALUES.dtype), **storage)
@@ -115,6 +125,7 @@ def linked(file, name):
 
 VALUES = np.arange(4 * 3 * 2.).reshape(2, 3, 4)
 LEFT_OUT = [("virtual", gathered, "virtual data set of files in other folders"), ("linked", linked, "external link"),
+            ("scattered", scattered, "virtual data set that has the values of a patch from several others"),
             ("sz", filtered, r"filter 32017 \(sz\)"),
             ("half", stored("f2"), "type float16"), ("complex", stored("c16"), "type compound"), ("text", stored("S3"), "type text"),
             ("truth", stored("?"), "type enumeration"), ("flattened", lambda file, name: file.create_dataset(name, data=VALUES.ravel()), "shape 24")]
@@ -148,6 +159,41 @@ def check_left_out():
         expect(list(series.variables) == ["good"], "%s: variables %s", name, list(series.variables))
         with h5py.File(path, "r") as file:
             expect(np.array_equal(series[0].read("good")[0], file["VTKHDF/CellData/good"][()]), "%s: 'good' differs", name)
+
+
+def check_large_chunks():
+    """An image in one chunk of 70 MB, and in three small ones: no patch has a part of a chunk."""
+    for (depth, width), planes, patches in (((270, 256), 270, 1), ((192, 128), 64, 2)):
+        path = path_of("chunks_of_%d.vtkhdf" % planes)
+        values = np.arange(depth * width**2, dtype="f4").reshape(depth, width, width)
+        write_image(path, (0, width, 0, width, 0, depth), {})
+        with h5py.File(path, "r+") as file:
+            file.require_group("VTKHDF/CellData").create_dataset("a", data=values, chunks=(planes, width, width), compression=1, shuffle=True)
+        series, said = opened(path)
+        read = series[0].read("a") if series else {}
+        expect(len(read) == patches, "%s: %d patches, not %d: %s", path, len(read), patches, said)
+        expect(np.array_equal(np.concatenate([read[p].ravel() for p in sorted(read)]) if read else 0, values.ravel()), "%s: other values", path)
+
+
+def check_user_block():
+    path, within = path_of("plain.vtkhdf"), path_of("user_block.vtkhdf")
+    write_image(path, (0, 4, 0, 3, 0, 2), {"good": ("CellData", 1, "f8")})
+    with h5py.File(path, "r") as plain, h5py.File(within, "w", userblock_size=1024) as file:
+        plain.copy("VTKHDF", file)
+    series, said = opened(within)
+    expect(series is not None, "%s: %s", within, said)
+    with h5py.File(path, "r") as plain:
+        expect(series and np.array_equal(series[0].read("good")[0], plain["VTKHDF/CellData/good"][()]), "%s: other values", within)
+
+
+def check_names_on_the_terminal():
+    """Names that would move the cursor are told without that."""
+    path = path_of("escapes.vtkhdf")
+    write_image(path, (0, 4, 0, 3, 0, 2), {"good": ("CellData", 1, "f8")})
+    with h5py.File(path, "r+") as file:
+        file.move("VTKHDF/CellData/good", "VTKHDF/CellData/a\x1b[2J\nb")
+    status, text = said_by("info", path)
+    expect(status == 0 and "a?[2J?b" in text and "\x1b" not in text, "%s: %r", path, text)
 
 
 def check_one_warning_for_many():
@@ -254,7 +300,7 @@ def main():
     os.environ["PATCHIO_METADATA_DIR"] = os.path.join(folder, "metadata")
     os.environ["TMPDIR"] = os.path.join(folder, "sessions")  # programs of other tests do not share the sessions of MPI
     os.makedirs(os.environ["TMPDIR"])
-    for check in (check_flat_images, check_left_out, check_one_warning_for_many, check_meshes, check_other_types, check_spellings, check_truncated):
+    for check in (check_flat_images, check_left_out, check_large_chunks, check_user_block, check_names_on_the_terminal, check_one_warning_for_many, check_meshes, check_other_types, check_spellings, check_truncated):
         check()
     if faults:
         raise SystemExit("%d faults" % len(faults))
