@@ -461,8 +461,8 @@ TEST(ChunkDecoder, WorksAfterItGaveItsMemoryBack)
   const OneChunk chunk({Shuffle, Deflate});
   ChunkDecoder decoder;
   for (int time = 0; time < 2; ++time) {
-    const auto* const values = decoder.Undo({Shuffle, Deflate}, 0, 4, chunk.Stored.data(),
-        chunk.Stored.size(), chunk.Values.size());
+    const auto* const values =
+        decoder.Undo({Shuffle, Deflate}, 0, 4, chunk.Stored.data(), chunk.Stored.size(), chunk.Values.size());
     EXPECT_EQ(Bytes(values, values + chunk.Values.size()), chunk.Values);
     decoder.Trim(0);
   }
