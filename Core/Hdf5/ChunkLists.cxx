@@ -271,22 +271,6 @@ bool HasFilters(const Dataset& dataset)
   return dataset.Filters[0] != FilterKind::None;
 }
 
-/// Calls `use` with each chunk's indices among the chunks, the last axis fastest.
-template <typename Use>
-void ForEachChunk(const Dataset& dataset, const Use& use)
-{
-  Indices at{};
-  for (std::uint64_t left = ChunksOf(dataset); left > 0; --left) {
-    use(at);
-    for (int d = dataset.Rank - 1; d >= 0; --d) {
-      if (++at[d] <= (dataset.Dims[d] - 1) / dataset.ChunkDims[d]) {
-        break;
-      }
-      at[d] = 0;
-    }
-  }
-}
-
 /// The number of a chunk in an array of chunks: row after row of the largest extent that the data set may
 /// have, its unlimited axis slowest.
 class ChunkNumbers
@@ -336,53 +320,99 @@ private:
 
 }  // namespace
 
+/// The chunks of a data set, to which those that were written are added.
+class ChunkGrid
+{
+public:
+  ChunkGrid(const Dataset& dataset, const FileBytes& source, Chunk* chunks)
+      : Rank(dataset.Rank),
+        Count(ChunksOf(dataset)),
+        PlainBytes(HasFilters(dataset) ? 0 : PlainChunkBytes(dataset)),
+        End(source.EndAddress()),
+        Base(source.BaseAddress()),
+        Chunks(chunks)
+  {
+    for (int d = 0; d < this->Rank; ++d) {
+      this->Along[d] = (dataset.Dims[d] - 1) / dataset.ChunkDims[d] + 1;
+    }
+  }
+
+  /// at: the indices of the chunk among the chunks.
+  void Add(const Indices& at, std::uint64_t address, std::uint64_t bytes, std::uint32_t skippedFilters) const
+  {
+    std::uint64_t number = 0;
+    for (int d = 0; d < this->Rank; ++d) {
+      if (at[d] >= this->Along[d]) {
+        throw Corrupt("a chunk outside its array");
+      }
+      number = number * this->Along[d] + at[d];
+    }
+    this->Add(number, address, bytes, skippedFilters);
+  }
+
+  void Add(
+      std::uint64_t number, std::uint64_t address, std::uint64_t bytes, std::uint32_t skippedFilters) const
+  {
+    const bool isInFile = address <= this->End && bytes <= this->End - address && bytes > 0;
+    const bool fits = bytes <= std::numeric_limits<std::uint32_t>::max() &&
+                      (this->PlainBytes == 0 || bytes == this->PlainBytes);
+    if (!isInFile || !fits || number >= this->Count || this->Chunks[number].Bytes != 0) {
+      throw Corrupt("a chunk outside the file, or one that does not match its array");
+    }
+    this->Chunks[number] = {this->Base + address, number, static_cast<std::uint32_t>(bytes), skippedFilters};
+  }
+
+  /// Calls `use` with the number of each chunk, and its indices among the chunks, the last axis fastest.
+  template <typename Use>
+  void ForEach(const Use& use) const
+  {
+    Indices at{};
+    for (std::uint64_t number = 0; number < this->Count; ++number) {
+      use(number, at);
+      for (int d = this->Rank - 1; d >= 0; --d) {
+        if (++at[d] < this->Along[d]) {
+          break;
+        }
+        at[d] = 0;
+      }
+    }
+  }
+
+private:
+  int Rank;
+  Indices Along{};
+  std::uint64_t Count;
+  std::uint64_t PlainBytes;  ///< of a chunk without filters; 0: with filters
+  std::uint64_t End, Base;   ///< of the file
+  Chunk* Chunks;
+};
+
 void ChunkLists::List(const Dataset& dataset, unsigned treeK, Chunk* chunks)
 {
   ClearChunks(dataset, chunks);
   if (dataset.ChunkAddress == NoAddress || ChunksOf(dataset) == 0) {
     return;
   }
+  const ChunkGrid grid(dataset, this->Source, chunks);
   switch (dataset.Index) {
     case ChunkIndex::Tree1:
-      return this->ListTree1(dataset, treeK, dataset.ChunkAddress, -1, chunks);
+      return this->ListTree1(dataset, treeK, dataset.ChunkAddress, -1, grid);
     case ChunkIndex::Single:
-      return this->ListSingle(dataset, chunks);
+      return ListSingle(dataset, grid);
     case ChunkIndex::Implicit:
-      return this->ListImplicit(dataset, chunks);
+      return this->ListImplicit(dataset, grid);
     case ChunkIndex::FixedArray:
-      return this->ListArray(
-          dataset, FixedArray(this->Source, dataset.ChunkAddress, HasFilters(dataset)), chunks);
+      return ListArray(dataset, FixedArray(this->Source, dataset.ChunkAddress, HasFilters(dataset)), grid);
     case ChunkIndex::ExtensibleArray:
-      return this->ListArray(
-          dataset, ExtensibleArray(this->Source, dataset.ChunkAddress, HasFilters(dataset)), chunks);
+      return ListArray(
+          dataset, ExtensibleArray(this->Source, dataset.ChunkAddress, HasFilters(dataset)), grid);
     case ChunkIndex::Tree2:
-      return this->ListTree2(dataset, chunks);
+      return this->ListTree2(dataset, grid);
   }
-}
-
-void ChunkLists::Add(const Dataset& dataset, const Indices& begin, std::uint64_t address, std::uint64_t bytes,
-    std::uint32_t skippedFilters, Chunk* chunks)
-{
-  const std::uint64_t end = this->Source.EndAddress(), base = this->Source.BaseAddress();
-  const bool fits = address <= end && bytes <= std::numeric_limits<std::uint32_t>::max();
-  const Chunk written{address + base, 0, static_cast<std::uint32_t>(bytes), skippedFilters};
-  if (!fits || !AddChunk(dataset, end + base, begin.data(), written, chunks)) {
-    throw Corrupt("a chunk outside the file, or one that does not match its array");
-  }
-}
-
-void ChunkLists::AddAt(const Dataset& dataset, const Indices& at, std::uint64_t address, std::uint64_t bytes,
-    std::uint32_t skippedFilters, Chunk* chunks)
-{
-  Indices begin{};
-  for (int d = 0; d < dataset.Rank; ++d) {
-    begin[d] = at[d] * dataset.ChunkDims[d];
-  }
-  this->Add(dataset, begin, address, bytes, skippedFilters, chunks);
 }
 
 void ChunkLists::ListTree1(
-    const Dataset& dataset, unsigned treeK, std::uint64_t address, int above, Chunk* chunks)
+    const Dataset& dataset, unsigned treeK, std::uint64_t address, int above, const ChunkGrid& grid)
 {
   const Tree1Node node = ReadTree1Node(this->Source, address, 1, above, treeK);
   // Each leaf adds a chunk that was not there yet, so there are no more steps than chunks times levels.
@@ -395,21 +425,24 @@ void ChunkLists::ListTree1(
     this->Source.Read(address + Tree1Node::HeadBytes + i * (keyBytes + 8), entry.data(), keyBytes + 8);
     const auto child = Load<std::uint64_t>(entry.data() + keyBytes);
     if (node.Level > 0) {
-      this->ListTree1(dataset, treeK, child, node.Level, chunks);
+      this->ListTree1(dataset, treeK, child, node.Level, grid);
       continue;
     }
-    Indices begin{};
+    Indices at{};
     for (int d = 0; d < dataset.Rank; ++d) {
-      begin[d] = Load<std::uint64_t>(entry.data() + 8 + 8 * d);
+      const auto first = Load<std::uint64_t>(entry.data() + 8 + 8 * d);
+      at[d] = first / dataset.ChunkDims[d];
+      if (first % dataset.ChunkDims[d] != 0) {
+        throw Corrupt("a chunk that does not match its array");
+      }
     }
-    this->Add(dataset, begin, child, Load<std::uint32_t>(entry.data()), Load<std::uint32_t>(entry.data() + 4),
-        chunks);
+    grid.Add(at, child, Load<std::uint32_t>(entry.data()), Load<std::uint32_t>(entry.data() + 4));
   }
 }
 
 /// Records of types 10 and 11: the address, with filters the bytes and the filters left out, and the indices
 /// among the chunks. Each adds a chunk that was not there yet.
-void ChunkLists::ListTree2(const Dataset& dataset, Chunk* chunks)
+void ChunkLists::ListTree2(const Dataset& dataset, const ChunkGrid& grid)
 {
   const bool filtered = HasFilters(dataset);
   const Tree2 tree = this->Trees.Open(dataset.ChunkAddress, filtered ? 11 : 10);
@@ -428,37 +461,34 @@ void ChunkLists::ListTree2(const Dataset& dataset, Chunk* chunks)
         Indices at{};
         for (int d = 0; d < dataset.Rank; ++d) {
           at[d] = Load<std::uint64_t>(record + tree.RecordBytes - indexBytes + 8 * std::size_t(d));
-          if (at[d] > dataset.Dims[d] / dataset.ChunkDims[d]) {
-            throw Corrupt("a chunk outside its array");
-          }
         }
-        this->AddAt(dataset, at, Load<std::uint64_t>(record), bytes, skipped, chunks);
+        grid.Add(at, Load<std::uint64_t>(record), bytes, skipped);
         return false;
       });
 }
 
-void ChunkLists::ListSingle(const Dataset& dataset, Chunk* chunks)
+void ChunkLists::ListSingle(const Dataset& dataset, const ChunkGrid& grid)
 {
   const std::uint64_t bytes = HasFilters(dataset) ? dataset.SingleBytes : PlainChunkBytes(dataset);
-  this->Add(dataset, {}, dataset.ChunkAddress, bytes, dataset.SingleSkipped, chunks);
+  grid.Add(0, dataset.ChunkAddress, bytes, dataset.SingleSkipped);
 }
 
-void ChunkLists::ListImplicit(const Dataset& dataset, Chunk* chunks)
+void ChunkLists::ListImplicit(const Dataset& dataset, const ChunkGrid& grid)
 {
   const ChunkNumbers numbers(dataset);
   const std::uint64_t bytes = PlainChunkBytes(dataset), most = this->Source.EndAddress() / bytes;
-  ForEachChunk(dataset, [&](const Indices& at) {
-    const std::uint64_t number = numbers.Of(at);
-    if (number > most) {
+  grid.ForEach([&](std::uint64_t number, const Indices& at) {
+    const std::uint64_t place = numbers.Of(at);
+    if (place > most) {
       throw Corrupt("a chunk outside the file");
     }
-    this->AddAt(dataset, at, dataset.ChunkAddress + number * bytes, bytes, 0, chunks);
+    grid.Add(number, dataset.ChunkAddress + place * bytes, bytes, 0);
   });
 }
 
 /// Elements are the addresses of chunks, with filters followed by the bytes and the filters left out.
 template <typename Array>
-void ChunkLists::ListArray(const Dataset& dataset, Array array, Chunk* chunks)
+void ChunkLists::ListArray(const Dataset& dataset, Array array, const ChunkGrid& grid)
 {
   const std::size_t elementBytes = array.ElementBytes();
   const bool filtered = HasFilters(dataset);
@@ -467,7 +497,7 @@ void ChunkLists::ListArray(const Dataset& dataset, Array array, Chunk* chunks)
   }
   const ChunkNumbers numbers(dataset);
   const std::uint64_t plainBytes = PlainChunkBytes(dataset);
-  ForEachChunk(dataset, [&](const Indices& at) {
+  grid.ForEach([&](std::uint64_t number, const Indices& at) {
     const std::byte* const element = array.At(numbers.Of(at));
     const std::uint64_t address = element ? Load<std::uint64_t>(element) : NoAddress;
     if (address == NoAddress) {
@@ -475,7 +505,7 @@ void ChunkLists::ListArray(const Dataset& dataset, Array array, Chunk* chunks)
     }
     const std::uint64_t bytes = filtered ? LoadBytes(element + 8, elementBytes - 12) : plainBytes;
     const std::uint32_t skipped = filtered ? Load<std::uint32_t>(element + elementBytes - 4) : 0;
-    this->AddAt(dataset, at, address, bytes, skipped, chunks);
+    grid.Add(number, address, bytes, skipped);
   });
 }
 

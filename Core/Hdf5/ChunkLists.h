@@ -5,10 +5,11 @@
 #include "Hdf5/FileBytes.h"
 #include "Hdf5/Trees.h"
 
-#include <array>
 #include <cstdint>
 
 namespace patchio::hdf5 {
+
+class ChunkGrid;
 
 /// For one thread. All methods throw Corrupt, and Error when the storage fails.
 class ChunkLists
@@ -21,20 +22,13 @@ public:
   void List(const Dataset& dataset, unsigned treeK, Chunk* chunks);
 
 private:
-  using Indices = std::array<std::uint64_t, ChunkedArray::MaximumRank>;
-
-  void ListTree1(const Dataset& dataset, unsigned treeK, std::uint64_t address, int above, Chunk* chunks);
-  void ListTree2(const Dataset& dataset, Chunk* chunks);
-  void ListSingle(const Dataset& dataset, Chunk* chunks);
-  void ListImplicit(const Dataset& dataset, Chunk* chunks);
+  void ListTree1(
+      const Dataset& dataset, unsigned treeK, std::uint64_t address, int above, const ChunkGrid& grid);
+  void ListTree2(const Dataset& dataset, const ChunkGrid& grid);
+  static void ListSingle(const Dataset& dataset, const ChunkGrid& grid);
+  void ListImplicit(const Dataset& dataset, const ChunkGrid& grid);
   template <typename Array>
-  void ListArray(const Dataset& dataset, Array array, Chunk* chunks);
-  /// begin: the indices of the chunk's first value.
-  void Add(const Dataset& dataset, const Indices& begin, std::uint64_t address, std::uint64_t bytes,
-      std::uint32_t skippedFilters, Chunk* chunks);
-  /// at: the indices of the chunk among the chunks.
-  void AddAt(const Dataset& dataset, const Indices& at, std::uint64_t address, std::uint64_t bytes,
-      std::uint32_t skippedFilters, Chunk* chunks);
+  static void ListArray(const Dataset& dataset, Array array, const ChunkGrid& grid);
 
   FileBytes& Source;
   Tree2Reader Trees;

@@ -117,27 +117,6 @@ void ClearChunks(const Dataset& dataset, Chunk* chunks)
   }
 }
 
-bool AddChunk(
-    const Dataset& dataset, std::uint64_t fileBytes, const std::uint64_t* begin, Chunk written, Chunk* chunks)
-{
-  written.Number = 0;
-  for (int d = 0; d < dataset.Rank; ++d) {
-    const std::uint64_t along = dataset.ChunkDims[d];
-    if (begin[d] % along != 0 || begin[d] >= dataset.Dims[d]) {
-      return false;
-    }
-    written.Number = written.Number * ((dataset.Dims[d] - 1) / along + 1) + begin[d] / along;
-  }
-  const bool filtered = dataset.Filters[0] != FilterKind::None;
-  if (chunks[written.Number].Bytes != 0 || written.Bytes == 0 || written.Offset > fileBytes ||
-      written.Bytes > fileBytes - written.Offset ||
-      (!filtered && written.Bytes != PlainChunkBytes(dataset))) {
-    return false;
-  }
-  chunks[written.Number] = written;
-  return true;
-}
-
 FilterKind KindOfFilter(int filter, std::uint64_t shuffledBytes, std::uint64_t elementBytes)
 {
   switch (filter) {

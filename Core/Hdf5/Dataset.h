@@ -104,12 +104,6 @@ std::uint64_t PlainChunkBytes(const Dataset& dataset);
 /// Fills ChunksOf(dataset) chunks as if none had been written.
 void ClearChunks(const Dataset& dataset, Chunk* chunks);
 
-/// Adds a written chunk to a list that ClearChunks() began: the one whose first value has the indices
-/// `begin`, one per axis, in the data set. False when it does not fit the array or the file of so many bytes,
-/// or is there already.
-bool AddChunk(const Dataset& dataset, std::uint64_t fileBytes, const std::uint64_t* begin, Chunk written,
-    Chunk* chunks);
-
 /// More chunks than this do not fit into the lists of a sound file of so many bytes, unless most were never
 /// written: each takes 32 bytes there.
 constexpr std::uint64_t MostChunks(std::uint64_t fileBytes)
