@@ -203,6 +203,9 @@ TEST_F(Kwave, ClaimsItsFilesAndNoOthers)
 {
   this->WriteIndex("out.h5");
   EXPECT_TRUE(this->Format.Claims(this->Folder / "out.h5"));
+  testing::WriteText(
+      this->Folder / "moved.h5", std::string(512, ' ') + testing::ReadBytes(this->Folder / "out.h5"));
+  EXPECT_TRUE(this->Format.Claims(this->Folder / "moved.h5")) << "behind a user block";
   {
     KwaveDraft checkpoint(this->Folder / "check.h5", "checkpoint");
     KwaveDraft other(this->Folder / "other.h5", "something");

@@ -1,9 +1,7 @@
 #include "Formats/KWave/KwaveFile.h"
 
-#include "Hdf5/FileBytes.h"
 #include "Support/Error.h"
 #include "Support/PlainFile.h"
-#include "Support/TextScanner.h"
 
 #include <fmt/format.h>
 
@@ -29,24 +27,23 @@ bool SaysKwave(const std::string& text)
   return text.find("k-Wave") != std::string::npos || text.find("kspaceFirstOrder") != std::string::npos;
 }
 
-/// The beginning of a file; empty when it is no HDF5 file.
+/// The beginning of a file; empty when it cannot be read.
 std::string BeginningOf(const std::string& path)
 {
   std::string bytes(64 * 1024, '\0');
   try {
     bytes.resize(PlainFile(path).ReadSome(0, bytes.data(), bytes.size()));
   } catch (const Error&) {
-    bytes.clear();  // a folder, a pipe, or nothing that can be read
+    bytes.clear();
   }
-  return BeginsWith(bytes, hdf5::Signature) ? bytes : std::string();
+  return bytes;
 }
 
 }  // namespace
 
 FileType TypeOfFile(const std::string& path)
 {
-  const std::string beginning = BeginningOf(path);
-  if (beginning.empty()) {
+  if (!hdf5::HasSignature(path)) {
     return FileType::None;
   }
   try {
@@ -58,6 +55,7 @@ FileType TypeOfFile(const std::string& path)
                        file.Has("Nx") && file.Has("Ny") && file.Has("Nz");
     return named || alike ? type : FileType::None;
   } catch (const std::exception&) {
+    const std::string beginning = BeginningOf(path);
     const bool kwaves = beginning.find("file_type") != std::string::npos && SaysKwave(beginning);
     return kwaves ? FileType::Output : FileType::None;
   }
