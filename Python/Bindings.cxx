@@ -1,7 +1,7 @@
 // The compiled part of the Python package: patchio._core. __init__.py gives it names and explanations.
-#include "Catalog/BoxBins.h"
 #include "Catalog/Catalog.h"
 #include "Catalog/CheckCatalog.h"
+#include "Catalog/Nesting.h"
 #include "Container/StepLayout.h"
 #include "DataSet.h"
 #include "Plan/Grids.h"
@@ -63,24 +63,12 @@ void AddPatches(const py::list& levels, const py::list& boxes, Catalog& catalog)
 /// Throws ValueError where two patches of a level share a cell.
 void CheckOverlaps(const Catalog& catalog)
 {
-  for (const Level& level : catalog.Levels) {
-    std::vector<Box> boxes;
-    for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
-      boxes.push_back(catalog.Patches[p].Cells);
-    }
-    const BoxBins bins(boxes);
-    for (int i = 0; i < level.PatchCount; ++i) {
-      bins.ForEachMeeting(boxes[i], [&](int other) -> bool {
-        if (other != i) {
-          throw py::value_error(
-              fmt::format("patches {} and {} overlap on level {}: cells ({}) to ({}) and ({}) to ({})",
-                  level.FirstPatch + i, level.FirstPatch + other, catalog.Patches[level.FirstPatch + i].Level,
-                  fmt::join(boxes[i].Lower, ", "), fmt::join(boxes[i].Upper, ", "),
-                  fmt::join(boxes[other].Lower, ", "), fmt::join(boxes[other].Upper, ", ")));
-        }
-        return true;
-      });
-    }
+  if (const auto overlap = FindOverlap(catalog)) {
+    const Patch &one = catalog.Patches[overlap->first], &two = catalog.Patches[overlap->second];
+    throw py::value_error(fmt::format(
+        "patches {} and {} overlap on level {}: cells ({}) to ({}) and ({}) to ({})", overlap->first,
+        overlap->second, one.Level, fmt::join(one.Cells.Lower, ", "), fmt::join(one.Cells.Upper, ", "),
+        fmt::join(two.Cells.Lower, ", "), fmt::join(two.Cells.Upper, ", ")));
   }
 }
 
@@ -128,7 +116,7 @@ StepFromPython StepOfArrays(std::int64_t step, double time, int dimension, const
   return result;
 }
 
-/// What `compress` says; throws ValueError.
+/// The choice that `compress` names. Throws ValueError.
 container::CompressionChoice CompressionNamed(const std::string& name)
 {
   if (const auto choice = ValueNamed(name, container::LastCompressionChoice)) {

@@ -284,4 +284,28 @@ std::vector<std::uint8_t> Nesting::SharedCells(int patch, const Int3& ghosts) co
   return flags;
 }
 
+std::optional<std::pair<int, int>> FindOverlap(const Catalog& catalog)
+{
+  std::optional<std::pair<int, int>> found;
+  for (const Level& level : catalog.Levels) {
+    std::vector<Box> boxes;
+    for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
+      boxes.push_back(catalog.Patches[p].Cells);
+    }
+    const BoxBins bins(boxes);
+    for (int i = 0; i < level.PatchCount; ++i) {
+      bins.ForEachMeeting(boxes[i], [&](int other) {
+        if (other != i) {
+          found = {level.FirstPatch + i, level.FirstPatch + other};
+        }
+        return other == i;
+      });
+      if (found) {
+        return found;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace patchio

@@ -7,9 +7,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace patchio {
+
+/// Two patches of a level that share a cell, the first one before all others; none where no two do.
+std::optional<std::pair<int, int>> FindOverlap(const Catalog& catalog);
 
 /// The ratio over two levels, kept within the index range: beyond it, all is one coarse cell anyway.
 inline Int3 Times(const Int3& a, const Int3& b)

@@ -1,7 +1,7 @@
 #include "Output/Declaration.h"
 
-#include "Catalog/BoxBins.h"
 #include "Catalog/CheckCatalog.h"
+#include "Catalog/Nesting.h"
 #include "Support/ByteText.h"
 #include "Support/Bytes.h"
 #include "Support/Error.h"
@@ -53,24 +53,12 @@ void CheckBox(const std::vector<DeclaredPatch>& all, const std::vector<int>& own
 /// Throws Error where two patches of a level share a cell.
 void CheckOverlaps(const Catalog& data)
 {
-  for (const Level& level : data.Levels) {
-    std::vector<Box> boxes;
-    for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
-      boxes.push_back(data.Patches[p].Cells);
-    }
-    const BoxBins bins(boxes);
-    for (int i = 0; i < level.PatchCount; ++i) {
-      bins.ForEachMeeting(boxes[i], [&](int other) -> bool {
-        if (other == i) {
-          return true;
-        }
-        const Patch &one = data.Patches[level.FirstPatch + i], &two = data.Patches[level.FirstPatch + other];
-        throw Error(
-            fmt::format("Patches of a level must not overlap, but on level {} rank {} has the cells {}, and "
-                        "rank {} the cells {}.",
-                one.Level, one.Writer, TextOf(one.Cells), two.Writer, TextOf(two.Cells)));
-      });
-    }
+  if (const auto overlap = FindOverlap(data)) {
+    const Patch &one = data.Patches[overlap->first], &two = data.Patches[overlap->second];
+    throw Error(
+        fmt::format("Patches of a level must not overlap, but on level {} rank {} has the cells {}, and "
+                    "rank {} the cells {}.",
+            one.Level, one.Writer, TextOf(one.Cells), two.Writer, TextOf(two.Cells)));
   }
 }
 
