@@ -1,7 +1,8 @@
 #include "Versions.h"
 
+#include "Hdf5/Library.h"
+
 #include <fmt/format.h>
-#include <hdf5.h>
 #include <libdeflate.h>
 #include <mpi.h>
 #include <oneapi/tbb/version.h>
@@ -22,20 +23,14 @@ std::string MpiVersion()
   return whole.substr(0, whole.find_first_of(",\n"));
 }
 
-std::string Hdf5Version()
-{
-  unsigned major = 0, minor = 0, release = 0;
-  H5get_libversion(&major, &minor, &release);
-  return fmt::format("HDF5 {}.{}.{}", major, minor, release);
-}
-
 }  // namespace
 
 std::string Versions()
 {
   return fmt::format(
-      "patchio {}\n{}, {}, oneTBB {}, libdeflate {}, zstd {}, fmt {}.{}.{}, CLI11 {}, nlohmann-json {}.{}.{}",
-      PATCHIO_VERSION, Hdf5Version(), MpiVersion(), TBB_runtime_version(), LIBDEFLATE_VERSION_STRING,
+      "patchio {}\nHDF5 {}, {}, oneTBB {}, libdeflate {}, zstd {}, fmt {}.{}.{}, CLI11 {}, nlohmann-json "
+      "{}.{}.{}",
+      PATCHIO_VERSION, hdf5::LibraryVersion(), MpiVersion(), TBB_runtime_version(), LIBDEFLATE_VERSION_STRING,
       ZSTD_versionString(), FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100, CLI11_VERSION,
       NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH);
 }

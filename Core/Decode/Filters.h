@@ -40,7 +40,8 @@ public:
   bool InflateTo(const std::array<FilterKind, ChunkedArray::MaximumFilters>& filters, std::uint32_t skipped,
       const std::byte* stored, std::size_t storedBytes, std::byte* values, std::size_t chunkBytes);
 
-  /// Gives back the memory of buffers with more than `most` bytes. What Undo() returned is no longer valid.
+  /// Gives back the memory of buffers with more than `most` bytes. The values that Undo() returned are no
+  /// longer valid.
   void Trim(std::size_t most);
 
 private:

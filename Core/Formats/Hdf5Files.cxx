@@ -95,18 +95,18 @@ Location Hdf5Files::Append(
   }
   const std::uint64_t end =
       part.First + part.StepValues * static_cast<std::uint64_t>(part.Steps - 1) + part.Count;
-  for (const hdf5::VirtualPart& other : found.Parts) {
-    if (part.First >= other.First && end <= other.First + other.Count && other.Path.empty()) {
-      return this->AppendFill(found, part.Count);
-    }
-    if (part.First >= other.First && end <= other.First + other.Count) {
-      hdf5::DatasetPart there = part;
-      there.First = other.FirstThere + (part.First - other.First);
-      const LocatedDataset& source = this->Find(other.Path, other.Dataset, [](LocatedDataset&) {});
-      return hdf5::AppendPart(source, source.Type, other.Dataset, there, source.File, this->Table);
-    }
+  const auto other = std::find_if(found.Parts.begin(), found.Parts.end(),
+      [&](const hdf5::VirtualPart& candidate) { return candidate.Has(part.First, end); });
+  if (other == found.Parts.end()) {
+    throw hdf5::UnsupportedError(this->Table.Files[static_cast<std::size_t>(found.File)], SeveralParts, name);
   }
-  throw hdf5::UnsupportedError(this->Table.Files[static_cast<std::size_t>(found.File)], SeveralParts, name);
+  if (other->Path.empty()) {
+    return this->AppendFill(found, part.Count);
+  }
+  hdf5::DatasetPart there = part;
+  there.First = other->FirstThere + (part.First - other->First);
+  const LocatedDataset& source = this->Find(other->Path, other->Dataset, [](LocatedDataset&) {});
+  return hdf5::AppendPart(source, source.Type, other->Dataset, there, source.File, this->Table);
 }
 
 }  // namespace patchio

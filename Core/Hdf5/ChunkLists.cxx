@@ -282,16 +282,16 @@ public:
     for (int d = 0; d < dataset.Rank; ++d) {
       unlimited = dataset.MostDims[d] == Dataset::Unlimited ? d : unlimited;
     }
-    this->Order[0] = unlimited;
+    std::array<int, ChunkedArray::MaximumRank> order{unlimited};
     for (int d = 0, next = 1; d < dataset.Rank; ++d) {
       if (d != unlimited) {
-        this->Order[next++] = d;
+        order[next++] = d;
       }
     }
     this->Rank = dataset.Rank;
     std::uint64_t stride = 1;
     for (int axis = this->Rank - 1; axis >= 0; --axis) {
-      const int d = this->Order[axis];
+      const int d = order[axis];
       this->Strides[d] = stride;
       const std::uint64_t along = axis == 0 ? 1 : (dataset.MostDims[d] - 1) / dataset.ChunkDims[d] + 1;
       if (dataset.MostDims[d] < dataset.Dims[d] || stride > Most / along) {
@@ -314,7 +314,6 @@ private:
   static constexpr std::uint64_t Most = std::uint64_t(1) << 48;
 
   int Rank = 0;
-  std::array<int, ChunkedArray::MaximumRank> Order{};
   Indices Strides{};
 };
 
@@ -453,18 +452,16 @@ void ChunkLists::ListTree2(const Dataset& dataset, const ChunkGrid& grid)
     throw Corrupt("a tree with other records");
   }
   const std::uint64_t plainBytes = PlainChunkBytes(dataset);
-  this->Trees.Walk(
-      tree, [](const std::byte*) { return 0; },
-      [&](const std::byte* record) {
-        const std::uint64_t bytes = filtered ? LoadBytes(record + 8, sizeBytes) : plainBytes;
-        const std::uint32_t skipped = filtered ? Load<std::uint32_t>(record + 8 + sizeBytes) : 0;
-        Indices at{};
-        for (int d = 0; d < dataset.Rank; ++d) {
-          at[d] = Load<std::uint64_t>(record + tree.RecordBytes - indexBytes + 8 * std::size_t(d));
-        }
-        grid.Add(at, Load<std::uint64_t>(record), bytes, skipped);
-        return false;
-      });
+  this->Trees.Walk(tree, [&](const std::byte* record) {
+    const std::uint64_t bytes = filtered ? LoadBytes(record + 8, sizeBytes) : plainBytes;
+    const std::uint32_t skipped = filtered ? Load<std::uint32_t>(record + 8 + sizeBytes) : 0;
+    Indices at{};
+    for (int d = 0; d < dataset.Rank; ++d) {
+      at[d] = Load<std::uint64_t>(record + tree.RecordBytes - indexBytes + 8 * std::size_t(d));
+    }
+    grid.Add(at, Load<std::uint64_t>(record), bytes, skipped);
+    return false;
+  });
 }
 
 void ChunkLists::ListSingle(const Dataset& dataset, const ChunkGrid& grid)

@@ -140,7 +140,7 @@ std::string FilterName(int filter)
     int Number;
     const char* Name;
   };
-  // Those of HDF5 itself, and the more common ones of The HDF Group's registry.
+  // HDF5's own filters, and the more common ones of The HDF Group's registry.
   constexpr Known names[] = {{2, "shuffle of other sizes"}, {4, "szip"}, {5, "nbit"}, {6, "scaleoffset"},
       {307, "bzip2"}, {32000, "lzf"}, {32001, "blosc"}, {32004, "lz4"}, {32008, "bitshuffle"}, {32013, "zfp"},
       {32017, "sz"}, {32026, "blosc2"}};

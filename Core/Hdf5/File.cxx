@@ -3,7 +3,6 @@
 #include "Hdf5/Library.h"
 #include "Hdf5/LibraryFile.h"
 #include "Support/PlainFile.h"
-#include "Support/RegularFile.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
@@ -21,7 +20,6 @@ std::string Relative(const std::string& object)
 
 File::File(const std::string& path) : PathName(path), Reader(std::make_unique<Structure>())
 {
-  CheckRegularFile(path);
   const auto file = std::make_shared<PlainFile>(path);
   this->Bytes = file->Size();
   this->Open(
@@ -109,22 +107,22 @@ std::uint64_t File::AddressOf(const std::string& dataset) const
 
 Dataset File::Describe(const std::string& dataset) const
 {
-  Dataset info = this->Guarded(dataset, [&] { return this->Reader->Describe(this->AddressOf(dataset)); });
-  if (info.Layout == StorageLayout::Virtual) {
-    try {
-      const VirtualSources& sources = this->SourcesOf(dataset, info);
-      info.Class = sources.Type.Class;
-      info.IsPlain = sources.Type.IsPlain;
-      info.Signed = sources.Type.Signed;
-      info.ElementBytes = sources.Type.Bytes;
-    } catch (const Unsupported& unsupported) {
-      info.Layout = StorageLayout::Unsupported;
-      info.Reason = unsupported.what();
-    } catch (const Corrupt&) {
-      this->Guarded(dataset, [] { throw; });
+  return this->Guarded(dataset, [&] {
+    Dataset info = this->Reader->Describe(this->AddressOf(dataset));
+    if (info.Layout == StorageLayout::Virtual) {
+      try {
+        const VirtualSources& sources = this->SourcesOf(dataset, info);
+        info.Class = sources.Type.Class;
+        info.IsPlain = sources.Type.IsPlain;
+        info.Signed = sources.Type.Signed;
+        info.ElementBytes = sources.Type.Bytes;
+      } catch (const Unsupported& unsupported) {
+        info.Layout = StorageLayout::Unsupported;
+        info.Reason = unsupported.what();
+      }
     }
-  }
-  return info;
+    return info;
+  });
 }
 
 /// The file of a virtual data set's values.
@@ -287,7 +285,7 @@ bool HasSignature(const std::string& path)
     constexpr std::uint64_t longestUserBlock = 1 << 16;
     const PlainFile file(path);
     char bytes[Signature.size()] = {};
-    for (std::uint64_t offset = 0; offset <= longestUserBlock; offset = offset == 0 ? 512 : 2 * offset) {
+    for (std::uint64_t offset = 0; offset <= longestUserBlock; offset = NextSuperblockPlace(offset)) {
       if (file.ReadSome(offset, bytes, sizeof bytes) < sizeof bytes) {
         return false;
       }

@@ -1,6 +1,5 @@
-// An HDF5 file by the names of its objects: data sets, attributes, and small values. What the library would
-// be asked for is read by PatchIO's own reader of the structure; only values that PatchIO cannot decode go
-// through the library, see Library.h.
+// An HDF5 file by the names of its objects: data sets, attributes, and small values. PatchIO's own reader of
+// the structure finds them; only values that PatchIO cannot decode go through the library, see LibraryFile.h.
 #pragma once
 
 #include "Hdf5/Structure.h"
@@ -22,6 +21,12 @@ struct VirtualPart
   std::string Path;     ///< of the other data set's file; empty: all values are Dataset::Fill
   std::string Dataset;  ///< its name there
   std::uint64_t First = 0, Count = 0, FirstThere = 0;
+
+  /// True when it has all values from position `first` up to `end`.
+  bool Has(std::uint64_t first, std::uint64_t end) const
+  {
+    return first >= this->First && end <= this->First + this->Count;
+  }
 };
 
 /// The name of an object without the slashes in front of it.
@@ -136,7 +141,7 @@ private:
 
   const std::string PathName;
   std::uint64_t Bytes = 0;
-  // What is known of the file so far.
+  // Facts about the file that calls have found so far.
   mutable std::uint64_t Listed = 0;             ///< chunks
   mutable std::map<std::string, Group> Groups;  ///< those that were opened, by their paths
   const std::unique_ptr<Structure> Reader;

@@ -19,6 +19,13 @@ namespace patchio::hdf5 {
 /// The first bytes of a superblock.
 constexpr std::string_view Signature{"\x89HDF\r\n\x1a\n", 8};
 
+/// The next place where a superblock may be: the file's beginning is the first one, and user blocks before
+/// the superblock have 512, 1024, 2048 ... bytes.
+constexpr std::uint64_t NextSuperblockPlace(std::uint64_t place)
+{
+  return place == 0 ? 512 : 2 * place;
+}
+
 /// A damaged or forged file. what() is a phrase: "a damaged B-tree".
 class Corrupt : public Error
 {
@@ -114,7 +121,7 @@ class FileBytes
 {
 public:
   FileBytes();
-  /// Turns to a file of so many bytes, which must be its size. Throws Error when a small one cannot be read.
+  /// Turns to another file. bytes: its size. Throws Error when a small file cannot be read.
   void Attach(ReadAt read, std::uint64_t bytes);
   /// From now on addresses count from there, as those of a file with a user block do.
   void SetBase(std::uint64_t base) { this->Base = base; }

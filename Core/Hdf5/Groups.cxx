@@ -155,13 +155,8 @@ std::optional<Link> GroupReader::FindCompact(const Group& group, const std::stri
 /// Records have the hash of a name, and the name of the link in the heap.
 std::optional<Link> GroupReader::FindDense(const Group& group, const std::string& name)
 {
-  const std::uint32_t hash = Lookup3(reinterpret_cast<const std::byte*>(name.data()), name.size());
   std::optional<Link> found;
-  const auto order = [hash](const std::byte* record) {
-    const auto its = Load<std::uint32_t>(record);
-    return its < hash ? -1 : its > hash ? 1 : 0;
-  };
-  this->Trees.Walk(group.Hashes, order, [&](const std::byte* record) {
+  this->Trees.WalkNamed(group.Hashes, name, 0, [&](const std::byte* record) {
     const std::vector<std::byte>& bytes = this->Heaps.Read(group.Links, record + 4);
     const NamedLink link = TakeLink(bytes.data(), bytes.size());
     if (link.Name == name) {
@@ -284,7 +279,7 @@ std::string GroupReader::TextAt(const Group& group, std::uint64_t place)
 /// Names that a file lists again and again must not fill the memory.
 void GroupReader::Keep(std::string_view name, std::vector<std::string>& names)
 {
-  constexpr std::size_t least = 8;  // each takes so many bytes in a file, and more
+  constexpr std::size_t least = 8;  // a name takes at least this many bytes in a file
   Require(name.size() + least <= this->MayStillList, "more names than the file can hold");
   this->MayStillList -= name.size() + least;
   names.emplace_back(name);
@@ -305,13 +300,11 @@ std::vector<std::string> GroupReader::Names(const Group& group)
       }
     }
   } else {
-    this->Trees.Walk(
-        group.Hashes, [](const std::byte*) { return 0; },
-        [&](const std::byte* record) {
-          const std::vector<std::byte>& bytes = this->Heaps.Read(group.Links, record + 4);
-          this->Keep(TakeLink(bytes.data(), bytes.size()).Name, names);
-          return false;
-        });
+    this->Trees.Walk(group.Hashes, [&](const std::byte* record) {
+      const std::vector<std::byte>& bytes = this->Heaps.Read(group.Links, record + 4);
+      this->Keep(TakeLink(bytes.data(), bytes.size()).Name, names);
+      return false;
+    });
   }
   std::sort(names.begin(), names.end());
   return names;

@@ -23,7 +23,7 @@ Handle::~Handle()
 }
 
 namespace {
-// What the first of all scopes found.
+// How HDF5 told errors before the first of the scopes that are open.
 int quietScopes = 0;
 H5E_auto2_t tellingFunction = nullptr;
 void* tellingData = nullptr;
@@ -92,8 +92,8 @@ hid_t NativeType(ElementType type)
 
 namespace {
 
-/// What the environment variable PATCHIO_HDF5 says; empty: nothing. Throws Error for a word without a
-/// meaning.
+/// The value of the environment variable PATCHIO_HDF5, empty where it is not set. Throws Error for a word
+/// without a meaning.
 std::string Wish()
 {
   const char* const set = std::getenv("PATCHIO_HDF5");

@@ -126,7 +126,7 @@ pid_t parentNumber = -1;
 constexpr char HasValues = 'v', HasFailed = 'f', TookMemory = 'm';
 constexpr std::uint64_t Mebibyte = 1 << 20;
 
-/// What the parent asks for; the name of the data set follows.
+/// A request of the parent, which the name of the data set follows.
 struct Request
 {
   std::uint64_t First = 0, Count = 0, NameBytes = 0;
@@ -229,8 +229,8 @@ bool Answer(Reader& reader, const Request& request, std::uint64_t fileBytes)
          Send(parent, fault.data(), fault.size());
 }
 
-/// Quietly: what the program does about crashes elsewhere is not wanted here. Ends with the parent.
-[[noreturn]] void BeChild(int file, std::uint64_t fileBytes)
+/// Prepares a child process: the program's answers to crashes are not wanted in it.
+void BecomeQuiet()
 {
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTERM}) {
     std::signal(number, SIG_DFL);
@@ -238,9 +238,15 @@ bool Answer(Reader& reader, const Request& request, std::uint64_t fileBytes)
   const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   ::dup2(nowhere, STDOUT_FILENO);
   ::dup2(nowhere, STDERR_FILENO);
+  Limit(RLIMIT_CORE, 0);
+}
+
+/// Ends with the parent.
+[[noreturn]] void BeChild(int file, std::uint64_t fileBytes)
+{
+  BecomeQuiet();
   const timeval patience{1, 0};  // between looks at whether the parent still lives: others may hold its end
   ::setsockopt(parent, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  Limit(RLIMIT_CORE, 0);
   H5Eset_auto2(H5E_DEFAULT, OnFailure, nullptr);
   const std::uint64_t before = AddressSpace();
   try {
@@ -374,7 +380,7 @@ bool ChildHasFilter(int filter)
 {
   const pid_t child = ::fork();
   if (child == 0) {
-    Limit(RLIMIT_CORE, 0);
+    BecomeQuiet();
     Limit(RLIMIT_CPU, SecondsUsed() + 3);
     ::_exit(H5Zfilter_avail(filter) > 0 ? 0 : 1);
   }

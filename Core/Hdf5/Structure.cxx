@@ -64,12 +64,11 @@ void Structure::Open(ReadAt read, std::uint64_t bytes)
   this->Groups.TurnTo(this->Sizes);
 }
 
-/// Looks at the beginning, and behind a user block of 512, 1024, 2048 ... bytes.
 void Structure::FindSuperblock()
 {
   constexpr std::size_t least = 48;
   const std::uint64_t fileBytes = this->Bytes.EndAddress();
-  for (std::uint64_t base = 0; base + Signature.size() < fileBytes; base = base == 0 ? 512 : 2 * base) {
+  for (std::uint64_t base = 0; base + Signature.size() < fileBytes; base = NextSuperblockPlace(base)) {
     std::byte head[9];
     this->Bytes.Read(base, head, sizeof(head));
     if (std::memcmp(head, Signature.data(), Signature.size()) == 0) {
@@ -327,13 +326,8 @@ std::optional<Attribute> Structure::FindDenseAttribute(const Message& info, cons
   const FractalHeap heap = this->Heaps.Open(heapAddress);
   const Tree2 tree = this->Trees.Open(treeAddress, byName);
   Require(tree.RecordBytes == heap.IdBytes + 9, "attributes whose tree and heap do not match");
-  const std::uint32_t hash = Lookup3(reinterpret_cast<const std::byte*>(name.data()), name.size());
-  const auto order = [&](const std::byte* record) {
-    const auto its = Load<std::uint32_t>(record + heap.IdBytes + 5);
-    return its < hash ? -1 : its > hash ? 1 : 0;
-  };
   std::optional<Attribute> found;
-  this->Trees.Walk(tree, order, [&](const std::byte* record) {
+  this->Trees.WalkNamed(tree, name, heap.IdBytes + 5, [&](const std::byte* record) {
     if ((Load<std::uint8_t>(record + heap.IdBytes) & shared) != 0) {
       throw Unsupported("shared message");
     }

@@ -40,7 +40,7 @@ public:
   Structure(const Structure&) = delete;
   Structure& operator=(const Structure&) = delete;
 
-  /// Turns to a file of so many bytes, which must be its size. Throws Truncated as well.
+  /// Turns to another file. bytes: its size. Throws Truncated as well.
   void Open(ReadAt read, std::uint64_t bytes);
   /// See FileBytes::CompareChecksums().
   void CompareChecksums(bool compare) { this->Bytes.CompareChecksums(compare); }

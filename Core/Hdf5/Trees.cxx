@@ -78,13 +78,28 @@ Tree2 Tree2Reader::Open(std::uint64_t address, unsigned type)
   return tree;
 }
 
-bool Tree2Reader::Walk(const Tree2& tree, const Order& order, const Use& use)
+void Tree2Reader::Walk(const Tree2& tree, const Use& use)
 {
-  if (tree.Root == NoAddress) {
-    return false;
+  this->WalkWanted(
+      tree, [](const std::byte*) { return 0; }, use);
+}
+
+void Tree2Reader::WalkNamed(const Tree2& tree, const std::string& name, std::size_t place, const Use& use)
+{
+  const std::uint32_t hash = Lookup3(reinterpret_cast<const std::byte*>(name.data()), name.size());
+  const auto order = [&](const std::byte* record) {
+    const auto its = Load<std::uint32_t>(record + place);
+    return its < hash ? -1 : its > hash ? 1 : 0;
+  };
+  this->WalkWanted(tree, order, use);
+}
+
+void Tree2Reader::WalkWanted(const Tree2& tree, const Order& order, const Use& use)
+{
+  if (tree.Root != NoAddress) {
+    this->NodesLeft = this->Source.EndAddress() / tree.NodeBytes + 1;
+    this->WalkNode(tree, tree.Root, tree.RootRecords, tree.Depth, order, use);
   }
-  this->NodesLeft = this->Source.EndAddress() / tree.NodeBytes + 1;
-  return this->WalkNode(tree, tree.Root, tree.RootRecords, tree.Depth, order, use);
 }
 
 void Tree2Reader::ReadNode(const Tree2& tree, std::uint64_t address, unsigned records, unsigned level)

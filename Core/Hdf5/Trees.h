@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace patchio::hdf5 {
@@ -49,14 +50,17 @@ public:
   /// Throws Corrupt unless a tree of that type is there.
   Tree2 Open(std::uint64_t address, unsigned type);
 
-  /// Negative, 0, positive: the record comes before, is, or comes after what is wanted.
-  using Order = std::function<int(const std::byte* record)>;
   /// Returns true to end the walk.
   using Use = std::function<bool(const std::byte* record)>;
-  /// Calls `use` with the wanted records in their order until it returns true; returns whether it did.
-  bool Walk(const Tree2& tree, const Order& order, const Use& use);
+  /// Calls `use` with all records in their order until it returns true.
+  void Walk(const Tree2& tree, const Use& use);
+  /// The same with those that have the hash of a name, at byte `place`, which their order must follow.
+  void WalkNamed(const Tree2& tree, const std::string& name, std::size_t place, const Use& use);
 
 private:
+  /// Negative, 0, positive: the record comes before, is, or comes after what is wanted.
+  using Order = std::function<int(const std::byte* record)>;
+  void WalkWanted(const Tree2& tree, const Order& order, const Use& use);
   bool WalkNode(const Tree2& tree, std::uint64_t address, unsigned records, unsigned level,
       const Order& order, const Use& use);
   void ReadNode(const Tree2& tree, std::uint64_t address, unsigned records, unsigned level);

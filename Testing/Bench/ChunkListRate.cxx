@@ -21,7 +21,7 @@ using namespace patchio;
 
 constexpr hsize_t ChunkValues = 16;
 
-/// A data set of so many chunks, the extents that it may have, and whether filters compress it.
+/// A data set: its number of chunks, the extents that it may have, and whether filters compress it.
 struct Kind
 {
   const char* Name;

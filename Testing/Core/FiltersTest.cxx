@@ -71,33 +71,6 @@ std::vector<Filters> AllPipelines()
   return pipelines;
 }
 
-hid_t MemoryType(ElementType type)
-{
-  switch (type) {
-    case ElementType::Int32:
-      return H5T_NATIVE_INT32;
-    case ElementType::Float32:
-      return H5T_NATIVE_FLOAT;
-    case ElementType::Float64:
-      return H5T_NATIVE_DOUBLE;
-    case ElementType::Int64:
-      return H5T_NATIVE_INT64;
-    case ElementType::Int16:
-      return H5T_NATIVE_INT16;
-    case ElementType::UInt16:
-      return H5T_NATIVE_UINT16;
-    case ElementType::Int8:
-      return H5T_NATIVE_INT8;
-    case ElementType::UInt32:
-      return H5T_NATIVE_UINT32;
-    case ElementType::UInt64:
-      return H5T_NATIVE_UINT64;
-    case ElementType::UInt8:
-      break;
-  }
-  return H5T_NATIVE_UINT8;
-}
-
 /// A chunked data set in a file that only exists in memory.
 class LibraryDataset
 {
@@ -122,7 +95,7 @@ public:
       }
     }
     const Handle space(H5Screate_simple(array.Rank, Sizes(array.Dims).data(), nullptr));
-    const Handle type(H5Tcopy(MemoryType(array.Type)));
+    const Handle type(H5Tcopy(hdf5::NativeType(array.Type)));
     H5Tset_order(type, array.BigEndian ? H5T_ORDER_BE : H5T_ORDER_LE);
     this->Dataset = Handle(H5Dcreate2(this->File, "values", type, space, H5P_DEFAULT, creation, H5P_DEFAULT));
     EXPECT_TRUE(this->Dataset.Valid());
@@ -130,8 +103,8 @@ public:
 
   void Write(const Bytes& values)
   {
-    EXPECT_GE(
-        H5Dwrite(this->Dataset, MemoryType(this->Array.Type), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
+    EXPECT_GE(H5Dwrite(this->Dataset, hdf5::NativeType(this->Array.Type), H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                  values.data()),
         0);
     H5Fflush(this->File, H5F_SCOPE_LOCAL);
   }
@@ -150,8 +123,8 @@ public:
     this->Dataset = Handle(H5Dopen2(this->File, "values", H5P_DEFAULT));
     Bytes values(this->Array.Count * SizeOf(this->Array.Type));
     const hdf5::QuietScope quiet;
-    if (H5Dread(this->Dataset, MemoryType(this->Array.Type), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) <
-        0) {
+    if (H5Dread(this->Dataset, hdf5::NativeType(this->Array.Type), H5S_ALL, H5S_ALL, H5P_DEFAULT,
+            values.data()) < 0) {
       return std::nullopt;
     }
     return values;

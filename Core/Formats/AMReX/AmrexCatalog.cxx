@@ -1,5 +1,5 @@
-// From Header and the levels' Cell_H to the catalog of one plotfile. What it allocates is bounded by the size
-// of the files.
+// From Header and the levels' Cell_H to the catalog of one plotfile. The memory that this takes is bounded by
+// the size of the files.
 #include "Catalog/CheckCatalog.h"
 #include "Catalog/ValueRange.h"
 #include "Formats/AMReX/AmrexFab.h"
@@ -247,7 +247,7 @@ void MultiFabReader::ReadKind()
 }
 
 /// `prefix` is the path of the file without "_H". Throws Error when something in it cannot be, or when there
-/// are not `boxes` boxes. What it allocates is bounded by the size of the file.
+/// are not `boxes` boxes. Its memory is bounded by the size of the file.
 MultiFabHeader ReadMultiFabHeader(const std::string& prefix, int dimension, std::int64_t boxes)
 {
   return MultiFabReader(prefix, dimension).Read(boxes);

@@ -45,7 +45,7 @@ std::array<std::int64_t, 3> ExtentsOf(const Cuboid& cuboid)
   return {cuboid.Width(0), cuboid.Width(1), cuboid.Width(2)};
 }
 
-/// What a mask must be to fit results.
+/// The numbers that a mask must have to fit results.
 struct MaskNeeds
 {
   MaskType Type = MaskType::Index;

@@ -43,15 +43,17 @@ struct SharedFile
 class ClusterFile
 {
 public:
-  /// Turns to a file of so many bytes; `shared` must outlive that.
+  /// Turns to a file of `bytes` bytes. `shared` must live as long as this file is in use.
   void Open(SharedFile& shared, hdf5::ReadAt read, std::uint64_t bytes);
   const std::string& Path() const { return this->Shared->Path; }
 
   void OpenPatch(const Patch& patch);
   // Names count from the patch that was opened last.
+  /// "/processor.00000/level.00001/patch.00002/density", of an empty name the patch's group
+  std::string FullName(const std::string& name) const;
   bool Has(const std::string& name);
   hdf5::Dataset Describe(const std::string& name);
-  /// Returns whether so many chunks more may be listed: lists that no sound file needs must not fill the
+  /// Returns whether `chunks` more chunks may be listed: lists that no sound file needs must not fill the
   /// memory.
   bool MayList(std::uint64_t chunks);
   /// Fills ChunksOf(dataset) chunks.
@@ -61,7 +63,6 @@ private:
   template <typename Work>
   auto Guarded(const std::string& name, const Work& work) const;
   hdf5::Group GroupIn(const hdf5::Group& group, const std::string& name);
-  std::string FullName(const std::string& name) const;
 
   SharedFile* Shared = nullptr;
   hdf5::Structure Reader;
@@ -161,7 +162,7 @@ void ClusterFile::ListChunks(const std::string& name, const hdf5::Dataset& datas
 /// Names of all variables' data sets, one for each component.
 using ComponentNames = std::vector<std::vector<std::string>>;
 
-/// For one thread. What it is given must outlive it.
+/// Locates the variables of patches. For one thread. Keeps references to all that its constructor takes.
 class SamraiPatchLocator
 {
 public:
@@ -192,7 +193,6 @@ private:
   Location LocateSparse(const Task& task);
   Dataset Find(const Task& task, const std::string& name, ElementType type) const;
   Dataset FindContiguous(const Task& task, const std::string& name, ElementType type) const;
-  std::string FullName(const Task& task, const std::string& name) const;
   Location AddExtents(const Task& task);
   Location AddChunked(const Task& task, const std::vector<std::string>& names);
   Location AddLibrary(const Task& task, const std::vector<std::string>& names, const std::string& reason);
@@ -284,7 +284,7 @@ Location SamraiPatchLocator::LocateVariable(const Task& task)
     if (values != wanted) {
       throw FileError(task.Cluster.Path(),
           fmt::format(
-              "{} values in '{}', from the patch's box and ghosts", wanted, this->FullName(task, name)),
+              "{} values in '{}', from the patch's box and ghosts", wanted, task.Cluster.FullName(name)),
           fmt::format("{}", values), "The file does not match its summary, and may come from another run");
     }
   }
@@ -306,7 +306,7 @@ Location SamraiPatchLocator::LocateSparse(const Task& task)
   const std::uint64_t listed = this->Datasets.front().Values;
   if (listed != cells && listed != 1) {
     throw FileError(task.Cluster.Path(),
-        fmt::format("1 or {} values in '{}'", cells, this->FullName(task, "materials/mat_list")),
+        fmt::format("1 or {} values in '{}'", cells, task.Cluster.FullName("materials/mat_list")),
         fmt::format("{}", listed), "The file does not match its summary");
   }
   if (task.Cluster.Has("materials/mix_mat")) {
@@ -315,7 +315,7 @@ Location SamraiPatchLocator::LocateSparse(const Task& task)
     const Dataset fraction = this->FindContiguous(task, "materials/vol_fracs", ElementType::Float32);
     if (next.Values != material.Values || fraction.Values != material.Values) {
       throw FileError(task.Cluster.Path(),
-          fmt::format("mix arrays of equal length in '{}'", this->FullName(task, "materials")),
+          fmt::format("mix arrays of equal length in '{}'", task.Cluster.FullName("materials")),
           fmt::format("{}, {} and {} values", material.Values, next.Values, fraction.Values),
           "The file is damaged");
     }
@@ -334,11 +334,11 @@ hdf5::Dataset SamraiPatchLocator::Find(const Task& task, const std::string& name
   if (dataset.ElementBytes != SizeOf(type) || dataset.Class != wanted) {
     throw FileError(task.Cluster.Path(),
         fmt::format("4-byte {} in '{}'", type == ElementType::Float32 ? "floats" : "integers",
-            this->FullName(task, name)),
+            task.Cluster.FullName(name)),
         "another type", "The file is damaged, or was not written by SAMRAI's VisIt writer");
   }
   if (!dataset.Reason.empty()) {
-    hdf5::CheckReadable(dataset, this->FullName(task, name), task.Cluster.Path());
+    hdf5::CheckReadable(dataset, task.Cluster.FullName(name), task.Cluster.Path());
   }
   return dataset;
 }
@@ -348,17 +348,13 @@ hdf5::Dataset SamraiPatchLocator::FindContiguous(
 {
   Dataset dataset = this->Find(task, name, type);
   if (dataset.Layout != StorageLayout::Contiguous) {
-    throw FileError(task.Cluster.Path(), fmt::format("contiguous values in '{}'", this->FullName(task, name)),
+    throw FileError(task.Cluster.Path(),
+        fmt::format("contiguous values in '{}'", task.Cluster.FullName(name)),
         dataset.Layout == StorageLayout::Chunked ? "values in chunks" : dataset.Reason,
         "Repack the file with 'h5repack -l CONTI', because PatchIO does not support chunked sparse "
         "materials");
   }
   return dataset;
-}
-
-std::string SamraiPatchLocator::FullName(const Task& task, const std::string& name) const
-{
-  return PatchGroupName(this->Data.Patches[task.Request.Patch]) + "/" + name;
 }
 
 Location SamraiPatchLocator::AddExtents(const Task& task)
@@ -405,7 +401,7 @@ Location SamraiPatchLocator::AddLibrary(
   for (std::size_t c = 0; c < names.size(); ++c) {
     LibraryArray array;
     array.File = task.File;
-    array.Dataset = this->FullName(task, names[c]);
+    array.Dataset = task.Cluster.FullName(names[c]);
     array.Count = this->Datasets[c].Values;
     array.Reason = reason;
     arrays.push_back(std::move(array));

@@ -246,8 +246,8 @@ void Partitions::ReadSteps(const StepsGroup& steps)
   }
 }
 
-/// Each partition has one offset more than cells, so it matters how many lie before. Those are the partitions
-/// before the step's first; but where a list of cells is stored once for several partitions, only as many as
+/// Each partition has one offset more than cells, so it matters how many partitions lie before: all those
+/// before the step's first, but where a list of cells is stored once for several partitions, only as many as
 /// have the cells before.
 std::uint64_t Partitions::PlaceOfOffsets(const MeshStep& step, std::size_t list) const
 {
@@ -316,7 +316,8 @@ std::optional<int> ComponentsBehind(const std::vector<std::uint64_t>& dims, std:
   return several ? std::optional(static_cast<int>(dims.back())) : std::nullopt;
 }
 
-/// The components of an array of AMR or of a mesh, whose values follow each other. None for other shapes.
+/// The components of an array of AMR or of a mesh, whose values follow each other; nullopt for other
+/// shapes.
 std::optional<int> ComponentsOfList(const std::vector<std::uint64_t>& dims)
 {
   return ComponentsBehind(dims, 1);
@@ -324,7 +325,7 @@ std::optional<int> ComponentsOfList(const std::vector<std::uint64_t>& dims)
 
 /// The components of an array of an image at one step, which has `tuples` along x, y and z. VTK omits flat
 /// axes; for a single point it omits all axes, or all but one in a file without steps. Other writers keep all
-/// three axes. None for other shapes.
+/// three axes. Returns nullopt for other shapes.
 std::optional<int> ComponentsOfImage(
     const std::vector<std::uint64_t>& dims, const Int3& tuples, const std::array<bool, 3>& flat)
 {
@@ -736,8 +737,8 @@ bool FactsReader::IsScattered(const std::string& dataset, const LevelArray& arra
   const auto components = static_cast<std::uint64_t>(array.Components);
   return !std::all_of(array.First.begin(), array.First.end(), [&](std::uint64_t first) {
     const std::uint64_t begin = first * components, end = begin + tuples * components;
-    return std::any_of(parts.begin(), parts.end(),
-        [&](const hdf5::VirtualPart& part) { return begin >= part.First && end <= part.First + part.Count; });
+    return std::any_of(
+        parts.begin(), parts.end(), [&](const hdf5::VirtualPart& part) { return part.Has(begin, end); });
   });
 }
 
