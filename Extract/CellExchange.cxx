@@ -1,6 +1,6 @@
 // Cells of other ranks.
+#include "Base/Bytes.h"
 #include "Extract/CellSet.h"
-#include "Support/Bytes.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "Extract/CellSet.h"
 
-#include "Support/Bytes.h"
+#include "Base/Bytes.h"
 
 #include <vtkCellData.h>
 #include <vtkDataArray.h>

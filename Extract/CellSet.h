@@ -2,9 +2,9 @@
 #ifndef Extract_CellSet_h
 #define Extract_CellSet_h
 
+#include "Base/Communicator.h"
 #include "Extract/Blocks.h"
 #include "Extract/CellLattice.h"
-#include "Support/Communicator.h"
 
 #include <cstddef>
 #include <deque>

@@ -1,8 +1,8 @@
 #include "Extract/Image.h"
 
+#include "Base/RunOnAllRanks.h"
 #include "Extract/CellSet.h"
 #include "Extract/VtkVersions.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <vtkCellData.h>
 #include <vtkDataArray.h>

@@ -2,8 +2,8 @@
 #ifndef Extract_ImageGrid_h
 #define Extract_ImageGrid_h
 
+#include "Base/Communicator.h"
 #include "Extract/Blocks.h"
-#include "Support/Communicator.h"
 
 #include <array>
 #include <vector>

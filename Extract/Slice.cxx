@@ -1,5 +1,6 @@
 #include "Extract/Slice.h"
 
+#include "Base/RunOnAllRanks.h"
 #include "Extract/AlignedCut.h"
 #include "Extract/CellCases.h"
 #include "Extract/CellShape.h"
@@ -9,7 +10,6 @@
 #include "Extract/PointIds.h"
 #include "Extract/PolyDataOfParts.h"
 #include "Extract/Surface.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>

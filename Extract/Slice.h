@@ -2,9 +2,9 @@
 #ifndef Extract_Slice_h
 #define Extract_Slice_h
 
+#include "Base/Communicator.h"
 #include "Extract/Blocks.h"
 #include "Extract/Surface.h"
-#include "Support/Communicator.h"
 
 #include <vtkSmartPointer.h>
 

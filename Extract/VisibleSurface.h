@@ -2,8 +2,8 @@
 #ifndef Extract_VisibleSurface_h
 #define Extract_VisibleSurface_h
 
+#include "Base/Communicator.h"
 #include "Extract/Blocks.h"
-#include "Support/Communicator.h"
 
 #include <vtkSmartPointer.h>
 

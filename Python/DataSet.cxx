@@ -1,11 +1,11 @@
 #include "DataSet.h"
 
+#include "Base/Error.h"
+#include "Base/Memory.h"
+#include "Base/RunOnAllRanks.h"
+#include "Base/Stopwatch.h"
 #include "Plan/Partition.h"
-#include "Session/RankAgreement.h"
-#include "Support/Error.h"
-#include "Support/Memory.h"
-#include "Support/RunOnAllRanks.h"
-#include "Support/Stopwatch.h"
+#include "Read/RankAgreement.h"
 
 #include <fmt/format.h>
 

@@ -3,9 +3,9 @@
 
 #include "Catalog/Nesting.h"
 #include "Formats/Format.h"
-#include "MetadataChannel/ChannelMode.h"
-#include "Session/OpenedStep.h"
-#include "Session/RankRead.h"
+#include "Read/OpenedStep.h"
+#include "Read/RankRead.h"
+#include "Store/ChannelMode.h"
 #include "Tuning/AutomaticThreads.h"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 #ifndef AmrOutput_h
 #define AmrOutput_h
 
-#include "Session/StepRead.h"
+#include "Read/StepRead.h"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 #include "ArraySelections.h"
 
-#include "Support/Error.h"
-#include "Support/NameList.h"
+#include "Base/Error.h"
+#include "Base/NameList.h"
 
 #include <fmt/format.h>
 

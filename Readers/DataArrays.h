@@ -3,8 +3,8 @@
 #define DataArrays_h
 
 #include "Catalog/Extent.h"
-#include "Memory/MemoryPool.h"
-#include "Session/LoadRequest.h"
+#include "Io/MemoryPool.h"
+#include "Read/LoadRequest.h"
 
 #include <vtkDataArray.h>
 #include <vtkSmartPointer.h>

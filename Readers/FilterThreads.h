@@ -2,7 +2,7 @@
 #ifndef FilterThreads_h
 #define FilterThreads_h
 
-#include "Support/Communicator.h"
+#include "Base/Communicator.h"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 #ifndef KnownRanges_h
 #define KnownRanges_h
 
-#include "Decode/ArrayRange.h"
+#include "Io/ArrayRange.h"
 
 #include <optional>
 

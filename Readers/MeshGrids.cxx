@@ -1,7 +1,7 @@
 #include "MeshGrids.h"
 
+#include "Base/Error.h"
 #include "DataArrays.h"
-#include "Support/Error.h"
 
 #include <vtkCellArray.h>
 #include <vtkCellType.h>

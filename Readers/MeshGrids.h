@@ -3,7 +3,7 @@
 #define MeshGrids_h
 
 #include "Catalog/Catalog.h"
-#include "Session/LoadRequest.h"
+#include "Read/LoadRequest.h"
 
 #include <vtkDataSet.h>
 #include <vtkSmartPointer.h>

@@ -5,7 +5,7 @@
 #include "KnownRanges.h"
 #include "MeshGrids.h"
 #include "PointGrids.h"
-#include "Session/LoadRequest.h"
+#include "Read/LoadRequest.h"
 
 #include <vtkCellData.h>
 #include <vtkCompositeDataSet.h>

@@ -8,8 +8,8 @@
 #include "DataArrays.h"
 #include "Plan/Blocks.h"
 #include "Plan/Vectors.h"
-#include "Session/LoadRequest.h"
-#include "Session/StepRead.h"
+#include "Read/LoadRequest.h"
+#include "Read/StepRead.h"
 
 #include <vtkDataSet.h>
 #include <vtkSmartPointer.h>

@@ -1,8 +1,8 @@
 #include "PointGrids.h"
 
+#include "Base/Error.h"
+#include "Base/Memory.h"
 #include "DataArrays.h"
-#include "Support/Error.h"
-#include "Support/Memory.h"
 
 #include <vtkCellArray.h>
 #include <vtkCellData.h>

@@ -2,7 +2,7 @@
 #ifndef PointGrids_h
 #define PointGrids_h
 
-#include "Session/PointPlaces.h"
+#include "Read/PointPlaces.h"
 
 #include <vtkSmartPointer.h>
 #include <vtkType.h>

@@ -2,7 +2,7 @@
 #ifndef ReaderRanks_h
 #define ReaderRanks_h
 
-#include "Support/Communicator.h"
+#include "Base/Communicator.h"
 
 #include <vtkMultiProcessController.h>
 #include <vtkSmartPointer.h>

@@ -2,7 +2,7 @@
 
 #include "Catalog/Bounds.h"
 #include "Plan/Grids.h"
-#include "Session/OpenedSeries.h"
+#include "Read/OpenedSeries.h"
 
 #include <vtkLogger.h>
 #include <vtkStringArray.h>

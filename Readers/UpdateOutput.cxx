@@ -1,12 +1,12 @@
 #include "UpdateOutput.h"
 
 #include "AmrOutput.h"
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
+#include "Base/Stopwatch.h"
 #include "Extract/Slice.h"
 #include "Io/IoScheduler.h"
 #include "PointGrids.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
-#include "Support/Stopwatch.h"
 
 #include <vtkMultiBlockDataSet.h>
 #include <vtkMultiPieceDataSet.h>

@@ -2,9 +2,9 @@
 #ifndef UpdateOutput_h
 #define UpdateOutput_h
 
+#include "Base/Communicator.h"
 #include "PatchAssembler.h"
-#include "Session/StepRead.h"
-#include "Support/Communicator.h"
+#include "Read/StepRead.h"
 
 #include <string>
 #include <vector>

@@ -2,15 +2,15 @@
 
 #include "AmrOutput.h"
 #include "ArraySelections.h"
+#include "Base/RunOnAllRanks.h"
 #include "Extract/VtkVersions.h"
 #include "FilterThreads.h"
 #include "Formats/TimeLookup.h"
-#include "Output/CatalogOutput.h"
+#include "Read/ReadSession.h"
 #include "ReaderRanks.h"
 #include "SeriesFacts.h"
-#include "Session/ReadSession.h"
-#include "Support/RunOnAllRanks.h"
 #include "UpdateOutput.h"
+#include "Write/CatalogOutput.h"
 
 #include <vtkCommand.h>
 #include <vtkDataArraySelection.h>

@@ -1,7 +1,7 @@
 #include "vtkPatchReaderProperties.h"
 
-#include "MetadataChannel/ChannelMode.h"
-#include "Session/ReadRequest.h"
+#include "Read/ReadRequest.h"
+#include "Store/ChannelMode.h"
 
 #include <algorithm>
 #include <cmath>

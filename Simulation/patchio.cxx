@@ -1,8 +1,8 @@
 #include "patchio.h"
 
-#include "Output/Output.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
+#include "Write/Output.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Fails when a production file has more than 800 lines, or a function in it more than 80, and when more headers than MOST_LONELY
-have a single user: a file is a subject, and a header that one file includes belongs into that file.
+have a single user: a file is a subject, and a header that one file includes belongs into that file. Fails also when a source file of
+Core does not include its own header first, which shows that the header compiles by itself, and when a format includes another one;
+that no room includes one above it is seen to by the include paths.
 
     house.py REPOSITORY
 """
@@ -50,6 +52,19 @@ def faults_of(path):
             yield "%s:%d: a function of %d lines: split it, %d at most" % (path, first, last - first + 1, MOST_OF_FUNCTION)
 
 
+def include_faults(core):
+    for path in sorted(core.rglob("*.cxx")):
+        includes = re.findall(r'^#include [<"]([^">]+)', path.read_text(), re.MULTILINE)
+        header = path.with_suffix(".h")
+        if header.exists() and includes[:1] != [str(header.relative_to(core))]:
+            yield "%s must include %s first" % (path, header.name)
+    for folder in sorted((core / "Formats").iterdir()):
+        for path in sorted(folder.glob("*.*")) if folder.is_dir() else ():
+            for other in re.findall(r'^#include "Formats/(\w+)/', path.read_text(), re.MULTILINE):
+                if other != folder.name:
+                    yield "%s includes a header of the format %s" % (path, other)
+
+
 def lonely_headers(root):
     """Headers that a single file includes beside their own source, and no test. Classes of VTK and Qt need headers of their own."""
     texts = {path: path.read_text() for name in FOLDERS + ["Simulation", "Testing"] for path in sorted((root / name).rglob("*"))
@@ -75,6 +90,12 @@ def self_test(folder):
         path = pathlib.Path(folder, name)
         path.write_text(text)
         assert len(list(faults_of(path))) == count, name
+    core = pathlib.Path(folder, "Core")
+    for name, text in (("Formats/A/A.h", ""), ("Formats/A/A.cxx", '#include <vector>\n#include "Formats/A/A.h"\n'),
+                       ("Formats/B/B.h", '#include "Formats/A/A.h"\n'), ("Formats/B/B.cxx", '#include "Formats/B/B.h"\n')):
+        (core / name).parent.mkdir(parents=True, exist_ok=True)
+        (core / name).write_text(text)
+    assert len(list(include_faults(core))) == 2
 
 
 def main():
@@ -82,6 +103,7 @@ def main():
         self_test(folder)
     files = [file for name in FOLDERS for file in sorted(pathlib.Path(sys.argv[1], name).rglob("*")) if file.suffix in SUFFIXES]
     faults = [fault for file in files for fault in faults_of(file)]
+    faults += include_faults(pathlib.Path(sys.argv[1], "Core"))
     lonely = list(lonely_headers(pathlib.Path(sys.argv[1])))
     if len(lonely) > MOST_LONELY:
         faults += ["%s has a single user: put it there" % path for path in lonely]

@@ -1,8 +1,8 @@
 // The program patchio: a subcommand for each thing that can be done with patch data. Exit codes: 0: done; 1:
 // not done, or something is wrong with the data; 2: the command line makes no sense.
+#include "Base/Error.h"
 #include "Session.h"
 #include "Subcommands.h"
-#include "Support/Error.h"
 #include "Versions.h"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 #include "Session.h"
 
+#include "Base/RegularFile.h"
+#include "Base/RunOnAllRanks.h"
 #include "Formats/Format.h"
-#include "Support/RegularFile.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <CLI/CLI.hpp>
 

@@ -1,8 +1,8 @@
 // What all subcommands of `patchio` share: the ranks, the output, and arguments for data.
 #pragma once
 
-#include "Support/Communicator.h"
-#include "Support/Error.h"
+#include "Base/Communicator.h"
+#include "Base/Error.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,8 +1,8 @@
 #include "ArraysToWrite.h"
 
+#include "Base/Error.h"
 #include "DataArrays.h"
 #include "MeshToWrite.h"
-#include "Support/Error.h"
 
 #include <vtkCellData.h>
 #include <vtkDataSetAttributes.h>

@@ -3,11 +3,11 @@
 #define InputStep_h
 
 #include "ArraysToWrite.h"
+#include "Base/Communicator.h"
 #include "InputTree.h"
-#include "Output/CatalogOutput.h"
 #include "PieceForm.h"
 #include "StepCatalog.h"
-#include "Support/Communicator.h"
+#include "Write/CatalogOutput.h"
 #include "Write/Compression.h"
 #include "Write/ContainerWriter.h"
 

@@ -1,8 +1,8 @@
 #include "MeshToWrite.h"
 
+#include "Base/Error.h"
 #include "DataArrays.h"
 #include "Extract/VtkVersions.h"
-#include "Support/Error.h"
 
 #include <vtkCellArray.h>
 #include <vtkCellData.h>

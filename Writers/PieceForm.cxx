@@ -1,6 +1,6 @@
 #include "PieceForm.h"
 
-#include "Support/Bytes.h"
+#include "Base/Bytes.h"
 
 namespace patchio {
 namespace {

@@ -1,9 +1,9 @@
 #include "StepCatalog.h"
 
 #include "ArraysToWrite.h"
+#include "Base/Error.h"
 #include "InputTree.h"
 #include "PieceForm.h"
-#include "Support/Error.h"
 
 #include <fmt/format.h>
 

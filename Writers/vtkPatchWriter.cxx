@@ -1,11 +1,11 @@
 #include "vtkPatchWriter.h"
 
-#include "Container/ContainerLog.h"
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
+#include "Formats/Container/ContainerLog.h"
 #include "InputStep.h"
-#include "Output/CatalogOutput.h"
 #include "ReaderRanks.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
+#include "Write/CatalogOutput.h"
 #include "vtkPatchReader.h"
 
 #include <vtkAlgorithmOutput.h>

@@ -1,6 +1,6 @@
 #include "Catalog/Catalog.h"
 
-#include "Support/Bytes.h"
+#include "Base/Bytes.h"
 
 #include <tuple>
 #include <type_traits>

@@ -138,7 +138,7 @@ enum class Encoding : std::uint8_t
   Absent,           ///< the variable does not exist on this patch
   Constant,         ///< no bytes: every value is Location::Value
   Raw,              ///< one extent per component, values in VTK's order
-  SparseMaterials,  ///< volume fraction of one material in Silo's sparse form, see Decode/Decode.h
+  SparseMaterials,  ///< volume fraction of one material in Silo's sparse form, see Io/Decode.h
   Chunked,          ///< one chunked array per component
   Library           ///< one library array per component
 };

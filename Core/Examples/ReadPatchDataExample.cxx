@@ -8,7 +8,7 @@
 // With - as OUTPUT_PREFIX nothing is written but, on standard output, what the reading cost.
 #include "Formats/Format.h"
 #include "Plan/Partition.h"
-#include "Session/ReadPatchData.h"
+#include "Read/ReadPatchData.h"
 
 #include <mpi.h>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 #include "Formats/Format.h"
 
+#include "Base/Error.h"
+#include "Base/PlainFile.h"
 #include "Hdf5/File.h"
-#include "Support/Error.h"
-#include "Support/PlainFile.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "Formats/Hdf5Files.h"
 
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 

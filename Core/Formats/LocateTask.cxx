@@ -1,8 +1,8 @@
 #include "Formats/LocateTask.h"
 
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
 #include "Io/FileSource.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <utility>
 

@@ -1,8 +1,8 @@
 #include "Hdf5/DatasetMessages.h"
 
+#include "Base/ByteOrder.h"
 #include "Hdf5/Library.h"
 #include "Hdf5/LibraryFile.h"
-#include "Support/ByteOrder.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 #include "Hdf5/File.h"
 
+#include "Base/PlainFile.h"
+#include "Base/RunOnAllRanks.h"
 #include "Hdf5/Library.h"
 #include "Hdf5/LibraryFile.h"
-#include "Support/PlainFile.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // them.
 #pragma once
 
-#include "Support/Error.h"
+#include "Base/Error.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "Hdf5/Library.h"
 
-#include "Support/Error.h"
+#include "Base/Error.h"
 
 #include <fmt/format.h>
 

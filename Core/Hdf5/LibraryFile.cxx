@@ -1,8 +1,8 @@
 #include "Hdf5/LibraryFile.h"
 
+#include "Base/Error.h"
+#include "Base/PlainFile.h"
 #include "Hdf5/Library.h"
-#include "Support/Error.h"
-#include "Support/PlainFile.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "Hdf5/Output.h"
 
-#include "Support/Error.h"
+#include "Base/Error.h"
 
 #include <cerrno>
 #include <cstdlib>

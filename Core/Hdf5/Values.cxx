@@ -1,9 +1,9 @@
 // Values of data sets and attributes, which File reads whole: those that describe the others.
-#include "Decode/Chunks.h"
-#include "Decode/Filters.h"
+#include "Base/ByteOrder.h"
 #include "Hdf5/File.h"
 #include "Hdf5/LibraryFile.h"
-#include "Support/ByteOrder.h"
+#include "Io/Chunks.h"
+#include "Io/Filters.h"
 
 #include <fmt/format.h>
 

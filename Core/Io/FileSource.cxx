@@ -1,7 +1,7 @@
 #include "Io/FileSource.h"
 
-#include "Support/Error.h"
-#include "Support/RegularFile.h"
+#include "Base/Error.h"
+#include "Base/RegularFile.h"
 
 #include <fmt/format.h>
 

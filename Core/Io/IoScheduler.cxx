@@ -1,7 +1,7 @@
 #include "Io/IoScheduler.h"
 
+#include "Base/Stopwatch.h"
 #include "Io/IoThreads.h"
-#include "Support/Stopwatch.h"
 
 #include <algorithm>
 #include <condition_variable>

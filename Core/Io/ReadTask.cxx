@@ -1,11 +1,11 @@
 #include "Io/ReadTask.h"
 
-#include "Decode/Chunks.h"
-#include "Decode/Gaps.h"
-#include "Decode/SparseMaterials.h"
-#include "Support/ByteOrder.h"
-#include "Support/Checksum.h"
-#include "Support/Error.h"
+#include "Base/ByteOrder.h"
+#include "Base/Checksum.h"
+#include "Base/Error.h"
+#include "Io/Chunks.h"
+#include "Io/Gaps.h"
+#include "Io/SparseMaterials.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
-#include "Decode/Decode.h"
+#include "Io/Decode.h"
 #include "Io/StoredSums.h"
 #include "Io/TaskReader.h"
 #include "Plan/ReadPlan.h"

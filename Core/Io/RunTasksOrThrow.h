@@ -1,9 +1,9 @@
 // RunTasks() for work that may throw.
 #pragma once
 
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
 #include "Io/IoScheduler.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <mutex>
 #include <string>

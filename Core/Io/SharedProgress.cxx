@@ -1,7 +1,7 @@
 #include "Io/SharedProgress.h"
 
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,10 +1,10 @@
 // Ranks that read side by side tell each other how far they are, and who was told to stop.
 #pragma once
 
+#include "Base/Communicator.h"
+#include "Base/Stopwatch.h"
 #include "Io/IoScheduler.h"
 #include "Io/ReadProgress.h"
-#include "Support/Communicator.h"
-#include "Support/Stopwatch.h"
 
 #include <functional>
 

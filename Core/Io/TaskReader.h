@@ -1,7 +1,7 @@
 // What a thread keeps from request to request: the file it read last, scratch memory, a decoder.
 #pragma once
 
-#include "Decode/Filters.h"
+#include "Io/Filters.h"
 #include "Io/ReadMeter.h"
 #include "Io/Source.h"
 

@@ -1,8 +1,8 @@
 #include "Plan/Interest.h"
 
+#include "Base/Error.h"
 #include "Catalog/Bounds.h"
 #include "Catalog/BoxBins.h"
-#include "Support/Error.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -193,7 +193,8 @@ void CheckRegion(const RegionOfInterest& region)
   const auto check = [](const char* name, const Double3& values) {
     for (const double value : values) {
       if (!std::isfinite(value)) {
-        throw Error(fmt::format("{} of the region is ({}). Use finite numbers.", name, fmt::join(values, ", ")));
+        throw Error(
+            fmt::format("{} of the region is ({}). Use finite numbers.", name, fmt::join(values, ", ")));
       }
     }
   };

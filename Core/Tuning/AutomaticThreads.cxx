@@ -1,10 +1,10 @@
 #include "Tuning/AutomaticThreads.h"
 
-#include "Support/ByteText.h"
-#include "Support/Bytes.h"
-#include "Support/MachineName.h"
-#include "Support/Memory.h"
-#include "Support/RunOnAllRanks.h"
+#include "Base/ByteText.h"
+#include "Base/Bytes.h"
+#include "Base/MachineName.h"
+#include "Base/Memory.h"
+#include "Base/RunOnAllRanks.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -1,12 +1,12 @@
 // The thread mode Automatic: what is known of a storage, from one read to the next.
 #pragma once
 
-#include "Storage/LoadSense.h"
-#include "Storage/RateFit.h"
-#include "Storage/StorageProfile.h"
-#include "Storage/UnloadedRates.h"
+#include "Tuning/LoadSense.h"
+#include "Tuning/RateFit.h"
 #include "Tuning/ReadControl.h"
+#include "Tuning/StorageProfile.h"
 #include "Tuning/ThreadPolicy.h"
+#include "Tuning/UnloadedRates.h"
 
 #include <functional>
 #include <memory>

@@ -1,10 +1,10 @@
 // One number of threads for all ranks, adapted while they read.
 #pragma once
 
+#include "Base/Communicator.h"
+#include "Base/Stopwatch.h"
 #include "Io/ReadMeter.h"
-#include "Storage/LoadSense.h"
-#include "Support/Communicator.h"
-#include "Support/Stopwatch.h"
+#include "Tuning/LoadSense.h"
 #include "Tuning/ThreadController.h"
 
 #include <cstdint>

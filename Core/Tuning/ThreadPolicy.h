@@ -1,8 +1,8 @@
 // How much of a storage a read takes: from what is known of the storage and what the user prefers.
 #pragma once
 
-#include "Storage/Mount.h"
-#include "Storage/RateFit.h"
+#include "Tuning/Mount.h"
+#include "Tuning/RateFit.h"
 #include "Tuning/ThreadController.h"
 
 namespace patchio {

@@ -1,4 +1,4 @@
-// Does to a chunk what Decode/Filters.h undoes.
+// Does to a chunk what Io/Filters.h undoes.
 #pragma once
 
 #include "Catalog/Extent.h"

@@ -1,8 +1,8 @@
 #include "Write/ChunkPacker.h"
 
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
 #include "Io/RunTasksOrThrow.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <tbb/enumerable_thread_specific.h>
 

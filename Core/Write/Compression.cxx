@@ -1,7 +1,7 @@
 #include "Write/Compression.h"
 
-#include "Container/StepLayout.h"
-#include "Support/RunOnAllRanks.h"
+#include "Base/RunOnAllRanks.h"
+#include "Formats/Container/StepLayout.h"
 #include "Write/ChunkEncoder.h"
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 #include "Write/ContainerWriter.h"
 
-#include "Container/ContainerLog.h"
-#include "Container/RecordLog.h"
-#include "Support/ByteText.h"
-#include "Support/Error.h"
-#include "Support/MachineName.h"
-#include "Support/ReplaceFile.h"
-#include "Support/RunOnAllRanks.h"
+#include "Base/ByteText.h"
+#include "Base/Error.h"
+#include "Base/MachineName.h"
+#include "Base/ReplaceFile.h"
+#include "Base/RunOnAllRanks.h"
+#include "Formats/Container/ContainerLog.h"
+#include "Formats/Container/RecordLog.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // A container that is written: its folder, its log, and who may write it.
 #pragma once
 
-#include "Support/Communicator.h"
+#include "Base/Communicator.h"
 #include "Write/StepWriter.h"
 
 #include <cstdint>

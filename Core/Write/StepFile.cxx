@@ -1,6 +1,6 @@
 #include "Write/StepFile.h"
 
-#include "Container/StepLayout.h"
+#include "Formats/Container/StepLayout.h"
 #include "Hdf5/Output.h"
 #include "Write/ChunkEncoder.h"
 

@@ -1,9 +1,9 @@
 // The HDF5 file of a step, laid out: who writes the values needs no HDF5 any more.
 #pragma once
 
+#include "Base/PlainFile.h"
 #include "Catalog/Catalog.h"
-#include "Container/StepRecord.h"
-#include "Support/PlainFile.h"
+#include "Formats/Container/StepRecord.h"
 
 #include <cstdint>
 #include <memory>

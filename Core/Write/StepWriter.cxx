@@ -1,11 +1,11 @@
 #include "Write/StepWriter.h"
 
-#include "Container/StepLayout.h"
-#include "Decode/ArrayRange.h"
+#include "Base/Checksum.h"
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
+#include "Formats/Container/StepLayout.h"
+#include "Io/ArrayRange.h"
 #include "Io/RunTasksOrThrow.h"
-#include "Support/Checksum.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 // One time step of a container while it is written: laid out by one rank, filled by all.
 #pragma once
 
+#include "Base/Communicator.h"
+#include "Base/PlainFile.h"
 #include "Catalog/Catalog.h"
 #include "Catalog/ValueRange.h"
-#include "Container/StepRecord.h"
-#include "Support/Communicator.h"
-#include "Support/PlainFile.h"
+#include "Formats/Container/StepRecord.h"
 #include "Write/ChunkPacker.h"
 #include "Write/StepFile.h"
 

@@ -1,6 +1,6 @@
 // Compressed data sets: who completes which chunk, where chunks go, and who writes them.
-#include "Container/StepLayout.h"
-#include "Support/RunOnAllRanks.h"
+#include "Base/RunOnAllRanks.h"
+#include "Formats/Container/StepLayout.h"
 #include "Write/StepWriter.h"
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 //
 //   core SUMMARY VARIABLE      for example, visit_dump.00016/summary.samrai uval
 #include "Formats/Format.h"
-#include "Session/ReadPatchData.h"
+#include "Read/ReadPatchData.h"
 
 #include <cstdio>
 #include <numeric>

@@ -1,6 +1,6 @@
 #include "ReportText.h"
 
-#include "Support/ByteText.h"
+#include "Base/ByteText.h"
 
 #include <QDir>
 #include <QFileInfo>

@@ -1,8 +1,8 @@
 #include "BlockFilter.h"
 
+#include "Base/RunOnAllRanks.h"
 #include "Extract/GridOfParts.h"
 #include "ReaderRanks.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <vtkAlgorithm.h>
 #include <vtkCompositeDataSet.h>

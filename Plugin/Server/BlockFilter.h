@@ -2,8 +2,8 @@
 #ifndef BlockFilter_h
 #define BlockFilter_h
 
+#include "Base/Communicator.h"
 #include "Extract/SolidPart.h"
-#include "Support/Communicator.h"
 
 #include <vtkSmartPointer.h>
 

@@ -1,9 +1,9 @@
 #include "vtkPatchClip.h"
 
+#include "Base/RunOnAllRanks.h"
 #include "BlockFilter.h"
 #include "Extract/Clip.h"
 #include "Extract/GridOfParts.h"
-#include "Support/RunOnAllRanks.h"
 #include "vtkPatchSettings.h"
 
 #include <vtkCallbackCommand.h>

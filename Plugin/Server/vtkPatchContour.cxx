@@ -1,8 +1,8 @@
 #include "vtkPatchContour.h"
 
+#include "Base/RunOnAllRanks.h"
 #include "BlockFilter.h"
 #include "Extract/ContourOutput.h"
-#include "Support/RunOnAllRanks.h"
 #include "vtkPatchSettings.h"
 
 #include <vtkAbstractArray.h>

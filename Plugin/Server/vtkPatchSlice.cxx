@@ -1,8 +1,8 @@
 #include "vtkPatchSlice.h"
 
+#include "Base/RunOnAllRanks.h"
 #include "BlockFilter.h"
 #include "Extract/Slice.h"
-#include "Support/RunOnAllRanks.h"
 #include "vtkPatchSettings.h"
 
 #include <vtkCallbackCommand.h>

@@ -1,9 +1,9 @@
 #include "vtkPatchSurface.h"
 
+#include "Base/RunOnAllRanks.h"
 #include "BlockFilter.h"
 #include "Extract/Blocks.h"
 #include "Extract/VisibleSurface.h"
-#include "Support/RunOnAllRanks.h"
 #include "vtkPatchSettings.h"
 
 #include <vtkCompositeDataSet.h>

@@ -1,9 +1,9 @@
 #include "vtkPatchThreshold.h"
 
+#include "Base/RunOnAllRanks.h"
 #include "BlockFilter.h"
 #include "Extract/GridOfParts.h"
 #include "Extract/Threshold.h"
-#include "Support/RunOnAllRanks.h"
 #include "vtkPatchSettings.h"
 
 #include <vtkCompositeDataSet.h>

@@ -1,11 +1,11 @@
 #include "vtkPatchVolume.h"
 
+#include "Base/Bytes.h"
+#include "Base/NameList.h"
+#include "Base/RunOnAllRanks.h"
 #include "BlockFilter.h"
 #include "Extract/Image.h"
 #include "Extract/VisibleSurface.h"
-#include "Support/Bytes.h"
-#include "Support/NameList.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <vtkDataSet.h>
 #include <vtkDataSetAttributes.h>
@@ -129,8 +129,8 @@ void vtkPatchVolume::WarnOfMissing(
 {
   for (const std::string& name : wanted) {
     if (!std::binary_search(found.begin(), found.end(), name)) {
-      vtkWarningMacro("The input has no " << kind << " array '" << name << "'. The " << kind << " arrays are: "
-                                          << patchio::NameList(found) << ".");
+      vtkWarningMacro("The input has no " << kind << " array '" << name << "'. The " << kind
+                                          << " arrays are: " << patchio::NameList(found) << ".");
     }
   }
 }

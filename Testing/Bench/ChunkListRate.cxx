@@ -1,9 +1,9 @@
 // Listing the chunks of data sets with each of the five lists that HDF5 has since version 1.10: by PatchIO
 // and by the HDF5 library, interleaved. Prints a line of JSON: the seconds of each run, by kind of list.
+#include "Base/Error.h"
+#include "Base/Stopwatch.h"
 #include "Hdf5/File.h"
 #include "Hdf5/Library.h"
-#include "Support/Error.h"
-#include "Support/Stopwatch.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

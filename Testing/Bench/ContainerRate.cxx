@@ -1,16 +1,16 @@
 // Writes a step of equal blocks, and reads it, in one of several ways; says how long each part took, as one
 // JSON object on standard output. Under mpirun the blocks are divided over the ranks, and times are those of
 // the slowest.
+#include "Base/Error.h"
+#include "Base/PlainFile.h"
+#include "Base/Stopwatch.h"
 #include "Hdf5/Library.h"
 #include "Io/IoScheduler.h"
 #include "Plan/Blocks.h"
 #include "Plan/StorageModel.h"
+#include "Read/OpenedStep.h"
+#include "Read/RankRead.h"
 #include "RunUnderMpi.h"
-#include "Session/OpenedStep.h"
-#include "Session/RankRead.h"
-#include "Support/Error.h"
-#include "Support/PlainFile.h"
-#include "Support/Stopwatch.h"
 #include "Write/ContainerWriter.h"
 
 #include <CLI/CLI.hpp>

@@ -1,7 +1,7 @@
 // How fast contours of many patches are made, without ParaView: with one thread and with all. JSON: seconds
 // of each.
+#include "Base/Stopwatch.h"
 #include "Extract/ContourOutput.h"
-#include "Support/Stopwatch.h"
 
 #include <vtkCellData.h>
 #include <vtkDoubleArray.h>

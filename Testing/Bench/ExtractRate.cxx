@@ -1,8 +1,8 @@
 // How fast slices are cut out of many patches, without ParaView: with one thread and with all, and beside a
 // plain loop that reads the values and flags of the same rows and writes as many bytes. JSON: seconds of
 // each.
+#include "Base/Stopwatch.h"
 #include "Extract/Slice.h"
-#include "Support/Stopwatch.h"
 
 #include <vtkCellData.h>
 #include <vtkDoubleArray.h>

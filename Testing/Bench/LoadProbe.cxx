@@ -1,7 +1,7 @@
 // patchio_bench_load: reads files with N threads and says what PatchIO thinks of the load that others make.
+#include "Base/Error.h"
 #include "Model.h"
-#include "Storage/LoadSense.h"
-#include "Support/Error.h"
+#include "Tuning/LoadSense.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // What this machine's memory gives, GB/s as JSON: memcpy into memory that is there, into fresh pages of 4
 // KiB, and into fresh huge pages, on one thread; the scale for everything that `./dev bench limits` shows.
-#include "Support/Stopwatch.h"
+#include "Base/Stopwatch.h"
 
 #include <nlohmann/json.hpp>
 

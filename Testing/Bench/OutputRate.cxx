@@ -1,10 +1,10 @@
 // A model whose ranks share a grid in two directions, and what its output costs it: in direct MPI-IO, or
 // through an output configuration. It sleeps instead of computing. Or only what copying its values costs.
 // One JSON object on standard output.
-#include "Output/Output.h"
+#include "Base/Error.h"
+#include "Base/Stopwatch.h"
 #include "RunUnderMpi.h"
-#include "Support/Error.h"
-#include "Support/Stopwatch.h"
+#include "Write/Output.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // patchio_pread_rate: how fast N threads read files with requests of one size; F(N) point by point.
-#include "Support/Error.h"
+#include "Base/Error.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

@@ -1,15 +1,15 @@
 // Reads a dump in one of several ways and says how long each part took: PatchIO's engine, and the ways that
 // it competes with. One JSON object on standard output. Under mpirun the patches are divided over the ranks,
 // and times are those of the slowest.
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
+#include "Base/Stopwatch.h"
 #include "Hdf5/Library.h"
 #include "Plan/Blocks.h"
 #include "Plan/Partition.h"
+#include "Read/OpenedStep.h"
+#include "Read/RankRead.h"
 #include "RunUnderMpi.h"
-#include "Session/OpenedStep.h"
-#include "Session/RankRead.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
-#include "Support/Stopwatch.h"
 #include "Tuning/AutomaticThreads.h"
 
 #include <CLI/CLI.hpp>

@@ -1,14 +1,14 @@
 // What any number of patches costs one rank before and while it reads, without data: a time step is made up,
 // its index is saved as a sidecar, and opening, dividing, locating, planning and merging patches into blocks
 // are timed. One JSON object on standard output.
+#include "Base/Error.h"
+#include "Base/Stopwatch.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
-#include "MetadataChannel/StepSidecar.h"
 #include "Plan/Blocks.h"
 #include "Plan/Partition.h"
 #include "Plan/PreferredRanks.h"
 #include "Plan/ReadPlan.h"
-#include "Support/Error.h"
-#include "Support/Stopwatch.h"
+#include "Store/StepSidecar.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

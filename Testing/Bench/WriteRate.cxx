@@ -2,13 +2,13 @@
 // collective write of parallel HDF5 a step. Or only as many bytes, out of one buffer of one rank. Says how
 // long it took, as one JSON object on standard output; until all bytes are on the storage, and of the slowest
 // rank.
+#include "Base/Error.h"
+#include "Base/PlainFile.h"
+#include "Base/Stopwatch.h"
 #include "Hdf5/Library.h"
 #include "Io/RunTasksOrThrow.h"
-#include "Output/Output.h"
 #include "RunUnderMpi.h"
-#include "Support/Error.h"
-#include "Support/PlainFile.h"
-#include "Support/Stopwatch.h"
+#include "Write/Output.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // The plan of who writes: the paper's five cases, and properties on random volumes against brute force.
-#include "Output/Aggregation.h"
-#include "Output/LineExchange.h"
+#include "Write/Aggregation.h"
+#include "Write/LineExchange.h"
 
 #include "TestTools.h"
 

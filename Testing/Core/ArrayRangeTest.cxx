@@ -1,4 +1,4 @@
-#include "Decode/ArrayRange.h"
+#include "Io/ArrayRange.h"
 
 #include <gtest/gtest.h>
 

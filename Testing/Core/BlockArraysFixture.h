@@ -4,8 +4,8 @@
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Plan/GhostLayer.h"
 #include "RandomLevels.h"
+#include "Read/RankRead.h"
 #include "SamraiDraft.h"
-#include "Session/RankRead.h"
 
 #include <limits>
 #include <map>

@@ -1,5 +1,5 @@
 // Values of patches in the arrays of merged blocks, from a file of raw values that is made up here.
-#include "Session/BlockArrays.h"
+#include "Read/BlockArrays.h"
 
 #include "BlockArraysFixture.h"
 #include "LoadPatches.h"

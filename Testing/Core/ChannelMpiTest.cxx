@@ -5,8 +5,8 @@
 // format says. PATCHIO_METADATA_DIR must name a folder of the test's own.
 #include "Formats/Format.h"
 #include "LocationTools.h"
-#include "MetadataChannel/StepSidecar.h"
-#include "Session/RankAgreement.h"
+#include "Read/RankAgreement.h"
+#include "Store/StepSidecar.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,7 +1,7 @@
-#include "Decode/Chunks.h"
+#include "Io/Chunks.h"
 
+#include "Base/ByteOrder.h"
 #include "NaivePlace.h"
-#include "Support/ByteOrder.h"
 #include "TestTools.h"
 
 #include <limits>

@@ -1,4 +1,4 @@
-#include "Storage/ClientCounters.h"
+#include "Tuning/ClientCounters.h"
 
 #include "KernelFiles.h"
 

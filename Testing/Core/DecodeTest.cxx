@@ -1,7 +1,7 @@
-#include "Decode/Decode.h"
+#include "Io/Decode.h"
 
-#include "Decode/Gaps.h"
-#include "Decode/SparseMaterials.h"
+#include "Io/Gaps.h"
+#include "Io/SparseMaterials.h"
 #include "NaivePlace.h"
 
 #include <gtest/gtest.h>

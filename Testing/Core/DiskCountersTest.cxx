@@ -1,7 +1,7 @@
-#include "Storage/DiskCounters.h"
+#include "Tuning/DiskCounters.h"
 
-#include "Storage/KernelText.h"
 #include "TestTools.h"
+#include "Tuning/KernelText.h"
 
 #include <sys/stat.h>
 

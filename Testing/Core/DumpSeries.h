@@ -1,8 +1,8 @@
 // A short series of dumps, each with values of its own.
 #pragma once
 
+#include "Read/StepRead.h"
 #include "SamraiDraft.h"
-#include "Session/StepRead.h"
 #include "TestTools.h"
 
 #include <string>

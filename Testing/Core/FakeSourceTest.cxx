@@ -1,4 +1,4 @@
-#include "Io/FakeSource.h"
+#include "FakeSource.h"
 
 #include "TestTools.h"
 

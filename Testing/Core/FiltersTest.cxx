@@ -1,7 +1,7 @@
-#include "Decode/Filters.h"
+#include "Io/Filters.h"
 
-#include "Decode/Chunks.h"
 #include "Hdf5/Library.h"
+#include "Io/Chunks.h"
 #include "NaivePlace.h"
 #include "TestTools.h"
 

@@ -7,7 +7,7 @@
 #include "Formats/GRADS/GradsGaussian.h"
 #include "LoadPatches.h"
 #include "NaivePlace.h"
-#include "Session/RankAgreement.h"
+#include "Read/RankAgreement.h"
 #include "StoppedLocate.h"
 #include "TestTools.h"
 

@@ -1,6 +1,6 @@
 #include "Plan/Grids.h"
 
-#include "Support/Error.h"
+#include "Base/Error.h"
 #include "TestTools.h"
 
 #include <gmock/gmock.h>

@@ -1,8 +1,8 @@
-#include "Decode/Decode.h"
+#include "Base/ByteOrder.h"
+#include "Base/PlainFile.h"
 #include "Hdf5/Structure.h"
 #include "Hdf5Draft.h"
-#include "Support/ByteOrder.h"
-#include "Support/PlainFile.h"
+#include "Io/Decode.h"
 #include "TestTools.h"
 
 #include <hdf5.h>

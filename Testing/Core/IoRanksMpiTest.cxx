@@ -2,9 +2,9 @@
 //
 // Compute ranks have uneven parts of a box, which change; whatever the memory and the number of I/O ranks,
 // the files have the values of a formula, and no I/O rank has used more than it may.
-#include "Output/Output.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
+#include "Write/Output.h"
 
 #include "MpiTest.h"
 

@@ -1,7 +1,7 @@
 // What I/O ranks are told by: codes of variables, and which ranks serve which.
-#include "Output/RankMap.h"
-#include "Output/VariableCode.h"
-#include "Support/Error.h"
+#include "Base/Error.h"
+#include "Write/RankMap.h"
+#include "Write/VariableCode.h"
 
 #include "TestTools.h"
 

@@ -1,4 +1,4 @@
-#include "Report/IoReport.h"
+#include "Tuning/IoReport.h"
 
 #include "TestTools.h"
 

@@ -1,6 +1,6 @@
 #include "Io/IoScheduler.h"
 
-#include "Io/FakeSource.h"
+#include "FakeSource.h"
 #include "Io/TaskReader.h"
 #include "TestTools.h"
 

@@ -1,9 +1,9 @@
 #include "Catalog/CheckCatalog.h"
 #include "Formats/KWave/KwaveFormat.h"
-#include "Session/OpenedSeries.h"
-#include "Session/RankAgreement.h"
-#include "Session/RankRead.h"
-#include "Session/ReadPatchData.h"
+#include "Read/OpenedSeries.h"
+#include "Read/RankAgreement.h"
+#include "Read/RankRead.h"
+#include "Read/ReadPatchData.h"
 #include "StoppedLocate.h"
 #include "TestTools.h"
 

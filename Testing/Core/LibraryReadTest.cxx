@@ -1,4 +1,4 @@
-#include "Io/LibraryRead.h"
+#include "Hdf5/LibraryRead.h"
 
 #include "Hdf5/Library.h"
 #include "NaivePlace.h"

@@ -1,4 +1,4 @@
-#include "Storage/LoadInversion.h"
+#include "Tuning/LoadInversion.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Formats/Format.h"
-#include "Session/RankRead.h"
+#include "Read/RankRead.h"
 
 namespace patchio::testing {
 

@@ -1,4 +1,4 @@
-#include "Storage/LoadSense.h"
+#include "Tuning/LoadSense.h"
 
 #include "KernelFiles.h"
 

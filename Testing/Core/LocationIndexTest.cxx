@@ -1,4 +1,4 @@
-#include "MetadataChannel/LocationIndex.h"
+#include "Store/LocationIndex.h"
 
 #include "IrregularFormat.h"
 #include "LocationTools.h"

@@ -1,4 +1,4 @@
-#include "Memory/MemoryPool.h"
+#include "Io/MemoryPool.h"
 
 #include "PagesInMemory.h"
 #include "TestTools.h"

@@ -1,8 +1,8 @@
-#include "Support/Memory.h"
+#include "Base/Memory.h"
 
-#include "Support/Error.h"
-#include "Support/MachineName.h"
-#include "Support/RunOnAllRanks.h"
+#include "Base/Error.h"
+#include "Base/MachineName.h"
+#include "Base/RunOnAllRanks.h"
 
 #include <gmock/gmock.h>
 

@@ -1,15 +1,15 @@
-#include "Session/OpenedStep.h"
+#include "Read/OpenedStep.h"
 
+#include "Base/Checksum.h"
+#include "Base/Memory.h"
 #include "Catalog/Nesting.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "IrregularFormat.h"
 #include "LocationTools.h"
-#include "MetadataChannel/SeriesSidecar.h"
+#include "Read/RankAgreement.h"
+#include "Read/RankRead.h"
 #include "SamraiDraft.h"
-#include "Session/RankAgreement.h"
-#include "Session/RankRead.h"
-#include "Support/Checksum.h"
-#include "Support/Memory.h"
+#include "Store/SeriesSidecar.h"
 #include "TestTools.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "Storage/Mount.h"
+#include "Tuning/Mount.h"
 
 #include "TestTools.h"
 

@@ -1,7 +1,7 @@
 // What tests on several ranks have in common: mpiexec -n NP TEST
 #pragma once
 
-#include "Support/Communicator.h"
+#include "Base/Communicator.h"
 
 #include <mpi.h>
 

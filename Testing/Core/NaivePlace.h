@@ -1,7 +1,7 @@
 // The definition of placing, value by value, to compare fast ways with.
 #pragma once
 
-#include "Decode/Decode.h"
+#include "Io/Decode.h"
 #include "Io/ReadTask.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // Output of simulations, the parts that need no ranks: configurations, windows, declarations, the thread that
 // writes. Testing/Simulation has whole runs.
-#include "Output/Declaration.h"
-#include "Output/OutputConfig.h"
-#include "Output/WritingThread.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
+#include "Write/Declaration.h"
+#include "Write/OutputConfig.h"
+#include "Write/WritingThread.h"
 
 #include "TestTools.h"
 

@@ -1,10 +1,10 @@
 // Writing while the next steps come, as ThreadSanitizer is to see it.
-#include "Container/ContainerLog.h"
+#include "Base/Stopwatch.h"
+#include "Formats/Container/ContainerLog.h"
 #include "Formats/KWave/KwaveFile.h"
-#include "Output/CatalogOutput.h"
-#include "Output/SensorWriter.h"
-#include "Support/Stopwatch.h"
 #include "TestTools.h"
+#include "Write/CatalogOutput.h"
+#include "Write/SensorWriter.h"
 
 #include <chrono>
 #include <memory>

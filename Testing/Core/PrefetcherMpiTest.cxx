@@ -2,7 +2,7 @@
 //
 // A user's click or a script may reach one rank before the others. Whatever it does there, all ranks must
 // take the same step out of their queues or none, or one would wait for ever: that shows as the time limit.
-#include "Session/Prefetcher.h"
+#include "Read/Prefetcher.h"
 
 #include "MpiTest.h"
 

@@ -1,4 +1,4 @@
-#include "Session/Prefetcher.h"
+#include "Read/Prefetcher.h"
 
 #include "DumpSeries.h"
 #include "HangingSource.h"

@@ -1,4 +1,4 @@
-#include "Report/ProgressText.h"
+#include "Tuning/ProgressText.h"
 
 #include "TestTools.h"
 

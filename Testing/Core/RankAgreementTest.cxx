@@ -1,7 +1,7 @@
-#include "Session/RankAgreement.h"
+#include "Read/RankAgreement.h"
 
+#include "Base/Bytes.h"
 #include "SamraiDraft.h"
-#include "Support/Bytes.h"
 #include "TestTools.h"
 
 namespace patchio {

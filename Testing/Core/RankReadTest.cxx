@@ -1,4 +1,4 @@
-#include "Session/RankRead.h"
+#include "Read/RankRead.h"
 
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "HangingSource.h"

@@ -1,4 +1,4 @@
-#include "Storage/RateFit.h"
+#include "Tuning/RateFit.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

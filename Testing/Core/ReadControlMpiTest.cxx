@@ -4,12 +4,12 @@
 // all ranks decide alike, whatever each of them has to read, and that nobody waits for ever.
 #include "Tuning/ReadControl.h"
 
-#include "Io/FakeSource.h"
+#include "Base/MachineName.h"
+#include "Base/Memory.h"
+#include "Base/RunOnAllRanks.h"
+#include "FakeSource.h"
 #include "MpiTest.h"
 #include "ReadForAWhile.h"
-#include "Support/MachineName.h"
-#include "Support/Memory.h"
-#include "Support/RunOnAllRanks.h"
 #include "Tuning/AutomaticThreads.h"
 
 #include <fmt/format.h>

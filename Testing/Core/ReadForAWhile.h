@@ -1,8 +1,8 @@
 // A read that takes a while, for tests of automatic threads.
 #pragma once
 
+#include "Base/Stopwatch.h"
 #include "Io/IoScheduler.h"
-#include "Support/Stopwatch.h"
 #include "Tuning/AutomaticThreads.h"
 
 #include <chrono>

@@ -1,8 +1,8 @@
-#include "Session/ReadPatchData.h"
+#include "Read/ReadPatchData.h"
 
+#include "Base/Memory.h"
 #include "Formats/SAMRAI/SamraiWriter.h"
 #include "SamraiDraft.h"
-#include "Support/Memory.h"
 #include "TestTools.h"
 
 namespace patchio {

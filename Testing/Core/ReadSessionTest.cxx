@@ -1,4 +1,4 @@
-#include "Session/ReadSession.h"
+#include "Read/ReadSession.h"
 
 #include "DumpSeries.h"
 

@@ -1,8 +1,8 @@
 #include "Io/ReadTask.h"
 
-#include "Io/FakeSource.h"
+#include "Base/ByteOrder.h"
+#include "FakeSource.h"
 #include "NaivePlace.h"
-#include "Support/ByteOrder.h"
 #include "TestTools.h"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "Report/ReportData.h"
+#include "Tuning/ReportData.h"
 
 #include "TestTools.h"
 

@@ -1,4 +1,4 @@
-#include "Support/RunOnAllRanks.h"
+#include "Base/RunOnAllRanks.h"
 
 #include "TestTools.h"
 

@@ -1,9 +1,9 @@
 // Where the values of dumps lie, for any number of threads, field by field.
-#include "Decode/Decode.h"
+#include "Base/ByteOrder.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiSummary.h"
+#include "Io/Decode.h"
 #include "SamraiDraft.h"
-#include "Support/ByteOrder.h"
 #include "TestTools.h"
 
 #include <hdf5.h>

@@ -1,9 +1,9 @@
 #include "Formats/SAMRAI/SamraiFormat.h"
 
-#include "Decode/Decode.h"
+#include "Base/ByteOrder.h"
+#include "Io/Decode.h"
 #include "SamraiDraft.h"
 #include "StoppedLocate.h"
-#include "Support/ByteOrder.h"
 #include "TestTools.h"
 
 namespace patchio {

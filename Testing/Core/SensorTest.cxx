@@ -1,10 +1,10 @@
 // Which values of a sensor are on which patch, against a look at each cell.
-#include "Output/Sensor.h"
+#include "Write/Sensor.h"
 
 #include "Formats/Format.h"
 #include "Formats/KWave/KwaveNames.h"
-#include "Output/SensorFile.h"
 #include "TestTools.h"
+#include "Write/SensorFile.h"
 
 #include <map>
 #include <random>

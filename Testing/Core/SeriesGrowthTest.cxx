@@ -1,5 +1,5 @@
 #include "DumpSeries.h"
-#include "Session/ReadSession.h"
+#include "Read/ReadSession.h"
 
 #include <chrono>
 #include <filesystem>

@@ -4,9 +4,9 @@
 // reaches the others shows as the time limit.
 #include "Io/SharedProgress.h"
 
+#include "Base/Error.h"
 #include "Io/IoScheduler.h"
 #include "MpiTest.h"
-#include "Support/Error.h"
 
 #include <atomic>
 #include <chrono>

@@ -1,11 +1,11 @@
 // Ranks that are joined by sockets: mpiexec -n NP patchio_socket_communicator_mpi_test
 //
 // They must tell each other what MPI would. That a rank waits for ever shows as the time limit.
-#include "Output/SocketCommunicator.h"
+#include "Write/SocketCommunicator.h"
 
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
 #include "MpiTest.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <memory>
 #include <random>

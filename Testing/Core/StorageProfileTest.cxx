@@ -1,4 +1,4 @@
-#include "Storage/StorageProfile.h"
+#include "Tuning/StorageProfile.h"
 
 #include "TestTools.h"
 

@@ -1,10 +1,10 @@
-#include "Support/ByteText.h"
-#include "Support/Bytes.h"
-#include "Support/Checksum.h"
-#include "Support/Communicator.h"
-#include "Support/Error.h"
-#include "Support/RegularFile.h"
-#include "Support/TextScanner.h"
+#include "Base/ByteText.h"
+#include "Base/Bytes.h"
+#include "Base/Checksum.h"
+#include "Base/Communicator.h"
+#include "Base/Error.h"
+#include "Base/RegularFile.h"
+#include "Base/TextScanner.h"
 
 #include "TestTools.h"
 

@@ -1,8 +1,8 @@
 // Small things that many tests need.
 #pragma once
 
+#include "Base/Error.h"
 #include "Catalog/Catalog.h"
-#include "Support/Error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

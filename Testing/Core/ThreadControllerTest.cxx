@@ -1,6 +1,6 @@
 #include "Tuning/ThreadController.h"
 
-#include "Io/FakeSource.h"
+#include "FakeSource.h"
 #include "Io/IoScheduler.h"
 #include "SimulatedStorage.h"
 #include "TestTools.h"

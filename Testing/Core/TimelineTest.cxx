@@ -1,4 +1,4 @@
-#include "Report/Timeline.h"
+#include "Tuning/Timeline.h"
 
 #include "TestTools.h"
 

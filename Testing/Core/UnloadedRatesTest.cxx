@@ -1,7 +1,7 @@
-#include "Storage/UnloadedRates.h"
+#include "Tuning/UnloadedRates.h"
 
-#include "Storage/StorageProfile.h"
 #include "TestTools.h"
+#include "Tuning/StorageProfile.h"
 
 #include <cmath>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "Session/ValueCache.h"
+#include "Read/ValueCache.h"
 
 #include "BlockArraysFixture.h"
 

@@ -1,4 +1,4 @@
-#include "Session/VariableChoice.h"
+#include "Read/VariableChoice.h"
 
 #include "SamraiDraft.h"
 

@@ -1,7 +1,7 @@
 // Values on their way into the arrays of larger blocks.
-#include "Decode/Decode.h"
+#include "Io/Decode.h"
 
-#include "Decode/Gaps.h"
+#include "Io/Gaps.h"
 #include "RandomBoxes.h"
 
 #include <gtest/gtest.h>

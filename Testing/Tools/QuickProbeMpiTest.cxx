@@ -1,7 +1,7 @@
 // The quick probe on several ranks: all get the same, and no rank waits for one that gave up.
 #include "../Core/MpiTest.h"
+#include "Base/RunOnAllRanks.h"
 #include "Probe/QuickProbe.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <atomic>
 #include <chrono>

@@ -1,7 +1,7 @@
 #include "Probe/QuickProbe.h"
 
 #include "../Core/TestTools.h"
-#include "Io/FakeSource.h"
+#include "FakeSource.h"
 #include "Probe/ProbeFiles.h"
 #include "Probe/ProbeFolder.h"
 #include "Probe/RateMeter.h"
@@ -198,8 +198,8 @@ TEST(TestFiles, AreRemovedWhenTheyCannotBeWritten)
 {
   const TempFolder folder;
   const auto self = MakeSelfCommunicator();
-  EXPECT_THAT(
-      MessageOf([&] { TestFiles(*self, folder.Path(), std::uint64_t{1} << 55, 60); }), HasSubstr("space for"));
+  EXPECT_THAT(MessageOf([&] { TestFiles(*self, folder.Path(), std::uint64_t{1} << 55, 60); }),
+      HasSubstr("space for"));
   EXPECT_TRUE(IsEmptyFolder(folder));
   EXPECT_THAT(MessageOf([&] { TestFiles(*self, folder / "missing", MiB, 60); }), HasSubstr("missing"));
 }

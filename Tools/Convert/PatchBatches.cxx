@@ -1,8 +1,8 @@
 #include "Convert/PatchBatches.h"
 
 #include "Io/ReadTask.h"
-#include "Session/RankRead.h"
-#include "Session/VariableChoice.h"
+#include "Read/RankRead.h"
+#include "Read/VariableChoice.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // The values of many patches, read by one rank with bounded memory: a batch of patches after another.
 #pragma once
 
-#include "Memory/MemoryPool.h"
-#include "Session/LoadRequest.h"
-#include "Session/OpenedStep.h"
+#include "Io/MemoryPool.h"
+#include "Read/LoadRequest.h"
+#include "Read/OpenedStep.h"
 
 #include <cstddef>
 #include <cstdint>

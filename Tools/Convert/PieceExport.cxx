@@ -1,14 +1,14 @@
 #include "Convert/PieceExport.h"
 
+#include "Base/Error.h"
+#include "Base/PlainFile.h"
+#include "Base/RunOnAllRanks.h"
 #include "Catalog/Extent.h"
 #include "Catalog/Nesting.h"
 #include "Io/IoScheduler.h"
 #include "Plan/Blocks.h"
-#include "Session/PointPlaces.h"
-#include "Session/VariableChoice.h"
-#include "Support/Error.h"
-#include "Support/PlainFile.h"
-#include "Support/RunOnAllRanks.h"
+#include "Read/PointPlaces.h"
+#include "Read/VariableChoice.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

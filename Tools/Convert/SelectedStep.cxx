@@ -1,13 +1,13 @@
 #include "Convert/SelectedStep.h"
 
-#include "Container/StepLayout.h"
+#include "Base/ByteText.h"
+#include "Base/Error.h"
+#include "Base/NameList.h"
+#include "Base/RunOnAllRanks.h"
+#include "Formats/Container/StepLayout.h"
 #include "Io/ReadTask.h"
 #include "Plan/PreferredRanks.h"
-#include "Session/PointPlaces.h"
-#include "Support/ByteText.h"
-#include "Support/Error.h"
-#include "Support/NameList.h"
-#include "Support/RunOnAllRanks.h"
+#include "Read/PointPlaces.h"
 
 #include <fmt/format.h>
 

@@ -2,11 +2,11 @@
 // bounded memory.
 #pragma once
 
+#include "Base/Communicator.h"
 #include "Convert/PatchBatches.h"
 #include "Formats/Format.h"
 #include "Plan/Interest.h"
-#include "Session/OpenedStep.h"
-#include "Support/Communicator.h"
+#include "Read/OpenedStep.h"
 #include "Write/Compression.h"
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 #include "Convert/StepConversion.h"
 
-#include "Container/StepLayout.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
+#include "Formats/Container/StepLayout.h"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,13 @@
-#include "MetadataChannel/SeriesSidecar.h"
-#include "MetadataChannel/SidecarPath.h"
+#include "Base/ByteText.h"
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
+#include "Base/Stopwatch.h"
+#include "Read/OpenedStep.h"
+#include "Read/RankAgreement.h"
 #include "Session.h"
-#include "Session/OpenedStep.h"
-#include "Session/RankAgreement.h"
+#include "Store/SeriesSidecar.h"
+#include "Store/SidecarPath.h"
 #include "Subcommands.h"
-#include "Support/ByteText.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
-#include "Support/Stopwatch.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

@@ -1,12 +1,12 @@
+#include "Base/ByteText.h"
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
 #include "Catalog/Bounds.h"
 #include "Info/StepFacts.h"
-#include "MetadataChannel/SeriesSidecar.h"
+#include "Read/RankAgreement.h"
 #include "Session.h"
-#include "Session/RankAgreement.h"
+#include "Store/SeriesSidecar.h"
 #include "Subcommands.h"
-#include "Support/ByteText.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

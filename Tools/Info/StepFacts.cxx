@@ -1,12 +1,12 @@
 #include "Info/StepFacts.h"
 
-#include "MetadataChannel/LocationIndex.h"
-#include "Session/PointPlaces.h"
-#include "Session/ReadPatchData.h"
-#include "Support/ByteText.h"
-#include "Support/Communicator.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
+#include "Base/ByteText.h"
+#include "Base/Communicator.h"
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
+#include "Read/PointPlaces.h"
+#include "Read/ReadPatchData.h"
+#include "Store/LocationIndex.h"
 
 #include <fmt/format.h>
 

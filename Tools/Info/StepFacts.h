@@ -4,7 +4,7 @@
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
 #include "Formats/Format.h"
-#include "MetadataChannel/StepSidecar.h"
+#include "Store/StepSidecar.h"
 
 #include <cstdint>
 #include <optional>

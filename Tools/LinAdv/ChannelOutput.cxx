@@ -1,8 +1,8 @@
 #include "LinAdv/ChannelOutput.h"
 
+#include "Base/RunOnAllRanks.h"
 #include "LinAdv/Dumps.h"
 #include "LinAdv/Scheme.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <algorithm>
 

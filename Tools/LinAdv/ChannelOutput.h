@@ -3,8 +3,8 @@
 
 #include "LinAdv/Hierarchy.h"
 #include "LinAdv/Options.h"
-#include "Output/Output.h"
 #include "Session.h"
+#include "Write/Output.h"
 
 #include <deque>
 #include <vector>

@@ -1,8 +1,8 @@
 #include "LinAdv/Dumps.h"
 
+#include "Base/Error.h"
 #include "LinAdv/Scheme.h"
 #include "LinAdv/Totals.h"
-#include "Support/Error.h"
 
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+#include "Base/RunOnAllRanks.h"
 #include "LinAdv/ChannelOutput.h"
 #include "LinAdv/Dumps.h"
 #include "LinAdv/Hierarchy.h"
@@ -6,7 +7,6 @@
 #include "LinAdv/Totals.h"
 #include "Session.h"
 #include "Subcommands.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

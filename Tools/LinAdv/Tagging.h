@@ -1,9 +1,9 @@
 // Which tiles the finer levels should have.
 #pragma once
 
+#include "Base/Communicator.h"
 #include "LinAdv/Hierarchy.h"
 #include "LinAdv/Options.h"
-#include "Support/Communicator.h"
 
 namespace patchio::linadv {
 

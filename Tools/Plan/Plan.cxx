@@ -1,11 +1,11 @@
-#include "Output/Aggregation.h"
-#include "Output/OutputConfig.h"
-#include "Output/Sensor.h"
+#include "Base/ByteText.h"
+#include "Base/Error.h"
 #include "Session.h"
-#include "Storage/StorageProfile.h"
 #include "Subcommands.h"
-#include "Support/ByteText.h"
-#include "Support/Error.h"
+#include "Tuning/StorageProfile.h"
+#include "Write/Aggregation.h"
+#include "Write/OutputConfig.h"
+#include "Write/Sensor.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

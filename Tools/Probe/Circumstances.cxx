@@ -1,12 +1,12 @@
 #include "Probe/Circumstances.h"
 
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
+#include "Base/Stopwatch.h"
 #include "Probe/Interrupt.h"
 #include "Probe/RawFile.h"
 #include "Probe/StudyFiles.h"
-#include "Storage/Mount.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
-#include "Support/Stopwatch.h"
+#include "Tuning/Mount.h"
 
 #include <fmt/format.h>
 

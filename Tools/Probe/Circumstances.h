@@ -1,9 +1,9 @@
 // Where and with what a study is made.
 #pragma once
 
+#include "Base/Communicator.h"
 #include "Probe/Functions.h"
 #include "Probe/Result.h"
-#include "Support/Communicator.h"
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 #include "Probe/Compare.h"
 
+#include "Base/ByteText.h"
 #include "Probe/Progress.h"
-#include "Support/ByteText.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 #include "Probe/Findings.h"
 
+#include "Base/ByteText.h"
 #include "Probe/Functions.h"
 #include "Probe/Progress.h"
 #include "Probe/Statistics.h"
-#include "Support/ByteText.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "Probe/Functions.h"
 
-#include "Support/Error.h"
+#include "Base/Error.h"
 
 #include <fmt/format.h>
 

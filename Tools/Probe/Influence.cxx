@@ -1,10 +1,10 @@
 #include "Probe/Influence.h"
 
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
 #include "Probe/Interrupt.h"
 #include "Probe/Pattern.h"
 #include "Probe/StudyFiles.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // Reading and writing at once: what each loses by the other.
 #pragma once
 
+#include "Base/Communicator.h"
 #include "Probe/Measure.h"
 #include "Probe/Result.h"
-#include "Support/Communicator.h"
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 // Whether a new profile is kept for the reader, and what it replaces.
 #pragma once
 
-#include "Storage/StorageProfile.h"
+#include "Tuning/StorageProfile.h"
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "Probe/Layout.h"
 
-#include "Support/Error.h"
+#include "Base/Error.h"
 
 #include <algorithm>
 #include <numeric>

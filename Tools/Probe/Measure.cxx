@@ -1,5 +1,7 @@
 #include "Probe/Measure.h"
 
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
 #include "Probe/Circumstances.h"
 #include "Probe/Functions.h"
 #include "Probe/Interrupt.h"
@@ -7,8 +9,6 @@
 #include "Probe/Pattern.h"
 #include "Probe/StudyFiles.h"
 #include "Probe/Tiling.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,10 +1,10 @@
 // One measurement: a function, a view, a file size, a block size, once.
 #pragma once
 
+#include "Base/Communicator.h"
 #include "Probe/Functions.h"
 #include "Probe/Layout.h"
 #include "Probe/RawFile.h"
-#include "Support/Communicator.h"
 
 #include <cstdint>
 #include <string>

@@ -1,3 +1,8 @@
+#include "Base/ByteText.h"
+#include "Base/Error.h"
+#include "Base/MachineName.h"
+#include "Base/ReplaceFile.h"
+#include "Base/RunOnAllRanks.h"
 #include "Probe/Compare.h"
 #include "Probe/Findings.h"
 #include "Probe/Plot.h"
@@ -10,13 +15,8 @@
 #include "Probe/Study.h"
 #include "PythonScript.h"
 #include "Session.h"
-#include "Storage/Mount.h"
 #include "Subcommands.h"
-#include "Support/ByteText.h"
-#include "Support/Error.h"
-#include "Support/MachineName.h"
-#include "Support/ReplaceFile.h"
-#include "Support/RunOnAllRanks.h"
+#include "Tuning/Mount.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

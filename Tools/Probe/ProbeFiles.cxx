@@ -1,12 +1,12 @@
 #include "Probe/ProbeFiles.h"
 
+#include "Base/ByteText.h"
+#include "Base/Error.h"
+#include "Base/RegularFile.h"
+#include "Base/RunOnAllRanks.h"
+#include "Base/Stopwatch.h"
 #include "Probe/ProbeFolder.h"
 #include "Probe/RawFile.h"
-#include "Support/ByteText.h"
-#include "Support/Error.h"
-#include "Support/RegularFile.h"
-#include "Support/RunOnAllRanks.h"
-#include "Support/Stopwatch.h"
 
 #include <fmt/format.h>
 

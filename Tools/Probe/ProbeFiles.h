@@ -1,8 +1,8 @@
 // Files to measure a storage with, and reading them so that no cache answers.
 #pragma once
 
+#include "Base/Communicator.h"
 #include "Io/Source.h"
-#include "Support/Communicator.h"
 
 #include <atomic>
 #include <cstdint>

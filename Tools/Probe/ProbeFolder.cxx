@@ -1,7 +1,7 @@
 #include "Probe/ProbeFolder.h"
 
-#include "Support/Error.h"
-#include "Support/MachineName.h"
+#include "Base/Error.h"
+#include "Base/MachineName.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // How far the study is and how long it will take, from rank 0.
 #pragma once
 
-#include "Support/Stopwatch.h"
+#include "Base/Stopwatch.h"
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,10 @@
 #include "Probe/Quick.h"
 
+#include "Base/ByteText.h"
+#include "Base/Error.h"
+#include "Base/ReplaceFile.h"
+#include "Base/RunOnAllRanks.h"
+#include "Base/Stopwatch.h"
 #include "Probe/Circumstances.h"
 #include "Probe/Interrupt.h"
 #include "Probe/Keep.h"
@@ -9,11 +14,6 @@
 #include "Probe/Statistics.h"
 #include "Probe/Study.h"
 #include "Session.h"
-#include "Support/ByteText.h"
-#include "Support/Error.h"
-#include "Support/ReplaceFile.h"
-#include "Support/RunOnAllRanks.h"
-#include "Support/Stopwatch.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "Probe/QuickProbe.h"
 
+#include "Base/ByteText.h"
 #include "Probe/StorageMeter.h"
-#include "Support/ByteText.h"
 
 #include <fmt/format.h>
 

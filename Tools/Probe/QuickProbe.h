@@ -2,9 +2,9 @@
 // sizes cost.
 #pragma once
 
+#include "Base/Communicator.h"
 #include "Probe/RequestCost.h"
-#include "Storage/StorageProfile.h"
-#include "Support/Communicator.h"
+#include "Tuning/StorageProfile.h"
 
 #include <atomic>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Files and memory as the system gives them, for reading and writing past its caches.
 #pragma once
 
-#include "Support/Error.h"
+#include "Base/Error.h"
 
 #include <fcntl.h>
 #include <unistd.h>

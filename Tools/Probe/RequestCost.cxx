@@ -1,7 +1,7 @@
 #include "Probe/RequestCost.h"
 
-#include "Storage/LeastSquares.h"
-#include "Storage/Median.h"
+#include "Tuning/LeastSquares.h"
+#include "Tuning/Median.h"
 
 #include <algorithm>
 #include <cmath>

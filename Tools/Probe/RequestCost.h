@@ -1,7 +1,7 @@
 // What one request costs, from the times that requests of several sizes took.
 #pragma once
 
-#include "Storage/StorageProfile.h"
+#include "Tuning/StorageProfile.h"
 
 #include <cstdint>
 #include <vector>

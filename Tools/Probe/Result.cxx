@@ -1,8 +1,8 @@
 #include "Probe/Result.h"
 
+#include "Base/Error.h"
+#include "Base/ReplaceFile.h"
 #include "Probe/Statistics.h"
-#include "Support/Error.h"
-#include "Support/ReplaceFile.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -3,7 +3,7 @@
 
 #include "Probe/Curve.h"
 #include "Probe/Layout.h"
-#include "Storage/RateFit.h"
+#include "Tuning/RateFit.h"
 
 #include <cstdint>
 #include <map>

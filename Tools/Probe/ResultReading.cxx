@@ -1,7 +1,7 @@
 // Reading results that anybody may have written.
+#include "Base/Error.h"
+#include "Base/RegularFile.h"
 #include "Probe/Result.h"
-#include "Support/Error.h"
-#include "Support/RegularFile.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 #include "Probe/Settings.h"
 
-#include "Support/Error.h"
+#include "Base/Error.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,9 +1,9 @@
 #include "Probe/StorageMeter.h"
 
-#include "Support/ByteText.h"
-#include "Support/Error.h"
-#include "Support/Memory.h"
-#include "Support/RunOnAllRanks.h"
+#include "Base/ByteText.h"
+#include "Base/Error.h"
+#include "Base/Memory.h"
+#include "Base/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 

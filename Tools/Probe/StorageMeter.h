@@ -1,11 +1,11 @@
 // One measurement of the quick probe after another: test files, all ranks reading, time and cancelling.
 #pragma once
 
+#include "Base/Stopwatch.h"
 #include "Probe/ProbeFiles.h"
 #include "Probe/QuickProbe.h"
 #include "Probe/RateMeter.h"
 #include "Probe/UncachedSource.h"
-#include "Support/Stopwatch.h"
 
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,11 @@
 #include "Probe/Study.h"
 
+#include "Base/ByteText.h"
+#include "Base/Communicator.h"
+#include "Base/Error.h"
+#include "Base/Memory.h"
+#include "Base/RunOnAllRanks.h"
+#include "Base/Stopwatch.h"
 #include "Probe/Circumstances.h"
 #include "Probe/Influence.h"
 #include "Probe/Interrupt.h"
@@ -9,12 +15,6 @@
 #include "Probe/Settings.h"
 #include "Probe/StudyFiles.h"
 #include "Session.h"
-#include "Support/ByteText.h"
-#include "Support/Communicator.h"
-#include "Support/Error.h"
-#include "Support/Memory.h"
-#include "Support/RunOnAllRanks.h"
-#include "Support/Stopwatch.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

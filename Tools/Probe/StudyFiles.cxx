@@ -1,12 +1,12 @@
 #include "Probe/StudyFiles.h"
 
+#include "Base/ByteText.h"
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
 #include "Probe/Interrupt.h"
 #include "Probe/Pattern.h"
 #include "Probe/ProbeFolder.h"
 #include "Probe/RawFile.h"
-#include "Support/ByteText.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // The files that a study writes and reads, and getting them out of the memory.
 #pragma once
 
-#include "Support/Communicator.h"
+#include "Base/Communicator.h"
 
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
 #include "Probe/Tiling.h"
 
+#include "Base/Error.h"
+#include "Base/RegularFile.h"
 #include "Probe/Pattern.h"
-#include "Support/Error.h"
-#include "Support/RegularFile.h"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #include "Probe/UncachedSource.h"
 
+#include "Base/Error.h"
+#include "Base/Stopwatch.h"
 #include "Probe/RawFile.h"
-#include "Support/Error.h"
-#include "Support/Stopwatch.h"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
+#include "Base/ByteText.h"
+#include "Base/Error.h"
 #include "Formats/Format.h"
 #include "Plan/ThreadBudget.h"
 #include "PythonScript.h"
+#include "Read/RankAgreement.h"
 #include "Session.h"
-#include "Session/RankAgreement.h"
 #include "Subcommands.h"
-#include "Support/ByteText.h"
-#include "Support/Error.h"
 #include "Tuning/AutomaticThreads.h"
 
 #include <fmt/format.h>

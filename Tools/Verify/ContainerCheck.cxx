@@ -1,19 +1,19 @@
 #include "Verify/ContainerCheck.h"
 
+#include "Base/ByteText.h"
+#include "Base/Checksum.h"
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
 #include "Catalog/CheckCatalog.h"
-#include "Container/ContainerLog.h"
-#include "Container/StepLayout.h"
 #include "Convert/PatchBatches.h"
 #include "Formats/Container/ContainerFormat.h"
+#include "Formats/Container/ContainerLog.h"
+#include "Formats/Container/StepLayout.h"
 #include "Formats/VTKHDF/VtkhdfFormat.h"
 #include "Hdf5/File.h"
 #include "Io/FileSource.h"
-#include "Session/OpenedStep.h"
-#include "Session/RankAgreement.h"
-#include "Support/ByteText.h"
-#include "Support/Checksum.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
+#include "Read/OpenedStep.h"
+#include "Read/RankAgreement.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,8 +2,8 @@
 // written.
 #pragma once
 
+#include "Base/Communicator.h"
 #include "Formats/Format.h"
-#include "Support/Communicator.h"
 
 #include <cstdint>
 #include <string>

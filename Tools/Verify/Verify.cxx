@@ -1,11 +1,11 @@
+#include "Base/ByteText.h"
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
 #include "Info/StepFacts.h"
-#include "MetadataChannel/SeriesSidecar.h"
+#include "Read/RankAgreement.h"
 #include "Session.h"
-#include "Session/RankAgreement.h"
+#include "Store/SeriesSidecar.h"
 #include "Subcommands.h"
-#include "Support/ByteText.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 #include "Verify/ContainerCheck.h"
 
 #include <fmt/format.h>

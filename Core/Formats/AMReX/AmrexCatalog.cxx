@@ -1,5 +1,6 @@
 // From Header and the levels' Cell_H to the catalog of one plotfile. The memory that this takes is bounded by
 // the size of the files.
+#include "Base/Error.h"
 #include "Catalog/CheckCatalog.h"
 #include "Catalog/ValueRange.h"
 #include "Formats/AMReX/AmrexFab.h"
@@ -7,7 +8,6 @@
 #include "Formats/AMReX/AmrexFormat.h"
 #include "Formats/AMReX/AmrexHeader.h"
 #include "Formats/AMReX/AmrexText.h"
-#include "Support/Error.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "Formats/AMReX/AmrexFabLocations.h"
 
-#include "Support/Bytes.h"
-#include "Support/Error.h"
+#include "Base/Bytes.h"
+#include "Base/Error.h"
 
 #include <algorithm>
 

@@ -1,12 +1,12 @@
 // From the name of a plotfile to the time steps: it and all beside it whose names differ in the digits at the
 // end only.
+#include "Base/Error.h"
+#include "Base/NameList.h"
+#include "Base/PlainFile.h"
+#include "Base/RunOnAllRanks.h"
 #include "Formats/AMReX/AmrexFormat.h"
 #include "Formats/AMReX/AmrexHeader.h"
 #include "Formats/AMReX/AmrexText.h"
-#include "Support/Error.h"
-#include "Support/NameList.h"
-#include "Support/PlainFile.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "Formats/AMReX/AmrexText.h"
 
-#include "Support/Error.h"
+#include "Base/Error.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // Text files of a plotfile, line by line: strict, and bounded by the size of the file.
 #pragma once
 
+#include "Base/PlainFile.h"
+#include "Base/TextScanner.h"
 #include "Catalog/Box.h"
-#include "Support/PlainFile.h"
-#include "Support/TextScanner.h"
 
 #include <cstdint>
 #include <string>

@@ -1,13 +1,13 @@
 #include "Formats/Container/ContainerFormat.h"
 
-#include "Container/ContainerLog.h"
-#include "Container/StepLayout.h"
+#include "Base/ByteText.h"
+#include "Base/Bytes.h"
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
+#include "Formats/Container/ContainerLog.h"
+#include "Formats/Container/StepLayout.h"
 #include "Formats/Hdf5Files.h"
 #include "Hdf5/Structure.h"
-#include "Support/ByteText.h"
-#include "Support/Bytes.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // Core/Container encodes and decodes it.
 #pragma once
 
-#include "Container/StepRecord.h"
+#include "Formats/Container/StepRecord.h"
 #include "Formats/Format.h"
 
 #include <vector>

@@ -1,6 +1,6 @@
 #include "Formats/GRADS/GradsCalendar.h"
 
-#include "Support/TextScanner.h"
+#include "Base/TextScanner.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "Formats/GRADS/GradsCatalog.h"
 
+#include "Base/Error.h"
 #include "Formats/GRADS/GradsFormat.h"
-#include "Support/Error.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 #include "Formats/GRADS/GradsDescriptor.h"
 
+#include "Base/ByteOrder.h"
+#include "Base/Error.h"
+#include "Base/TextScanner.h"
 #include "Formats/GRADS/GradsGaussian.h"
 #include "Formats/GRADS/GradsText.h"
-#include "Support/ByteOrder.h"
-#include "Support/Error.h"
-#include "Support/TextScanner.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "Formats/GRADS/GradsFiles.h"
 
+#include "Base/Error.h"
 #include "Formats/GRADS/GradsText.h"
-#include "Support/Error.h"
 
 #include <fmt/format.h>
 

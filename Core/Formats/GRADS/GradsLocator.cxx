@@ -1,12 +1,12 @@
 // Where the values of patches lie.
+#include "Base/ByteOrder.h"
+#include "Base/Error.h"
+#include "Base/PlainFile.h"
+#include "Base/RunOnAllRanks.h"
 #include "Formats/GRADS/GradsCatalog.h"
 #include "Formats/GRADS/GradsFiles.h"
 #include "Formats/GRADS/GradsFormat.h"
 #include "Formats/LocateTask.h"
-#include "Support/ByteOrder.h"
-#include "Support/Error.h"
-#include "Support/PlainFile.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 

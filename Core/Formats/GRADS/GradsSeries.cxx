@@ -1,14 +1,14 @@
 // From a descriptor to time steps.
+#include "Base/ByteOrder.h"
+#include "Base/ByteText.h"
+#include "Base/Error.h"
+#include "Base/PlainFile.h"
+#include "Base/RunOnAllRanks.h"
 #include "Formats/GRADS/GradsCatalog.h"
 #include "Formats/GRADS/GradsDescriptor.h"
 #include "Formats/GRADS/GradsFiles.h"
 #include "Formats/GRADS/GradsFormat.h"
 #include "Formats/GRADS/GradsText.h"
-#include "Support/ByteOrder.h"
-#include "Support/ByteText.h"
-#include "Support/Error.h"
-#include "Support/PlainFile.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 

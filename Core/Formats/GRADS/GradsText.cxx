@@ -1,9 +1,9 @@
 #include "Formats/GRADS/GradsText.h"
 
-#include "Support/Error.h"
-#include "Support/PlainFile.h"
-#include "Support/RunOnAllRanks.h"
-#include "Support/TextScanner.h"
+#include "Base/Error.h"
+#include "Base/PlainFile.h"
+#include "Base/RunOnAllRanks.h"
+#include "Base/TextScanner.h"
 
 #include <fmt/format.h>
 

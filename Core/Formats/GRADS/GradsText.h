@@ -1,7 +1,7 @@
 // The lines of a descriptor, as words.
 #pragma once
 
-#include "Support/TextScanner.h"
+#include "Base/TextScanner.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,9 @@
 #include "Formats/KWave/KwaveDescription.h"
 
+#include "Base/Error.h"
+#include "Base/TextScanner.h"
 #include "Formats/KWave/KwaveFile.h"
 #include "Formats/KWave/KwaveNames.h"
-#include "Support/Error.h"
-#include "Support/TextScanner.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

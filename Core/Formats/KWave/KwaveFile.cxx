@@ -1,7 +1,7 @@
 #include "Formats/KWave/KwaveFile.h"
 
-#include "Support/Error.h"
-#include "Support/PlainFile.h"
+#include "Base/Error.h"
+#include "Base/PlainFile.h"
 
 #include <fmt/format.h>
 

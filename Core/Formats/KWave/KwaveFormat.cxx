@@ -1,9 +1,9 @@
 #include "Formats/KWave/KwaveFormat.h"
 
+#include "Base/Error.h"
 #include "Formats/KWave/KwaveDescription.h"
 #include "Formats/KWave/KwaveFile.h"
 #include "Hdf5/File.h"
-#include "Support/Error.h"
 
 #include <filesystem>
 

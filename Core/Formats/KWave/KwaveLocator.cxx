@@ -1,7 +1,7 @@
 // From the catalog to the bytes in k-Wave files.
+#include "Base/Error.h"
 #include "Formats/Hdf5Files.h"
 #include "Formats/KWave/KwaveFormat.h"
-#include "Support/Error.h"
 
 #include <fmt/format.h>
 

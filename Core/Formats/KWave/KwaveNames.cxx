@@ -1,6 +1,6 @@
 #include "Formats/KWave/KwaveNames.h"
 
-#include "Support/TextScanner.h"
+#include "Base/TextScanner.h"
 
 #include <algorithm>
 #include <initializer_list>

@@ -1,13 +1,13 @@
 // From the catalog to the bytes in the processor_cluster files, which threads look into. The answer is the
 // same for any number of threads.
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
 #include "Formats/LocateTask.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiNames.h"
 #include "Hdf5/Structure.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 #include <tbb/enumerable_thread_specific.h>

@@ -1,13 +1,13 @@
 // From dumps.visit, or one summary, to time steps.
+#include "Base/Error.h"
+#include "Base/NameList.h"
+#include "Base/RegularFile.h"
+#include "Base/RunOnAllRanks.h"
+#include "Base/TextScanner.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiNames.h"
 #include "Formats/SAMRAI/SamraiSummary.h"
 #include "Hdf5/File.h"
-#include "Support/Error.h"
-#include "Support/NameList.h"
-#include "Support/RegularFile.h"
-#include "Support/RunOnAllRanks.h"
-#include "Support/TextScanner.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 #include "Formats/SAMRAI/SamraiSummary.h"
 
+#include "Base/Error.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiNames.h"
 #include "Formats/SAMRAI/SamraiRecords.h"
 #include "Hdf5/File.h"
-#include "Support/Error.h"
 
 #include <fmt/format.h>
 

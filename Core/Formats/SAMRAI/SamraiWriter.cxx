@@ -1,13 +1,13 @@
 #include "Formats/SAMRAI/SamraiWriter.h"
 
+#include "Base/ByteText.h"
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
 #include "Catalog/Nesting.h"
 #include "Formats/SAMRAI/SamraiClusterWriter.h"
 #include "Formats/SAMRAI/SamraiDatabase.h"
 #include "Formats/SAMRAI/SamraiNames.h"
 #include "Formats/SAMRAI/SamraiRecords.h"
-#include "Support/ByteText.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // Writes SAMRAI VisIt dumps ("VDR" 2.0) as SAMRAI 4 does.
 #pragma once
 
+#include "Base/Communicator.h"
 #include "Catalog/Catalog.h"
-#include "Support/Communicator.h"
 
 #include <functional>
 #include <string>

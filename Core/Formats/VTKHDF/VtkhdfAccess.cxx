@@ -1,8 +1,8 @@
 #include "Formats/VTKHDF/VtkhdfAccess.h"
 
+#include "Base/Error.h"
 #include "Formats/VTKHDF/VtkhdfTypes.h"
 #include "Hdf5/Dataset.h"
-#include "Support/Error.h"
 
 #include <fmt/format.h>
 

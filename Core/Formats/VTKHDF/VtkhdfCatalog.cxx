@@ -1,8 +1,8 @@
+#include "Base/Error.h"
 #include "Formats/CutBox.h"
 #include "Formats/VTKHDF/VtkhdfFile.h"
 #include "Formats/VTKHDF/VtkhdfFormat.h"
 #include "Formats/VTKHDF/VtkhdfPlaces.h"
-#include "Support/Error.h"
 
 #include <fmt/format.h>
 

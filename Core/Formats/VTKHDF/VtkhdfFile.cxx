@@ -1,12 +1,12 @@
 #include "Formats/VTKHDF/VtkhdfFile.h"
 
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
 #include "Catalog/Box.h"
 #include "Formats/Hdf5Files.h"
 #include "Formats/VTKHDF/VtkhdfAccess.h"
 #include "Formats/VTKHDF/VtkhdfSteps.h"
 #include "Hdf5/Dataset.h"
-#include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,8 +1,8 @@
 #include "Formats/VTKHDF/VtkhdfFormat.h"
 
+#include "Base/Error.h"
 #include "Formats/VTKHDF/VtkhdfTypes.h"
 #include "Hdf5/File.h"
-#include "Support/Error.h"
 
 #include <filesystem>
 

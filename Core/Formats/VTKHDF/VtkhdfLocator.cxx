@@ -1,9 +1,9 @@
 // From the catalog to the bytes of a VTKHDF file: a data set has the values of all boxes of a level one after
 // another, or those of an image, and those of several steps one after another, too.
+#include "Base/Error.h"
 #include "Formats/Hdf5Files.h"
 #include "Formats/VTKHDF/VtkhdfFormat.h"
 #include "Formats/VTKHDF/VtkhdfPlaces.h"
-#include "Support/Error.h"
 
 #include <fmt/format.h>
 

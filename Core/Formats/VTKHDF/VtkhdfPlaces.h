@@ -1,9 +1,9 @@
 // What a catalog of a VTKHDF file says to Locate(): where the steps begin.
 #pragma once
 
+#include "Base/Bytes.h"
 #include "Catalog/Catalog.h"
 #include "Formats/VTKHDF/VtkhdfTypes.h"
-#include "Support/Bytes.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 #include "CountedMemory.h"
 #include "CountingCommunicator.h"
 
-#include "Session/ReadSession.h"
+#include "Read/ReadSession.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,7 +1,7 @@
 // Rank 0 of any number of ranks that all say the same: it does what real ranks would, and counts.
 #pragma once
 
-#include "Support/Communicator.h"
+#include "Base/Communicator.h"
 
 #include <algorithm>
 #include <cstddef>

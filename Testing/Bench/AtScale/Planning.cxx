@@ -5,7 +5,7 @@
 
 #include "Plan/PreferredRanks.h"
 #include "Plan/ReadPlan.h"
-#include "Session/StepPlan.h"
+#include "Read/StepPlan.h"
 
 #include <ctime>
 #include <memory>

@@ -4,7 +4,7 @@
 #include "MadeUpStep.h"
 #include "SimulatedReads.h"
 
-#include "Support/RunOnAllRanks.h"
+#include "Base/RunOnAllRanks.h"
 #include "TestTools.h"
 
 #include <fmt/format.h>

@@ -4,8 +4,8 @@
 #include "CountingCommunicator.h"
 #include "SimulatedReads.h"
 
-#include "Output/Aggregation.h"
-#include "Support/Stopwatch.h"
+#include "Base/Stopwatch.h"
+#include "Write/Aggregation.h"
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #include "Emulator.h"
 
-#include "Support/Error.h"
+#include "Base/Error.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

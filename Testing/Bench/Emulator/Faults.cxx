@@ -1,6 +1,6 @@
 #include "Faults.h"
 
-#include "Support/Error.h"
+#include "Base/Error.h"
 
 #include <fnmatch.h>
 #include <algorithm>

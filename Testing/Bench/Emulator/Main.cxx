@@ -2,7 +2,7 @@
 #include "ParallelWrites.h"
 #include "Passthrough.h"
 
-#include "Support/Error.h"
+#include "Base/Error.h"
 
 #include <CLI/CLI.hpp>
 

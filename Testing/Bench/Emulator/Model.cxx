@@ -1,6 +1,6 @@
 #include "Model.h"
 
-#include "Support/Error.h"
+#include "Base/Error.h"
 
 #include <algorithm>
 #include <cmath>

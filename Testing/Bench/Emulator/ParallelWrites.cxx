@@ -1,6 +1,6 @@
 #include "ParallelWrites.h"
 
-#include "Support/Error.h"
+#include "Base/Error.h"
 
 #include <fuse3/fuse_lowlevel.h>
 #include <linux/fuse.h>

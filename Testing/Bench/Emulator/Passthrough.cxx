@@ -1,7 +1,7 @@
 #include "Passthrough.h"
 
+#include "Base/Error.h"
 #include "ParallelWrites.h"
-#include "Support/Error.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,0 +1,331 @@
+#include "Base/Communicator.h"
+
+#include "Base/Error.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <thread>
+
+namespace patchio {
+namespace {
+
+constexpr int GatherTag = 4711, ExchangeTag = 4712;
+/// Values that one call of MPI can count.
+constexpr std::uint64_t MostOfCall = std::numeric_limits<int>::max();
+
+class SelfCommunicator : public Communicator
+{
+public:
+  int Rank() const override { return 0; }
+  int Size() const override { return 1; }
+  void Broadcast(std::vector<std::byte>&) override {}
+  std::vector<std::string> AllGather(const std::string& text) override { return {text}; }
+  std::vector<double> AllGather(const std::vector<double>& values) override { return values; }
+  std::vector<int> AllGather(const std::vector<int>& values) override { return values; }
+};
+
+class MpiCommunicator : public Communicator
+{
+public:
+  /// owned: to be freed with this object.
+  explicit MpiCommunicator(MPI_Comm comm, bool owned = false) : Comm(comm), Owned(owned)
+  {
+    MPI_Comm_rank(comm, &this->RankValue);
+    MPI_Comm_size(comm, &this->SizeValue);
+  }
+  ~MpiCommunicator() override
+  {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (this->Owned && !finalized) {
+      MPI_Comm_free(&this->Comm);
+    }
+  }
+  MpiCommunicator(const MpiCommunicator&) = delete;
+  MpiCommunicator& operator=(const MpiCommunicator&) = delete;
+
+  using Communicator::Exchange;
+  int Rank() const override { return this->RankValue; }
+  int Size() const override { return this->SizeValue; }
+  MPI_Comm Mpi() const override { return this->Comm; }
+
+  void Broadcast(std::vector<std::byte>& bytes) override
+  {
+    std::uint64_t size = bytes.size();
+    MPI_Bcast(&size, 1, MPI_UINT64_T, 0, this->Comm);
+    this->ResizeTogether(bytes, size);
+    BroadcastBytes(bytes.data(), size, 0, this->Comm);
+  }
+
+  std::vector<std::string> AllGather(const std::string& text) override
+  {
+    std::vector<std::uint64_t> offsets;
+    const std::vector<char> all = this->GatherV<char>(text.data(), text.size(), MPI_CHAR, offsets);
+    std::vector<std::string> result;
+    for (int rank = 0; rank < this->SizeValue; ++rank) {
+      result.emplace_back(all.data() + offsets[rank], offsets[rank + 1] - offsets[rank]);
+    }
+    return result;
+  }
+
+  /// One message a rank, as one sum of all lengths may be beyond MPI's numbers.
+  std::vector<std::string> Gather(const std::string& text) override
+  {
+    std::vector<std::string> result;
+    std::uint64_t size = text.size();
+    std::vector<std::uint64_t> sizes(this->SizeValue);
+    MPI_Gather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, 0, this->Comm);
+    if (this->RankValue != 0) {
+      ForPieces(size, [&](std::uint64_t begin, int count) {
+        MPI_Send(text.data() + begin, count, MPI_CHAR, 0, GatherTag, this->Comm);
+      });
+      return result;
+    }
+    result.push_back(text);
+    for (int rank = 1; rank < this->SizeValue; ++rank) {
+      std::string& part = result.emplace_back(sizes[rank], '\0');
+      ForPieces(sizes[rank], [&](std::uint64_t begin, int count) {
+        MPI_Recv(part.data() + begin, count, MPI_CHAR, rank, GatherTag, this->Comm, MPI_STATUS_IGNORE);
+      });
+    }
+    return result;
+  }
+
+  void Exchange(std::vector<std::string>& texts, std::vector<std::string>& into) override
+  {
+    std::vector<std::uint64_t> mine, theirs(this->SizeValue);
+    for (const std::string& text : texts) {
+      mine.push_back(text.size());
+    }
+    MPI_Alltoall(mine.data(), 1, MPI_UINT64_T, theirs.data(), 1, MPI_UINT64_T, this->Comm);
+    std::vector<MPI_Request> requests;
+    into.resize(this->SizeValue);
+    for (int rank = 0; rank < this->SizeValue; ++rank) {
+      std::string& part = into[rank];
+      part.resize(theirs[rank]);
+      ForPieces(theirs[rank], [&](std::uint64_t begin, int count) {
+        MPI_Irecv(
+            part.data() + begin, count, MPI_CHAR, rank, ExchangeTag, this->Comm, &requests.emplace_back());
+      });
+    }
+    for (int rank = 0; rank < this->SizeValue; ++rank) {
+      ForPieces(mine[rank], [&](std::uint64_t begin, int count) {
+        MPI_Isend(texts[rank].data() + begin, count, MPI_CHAR, rank, ExchangeTag, this->Comm,
+            &requests.emplace_back());
+      });
+    }
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  }
+
+  std::vector<double> AllGather(const std::vector<double>& values) override
+  {
+    std::vector<std::uint64_t> offsets;
+    return this->GatherV<double>(values.data(), values.size(), MPI_DOUBLE, offsets);
+  }
+
+  std::vector<int> AllGather(const std::vector<int>& values) override
+  {
+    std::vector<std::uint64_t> offsets;
+    return this->GatherV<int>(values.data(), values.size(), MPI_INT, offsets);
+  }
+
+  std::vector<double> Largest(const std::vector<double>& values) override
+  {
+    std::vector<double> largest(values.size());
+    MPI_Allreduce(
+        values.data(), largest.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_MAX, this->Comm);
+    return largest;
+  }
+
+  void BeginSum(const std::vector<double>& values) override
+  {
+    assert(this->Summing == MPI_REQUEST_NULL);
+    this->Terms = values;
+    this->Sums.resize(values.size());
+    MPI_Iallreduce(this->Terms.data(), this->Sums.data(), static_cast<int>(values.size()), MPI_DOUBLE,
+        MPI_SUM, this->Comm, &this->Summing);
+  }
+
+  bool EndSum(std::vector<double>& sum) override
+  {
+    int there = 0;
+    MPI_Test(&this->Summing, &there, MPI_STATUS_IGNORE);
+    if (there) {
+      sum = this->Sums;
+    }
+    return there != 0;
+  }
+
+protected:
+  std::unique_ptr<Communicator> Duplicate() const override
+  {
+    MPI_Comm second = MPI_COMM_NULL;
+    MPI_Comm_dup(this->Comm, &second);
+    return std::make_unique<MpiCommunicator>(second, true);
+  }
+  std::unique_ptr<Communicator> SplitByMachine() const override
+  {
+    MPI_Comm machine = MPI_COMM_NULL;
+    MPI_Comm_split_type(this->Comm, MPI_COMM_TYPE_SHARED, this->RankValue, MPI_INFO_NULL, &machine);
+    return std::make_unique<MpiCommunicator>(machine, true);
+  }
+
+private:
+  /// A rank that has no memory must not leave the others waiting in the broadcast.
+  void ResizeTogether(std::vector<std::byte>& bytes, std::uint64_t size)
+  {
+    int enough = 1;
+    try {
+      bytes.resize(size);
+    } catch (const std::exception&) {
+      enough = 0;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &enough, 1, MPI_INT, MPI_MIN, this->Comm);
+    if (!enough) {
+      throw Error(
+          "Out of memory: the description of the data does not fit into the memory of a rank. Use more ranks "
+          "on more machines.");
+    }
+  }
+
+  /// Concatenation over ranks; offsets[r] .. offsets[r+1] is rank r's part. What is beyond the numbers of one
+  /// call of MPI goes from one rank after another.
+  template <typename T>
+  std::vector<T> GatherV(
+      const T* data, std::size_t size, MPI_Datatype type, std::vector<std::uint64_t>& offsets)
+  {
+    const std::uint64_t mine = size;
+    std::vector<std::uint64_t> sizes(this->SizeValue);
+    MPI_Allgather(&mine, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, this->Comm);
+    offsets.assign(this->SizeValue + 1, 0);
+    std::partial_sum(sizes.begin(), sizes.end(), offsets.begin() + 1);
+    std::vector<T> all(offsets.back());
+    if (offsets.back() <= MostOfCall) {
+      const std::vector<int> counts(sizes.begin(), sizes.end());
+      const std::vector<int> begins(offsets.begin(), offsets.end());
+      MPI_Allgatherv(
+          data, static_cast<int>(mine), type, all.data(), counts.data(), begins.data(), type, this->Comm);
+      return all;
+    }
+    std::copy_n(data, size, all.data() + offsets[this->RankValue]);
+    for (int rank = 0; rank < this->SizeValue; ++rank) {
+      auto* const part = reinterpret_cast<std::byte*>(all.data() + offsets[rank]);
+      BroadcastBytes(part, sizes[rank] * sizeof(T), rank, this->Comm);
+    }
+    return all;
+  }
+
+  MPI_Comm Comm;
+  bool Owned;
+  int RankValue = 0;
+  int SizeValue = 1;
+  MPI_Request Summing = MPI_REQUEST_NULL;
+  std::vector<double> Terms, Sums;  ///< of the sum that has begun
+};
+
+}  // namespace
+
+std::vector<std::string> Communicator::Gather(const std::string& text)
+{
+  std::vector<std::string> all = this->AllGather(text);
+  return this->Rank() == 0 ? all : std::vector<std::string>();
+}
+
+std::vector<std::string> Communicator::Exchange(std::vector<std::string> texts)
+{
+  std::vector<std::string> mine;
+  this->Exchange(texts, mine);
+  return mine;
+}
+
+void Communicator::Exchange(std::vector<std::string>& texts, std::vector<std::string>& into)
+{
+  for (int to = 0; to < this->Size(); ++to) {
+    std::vector<std::string> all = this->AllGather(texts[to]);
+    if (to == this->Rank()) {
+      into = std::move(all);
+    }
+  }
+}
+
+void Communicator::BeginSum(const std::vector<double>& values)
+{
+  const std::vector<double> all = this->AllGather(values);
+  this->Sums.assign(values.size(), 0);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    this->Sums[i % values.size()] += all[i];
+  }
+}
+
+bool Communicator::EndSum(std::vector<double>& sum)
+{
+  sum = this->Sums;
+  return true;
+}
+
+std::vector<double> Communicator::Sum(const std::vector<double>& values)
+{
+  std::vector<double> sum;
+  this->BeginSum(values);
+  while (!this->EndSum(sum)) {
+    std::this_thread::yield();
+  }
+  return sum;
+}
+
+std::vector<double> Communicator::Largest(const std::vector<double>& values)
+{
+  const std::vector<double> all = this->AllGather(values);
+  std::vector<double> largest = values;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    largest[i % values.size()] = std::max(largest[i % values.size()], all[i]);
+  }
+  return largest;
+}
+
+std::unique_ptr<Communicator> Communicator::Duplicate() const
+{
+  return MakeSelfCommunicator();
+}
+
+std::unique_ptr<Communicator> Communicator::SplitByMachine() const
+{
+  return MakeSelfCommunicator();
+}
+
+Communicator& Communicator::Aside()
+{
+  if (!this->Second) {
+    this->Second = this->Duplicate();
+  }
+  return *this->Second;
+}
+
+Communicator& Communicator::OnMachine()
+{
+  if (!this->Machine) {
+    this->Machine = this->SplitByMachine();
+  }
+  return *this->Machine;
+}
+
+void BroadcastBytes(std::byte* data, std::uint64_t bytes, int root, MPI_Comm comm)
+{
+  ForPieces(
+      bytes, [&](std::uint64_t begin, int count) { MPI_Bcast(data + begin, count, MPI_BYTE, root, comm); });
+}
+
+std::unique_ptr<Communicator> MakeSelfCommunicator()
+{
+  return std::make_unique<SelfCommunicator>();
+}
+
+std::unique_ptr<Communicator> MakeMpiCommunicator(MPI_Comm comm)
+{
+  return std::make_unique<MpiCommunicator>(comm);
+}
+
+}  // namespace patchio

@@ -1,0 +1,145 @@
+#include "Base/Memory.h"
+
+#include "Base/ByteText.h"
+#include "Base/Error.h"
+#include "Base/MachineName.h"
+#include "Base/RunOnAllRanks.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <sstream>
+
+namespace patchio {
+namespace {
+
+constexpr std::uint64_t Unknown = std::numeric_limits<std::uint64_t>::max();
+
+/// The number after a word in a file of lines "word number ...".
+std::optional<std::uint64_t> NumberAfter(const std::string& word, const std::string& path)
+{
+  std::ifstream file(path);
+  std::string line, key;
+  while (std::getline(file, line)) {
+    std::istringstream parts(line);
+    std::uint64_t number = 0;
+    if (parts >> key >> number && key == word) {
+      return number;
+    }
+  }
+  return {};
+}
+
+/// The number that is all of a file; none for "max".
+std::optional<std::uint64_t> NumberIn(const std::string& path)
+{
+  std::ifstream file(path);
+  std::uint64_t number = 0;
+  return file >> number ? std::optional(number) : std::nullopt;
+}
+
+/// What one version of control groups calls things.
+struct GroupFiles
+{
+  const char *Mount, *Limit, *Usage;
+  const char *InactiveCache, *ActiveCache;  ///< words in memory.stat
+};
+constexpr GroupFiles Version1{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+    "total_inactive_file", "total_active_file"};
+constexpr GroupFiles Version2{
+    "sys/fs/cgroup", "memory.max", "memory.current", "inactive_file", "active_file"};
+
+std::uint64_t AvailableInGroup(const std::string& folder, const GroupFiles& files)
+{
+  const auto limit = NumberIn(folder + files.Limit);
+  const auto usage = NumberIn(folder + files.Usage);
+  if (!limit || !usage) {
+    return Unknown;
+  }
+  // Usage includes cached files, which the kernel drops when the limit comes near.
+  const std::uint64_t cache = NumberAfter(files.InactiveCache, folder + "memory.stat").value_or(0) +
+                              NumberAfter(files.ActiveCache, folder + "memory.stat").value_or(0);
+  const std::uint64_t used = *usage - std::min(*usage, cache);
+  return *limit - std::min(*limit, used);
+}
+
+/// The least of a group and all above it. Inside a container the group's own path may not be there, but the
+/// container's group is then the mount itself.
+std::uint64_t AvailableInGroups(const std::string& root, std::string group, const GroupFiles& files)
+{
+  std::uint64_t least = Unknown;
+  for (;;) {
+    least = std::min(least, AvailableInGroup(root + files.Mount + group + "/", files));
+    if (group.empty()) {
+      return least;
+    }
+    group.resize(group.find_last_of('/'));
+  }
+}
+
+/// The least of all groups in lines "number:controllers:/path"; version 2 has no controllers there.
+std::uint64_t AvailableToGroups(const std::string& root)
+{
+  std::uint64_t least = Unknown;
+  std::ifstream file(root + "proc/self/cgroup");
+  std::string number, controllers, path;
+  while (
+      std::getline(file, number, ':') && std::getline(file, controllers, ':') && std::getline(file, path)) {
+    const std::string group = path.rfind('/', 0) == 0 && path != "/" ? path : "";
+    if (controllers.empty()) {
+      least = std::min(least, AvailableInGroups(root, group, Version2));
+    } else if (("," + controllers + ",").find(",memory,") != std::string::npos) {
+      least = std::min(least, AvailableInGroups(root, group, Version1));
+    }
+  }
+  return least;
+}
+
+std::uint64_t AvailableMemoryNow(const std::string& root)
+{
+  const std::string folder = root + (root.empty() || root.back() != '/' ? "/" : "");
+  const auto kibibytes = NumberAfter("MemAvailable:", folder + "proc/meminfo");
+  return std::min(kibibytes ? *kibibytes * 1024 : Unknown, AvailableToGroups(folder));
+}
+
+}  // namespace
+
+std::uint64_t AvailableMemory(const std::string& root)
+{
+  if (root != "/") {
+    return AvailableMemoryNow(root);
+  }
+  // Finding out takes a tenth of a millisecond, and each read asks several times.
+  constexpr double fresh = 0.02;
+  static std::mutex lock;
+  static std::optional<std::pair<std::chrono::steady_clock::time_point, std::uint64_t>> known;
+  const std::lock_guard<std::mutex> guard(lock);
+  const auto now = std::chrono::steady_clock::now();
+  if (!known || std::chrono::duration<double>(now - known->first).count() > fresh) {
+    known = {now, AvailableMemoryNow(root)};
+  }
+  return known->second;
+}
+
+void CheckMemoryOfMachines(Communicator& comm, double bytes, double share)
+{
+  Communicator& machine = comm.OnMachine();
+  const double needed = machine.Sum({bytes})[0];
+  const double free = -machine.Largest({-share * static_cast<double>(AvailableMemory())})[0];
+  RunOnAllRanks(comm, [&] {
+    if (needed > free) {
+      throw Error(
+          fmt::format("Reading needs {} of memory on machine '{}', but only {} are free. "
+                      "Select fewer variables or levels, or use more machines.",
+              ByteText(needed), MachineName(), ByteText(free)));
+    }
+  });
+}
+
+}  // namespace patchio

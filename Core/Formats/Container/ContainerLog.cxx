@@ -1,0 +1,432 @@
+#include "Formats/Container/ContainerLog.h"
+
+#include "Base/Checksum.h"
+#include "Base/Error.h"
+#include "Base/PlainFile.h"
+#include "Base/RunOnAllRanks.h"
+#include "Catalog/CheckCatalog.h"
+#include "Formats/Container/RecordLog.h"
+#include "Formats/Container/StepLayout.h"
+#include "Hdf5/Structure.h"
+
+#include <fmt/format.h>
+
+#include <sys/stat.h>
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <mutex>
+#include <utility>
+
+namespace fs = std::filesystem;
+
+namespace patchio::container {
+namespace {
+
+constexpr const char* Advice = "Write this step again. Other steps are not affected";
+/// A log of more bytes has not been written by anybody.
+constexpr std::uint64_t MostBytes = std::uint64_t(1) << 32;
+
+std::string BytesOf(const PlainFile& file)
+{
+  const std::uint64_t size = file.Size();
+  if (size > MostBytes) {
+    throw FileError(file.Path(), "a log of at most 4 GB", fmt::format("{} bytes", size));
+  }
+  std::string bytes(size, '\0');
+  bytes.resize(file.ReadSome(0, bytes.data(), bytes.size()));
+  return bytes;
+}
+
+/// What tells whether a log has changed since it was read.
+using LogState = std::array<std::int64_t, 5>;
+
+LogState StateOf(const std::string& folder)
+{
+  struct stat status;
+  if (::stat(LogPathOf(folder).c_str(), &status) != 0) {
+    return {};
+  }
+  return {static_cast<std::int64_t>(status.st_dev), static_cast<std::int64_t>(status.st_ino), status.st_size,
+      status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+}
+
+/// The log that was read last, for FindStep().
+class LastLog
+{
+public:
+  static LastLog& Instance()
+  {
+    static LastLog instance;
+    return instance;
+  }
+
+  void Keep(const std::string& folder, const LogState& state, std::shared_ptr<const ContainerLog> log)
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    this->Folder = folder;
+    this->State = state;
+    this->Log = std::move(log);
+  }
+
+  /// Null when it is another one, or has changed.
+  std::shared_ptr<const ContainerLog> Of(const std::string& folder)
+  {
+    const LogState state = StateOf(folder);
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    return folder == this->Folder && state == this->State ? this->Log : nullptr;
+  }
+
+private:
+  std::mutex Mutex;
+  std::string Folder;
+  LogState State{};
+  std::shared_ptr<const ContainerLog> Log;
+};
+
+/// In ascending order of their numbers, of each the last.
+void KeepLastOfEach(std::vector<LoggedStep>& steps)
+{
+  std::stable_sort(steps.begin(), steps.end(),
+      [](const LoggedStep& a, const LoggedStep& b) { return a.Head.Step < b.Head.Step; });
+  const auto kept = std::unique(steps.rbegin(), steps.rend(),
+      [](const LoggedStep& a, const LoggedStep& b) { return a.Head.Step == b.Head.Step; });
+  steps.erase(steps.begin(), kept.base());
+}
+
+/// Tables of one step.
+class TableReader
+{
+public:
+  TableReader(const std::string& folder, const StepRecord& record)
+      : Record(record), File(folder + "/" + record.Files[0])
+  {
+  }
+
+  bool Has(const std::string& name) const { return this->Record.Tables.count(name) > 0; }
+
+  /// count: of its values; 0: as many as it has.
+  template <typename T>
+  std::vector<T> Read(const std::string& name, std::uint64_t count = 0) const
+  {
+    const Table& table = this->Find(name, count, sizeof(T));
+    std::vector<T> values(table.Bytes / sizeof(T));
+    this->File.Read(table.Offset, values.data(), table.Bytes);
+    if (Crc32(0, values.data(), table.Bytes) != table.Checksum) {
+      this->Fail(fmt::format("the table '{}' with its recorded checksum", name), "another checksum");
+    }
+    return values;
+  }
+
+  /// One of several parts of the same size; not compared with the checksum, which is that of the whole table.
+  template <typename T>
+  std::vector<T> ReadPart(
+      const std::string& name, std::uint64_t parts, std::uint64_t part, std::size_t count) const
+  {
+    const Table& table = this->Find(name, parts * count, sizeof(T));
+    std::vector<T> values(count);
+    this->File.Read(table.Offset + part * count * sizeof(T), values.data(), count * sizeof(T));
+    return values;
+  }
+
+  [[noreturn]] void Fail(const std::string& expected, const std::string& found) const
+  {
+    throw FileError(this->File.Path(), expected, found, Advice);
+  }
+
+private:
+  const Table& Find(const std::string& name, std::uint64_t count, std::size_t bytesOfOne) const
+  {
+    const auto found = this->Record.Tables.find(name);
+    if (found == this->Record.Tables.end()) {
+      this->Fail(fmt::format("a table '{}'", name), "no such table in the record of the step");
+    }
+    const Table& table = found->second;
+    const std::uint64_t size = this->File.Size();
+    if (table.Offset > size || table.Bytes > size - table.Offset || table.Bytes % bytesOfOne != 0 ||
+        (count > 0 && table.Bytes / bytesOfOne != count)) {
+      hdf5::CheckComplete(this->File.Path());
+      this->Fail(fmt::format("{} values of the table '{}' in the file", count, name),
+          fmt::format("{} bytes at {}, in a file of {}", table.Bytes, table.Offset, size));
+    }
+    return table;
+  }
+
+  const StepRecord& Record;
+  PlainFile File;
+};
+
+/// A step's catalog from its record and its tables.
+class StepReader
+{
+public:
+  StepReader(const std::string& folder, const LoggedStep& step) : Folder(folder)
+  {
+    this->Step.Record = RecordOf(folder, step);
+    this->Step.Data = this->Step.Record.Data;
+  }
+
+  RecordedStep Run()
+  {
+    const TableReader tables(this->Folder, this->Step.Record);
+    this->Step.Data.Path = this->Folder + "/" + this->Step.Record.Files[0];
+    this->TakePatches(tables);
+    this->TakeMeshes(tables);
+    this->TakeAxes(tables);
+    this->TakePresence(tables);
+    const std::string fault = CatchError([this] { CheckCatalog(this->Step.Data); });
+    if (!fault.empty()) {
+      throw Error(fmt::format("{}: {} {}.", this->Step.Data.Path, fault, Advice));
+    }
+    return std::move(this->Step);
+  }
+
+private:
+  void TakePatches(const TableReader& tables);
+  void TakePatch(const TableReader& tables, std::size_t row, int level, int file, const int* box, int number);
+  void TakeMeshes(const TableReader& tables);
+  void TakeAxes(const TableReader& tables);
+  void TakePresence(const TableReader& tables);
+
+  const std::string Folder;
+  RecordedStep Step;
+};
+
+void StepReader::TakePatches(const TableReader& tables)
+{
+  Catalog& data = this->Step.Data;
+  std::size_t count = 0;
+  for (const Level& level : data.Levels) {
+    count += level.PatchCount;
+  }
+  const auto boxes = tables.Read<std::int32_t>(tables::Boxes, 6 * count);
+  const auto numbers = tables.Read<std::int32_t>(tables::Numbers, count);
+  if (boxes.size() != 6 * count || numbers.size() != count) {  // a count of 0 asks for nothing
+    tables.Fail(fmt::format("tables of {} patches", count), fmt::format("tables of {}", numbers.size()));
+  }
+  data.Patches.resize(count);
+  for (Patch& patch : data.Patches) {
+    patch.Level = -1;
+  }
+  std::vector<std::int32_t> marks;
+  if (tables.Has(tables::Marks)) {
+    marks = tables.Read<std::int32_t>(tables::Marks, count);
+  }
+  std::size_t row = 0;
+  this->Step.Rows.resize(count);
+  for (std::size_t l = 0; l < data.Levels.size(); ++l) {
+    const std::vector<int>& ofFiles = this->Step.Record.PatchCounts[l];
+    for (std::size_t f = 0; f < ofFiles.size(); ++f) {
+      for (int i = 0; i < ofFiles[f]; ++i, ++row) {
+        this->TakePatch(tables, row, static_cast<int>(l), static_cast<int>(f), &boxes[6 * row], numbers[row]);
+        if (!marks.empty()) {
+          data.Patches[this->Step.Rows[row]].Number = marks[row];
+        }
+      }
+    }
+  }
+}
+
+void StepReader::TakePatch(
+    const TableReader& tables, std::size_t row, int level, int file, const int* box, int number)
+{
+  const Level& of = this->Step.Data.Levels[level];
+  if (number < 0 || number >= of.PatchCount || this->Step.Data.Patches[of.FirstPatch + number].Level >= 0) {
+    tables.Fail(fmt::format("each number below {} once on level {}", of.PatchCount, level),
+        fmt::format("{} in row {}", number, row));
+  }
+  this->Step.Rows[row] = of.FirstPatch + number;
+  Patch& patch = this->Step.Data.Patches[of.FirstPatch + number];
+  for (int axis = 0; axis < 3; ++axis) {
+    patch.Cells.Lower[axis] = box[2 * axis];
+    patch.Cells.Upper[axis] = box[2 * axis + 1];
+  }
+  patch.Level = level;
+  patch.Number = number;
+  patch.File = patch.Writer = file;
+}
+
+void StepReader::TakeMeshes(const TableReader& tables)
+{
+  if (!this->Step.Data.IsMesh()) {
+    return;
+  }
+  constexpr std::size_t numbers = 1 + 2 * MeshSize::MostLists;
+  const std::size_t patches = this->Step.Rows.size();
+  const auto all = tables.Read<std::int64_t>(tables::Meshes, numbers * patches);
+  this->Step.Data.Meshes.resize(patches);
+  for (std::size_t row = 0; row < patches && !all.empty(); ++row) {
+    MeshSize& mesh = this->Step.Data.Meshes[this->Step.Rows[row]];
+    const std::int64_t* const entry = &all[numbers * row];
+    mesh.Points = entry[0];
+    std::copy_n(entry + 1, MeshSize::MostLists, mesh.Cells.begin());
+    std::copy_n(entry + 1 + MeshSize::MostLists, MeshSize::MostLists, mesh.Connectivity.begin());
+  }
+}
+
+void StepReader::TakeAxes(const TableReader& tables)
+{
+  for (int a = 0; a < 3 && this->Step.Data.Grid == GridKind::Rectilinear; ++a) {
+    Axis& axis = this->Step.Data.Axes[a];
+    axis.Positions = tables.Read<double>(tables::Positions(a));
+    if (tables.Has(tables::Labels(a))) {
+      axis.Labels = tables.Read<double>(tables::Labels(a));
+    }
+  }
+}
+
+void StepReader::TakePresence(const TableReader& tables)
+{
+  Catalog& data = this->Step.Data;
+  const std::size_t patches = data.Patches.size();
+  std::vector<std::uint8_t> present;
+  if (tables.Has(tables::Present)) {
+    present = tables.Read<std::uint8_t>(tables::Present, data.Variables.size() * patches);
+  }
+  data.ResetPresence();
+  for (std::size_t v = 0; v < data.Variables.size(); ++v) {
+    for (std::size_t row = 0; row < patches; ++row) {
+      const bool there = present.empty() || present[v * patches + row] != 0;
+      data.SetPresence(
+          static_cast<int>(v), this->Step.Rows[row], there ? Presence::Stored : Presence::Absent);
+    }
+  }
+}
+
+}  // namespace
+
+std::string LogPathOf(const std::string& folder)
+{
+  return folder + "/index";
+}
+
+std::string ContainerFolderOf(const std::string& path)
+{
+  std::error_code ignored;
+  fs::path folder = fs::absolute(path, ignored).lexically_normal();
+  if (!folder.has_filename()) {
+    folder = folder.parent_path();
+  }
+  return fs::is_directory(folder, ignored) ? folder.string() : folder.parent_path().string();
+}
+
+bool IsContainer(const std::string& folder)
+{
+  try {
+    const PlainFile file(LogPathOf(folder));
+    std::string bytes(RecordLog::BlockBytes, '\0');
+    bytes.resize(file.ReadSome(0, bytes.data(), bytes.size()));
+    return bytes.find("\"PatchIO container\"") < 64;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::shared_ptr<const ContainerLog> ReadLog(const std::string& folder)
+{
+  const LogState state = StateOf(folder);
+  const PlainFile file(LogPathOf(folder));
+  RecordLog log = ReadRecords(BytesOf(file));
+  if (log.Records.empty()) {
+    throw FileError(file.Path(), "the log of a PatchIO container", "no complete record",
+        "The log is damaged or was never written");
+  }
+  try {
+    CheckLogHead(log.Records[0]);
+  } catch (const Error& error) {
+    throw FileError(file.Path(), fmt::format("the log of a PatchIO container, version {}", FormatVersion),
+        error.what(), "Use a newer version of PatchIO");
+  }
+  const auto result = std::make_shared<ContainerLog>();
+  result->End = log.End;
+  result->LostBytes = log.LostBytes;
+  result->BytesAfter = log.BytesAfter;
+  result->Steps.reserve(log.Records.size());
+  for (std::size_t i = 1; i < log.Records.size(); ++i) {
+    StepHead head;
+    const std::string fault = CatchError([&] { head = HeadOf(log.Records[i]); });
+    if (!fault.empty()) {
+      throw Error(fmt::format("{}: record {}: {} Write the container again.", file.Path(), i, fault));
+    }
+    result->Steps.push_back({std::move(head), std::move(log.Records[i])});
+  }
+  KeepLastOfEach(result->Steps);
+  LastLog::Instance().Keep(folder, state, result);
+  return result;
+}
+
+LoggedStep FindStep(const std::string& path)
+{
+  const std::string name = fs::path(path).filename().string(), folder = ContainerFolderOf(path);
+  std::shared_ptr<const ContainerLog> log = LastLog::Instance().Of(folder);
+  if (!log) {
+    log = ReadLog(folder);
+  }
+  for (const LoggedStep& step : log->Steps) {
+    if (step.Head.File == name) {
+      return step;
+    }
+  }
+  throw FileError(path, "a step that the log of its container has", "none", "The step is incomplete");
+}
+
+StepRecord RecordOf(const std::string& folder, const LoggedStep& step)
+{
+  StepRecord record;
+  const std::string fault = CatchError([&] { record = Decode(step.Bytes); });
+  if (!fault.empty()) {
+    throw Error(fmt::format("{}: step {}: {} {}.", LogPathOf(folder), step.Head.Step, fault, Advice));
+  }
+  return record;
+}
+
+RecordedStep ReadStep(const std::string& folder, const LoggedStep& step)
+{
+  return StepReader(folder, step).Run();
+}
+
+std::vector<ValueRange> ReadRanges(
+    const std::string& folder, const StepRecord& record, const std::vector<int>& rows, int variable)
+{
+  const TableReader tables(folder, record);
+  if (!tables.Has(tables::Least) || !tables.Has(tables::Greatest)) {
+    return {};
+  }
+  const std::size_t variables = record.Data.Variables.size();
+  const auto least = tables.ReadPart<double>(tables::Least, variables, variable, rows.size());
+  const auto greatest = tables.ReadPart<double>(tables::Greatest, variables, variable, rows.size());
+  std::vector<ValueRange> ranges(rows.size());
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    ranges[rows[row]] = {least[row], greatest[row]};
+  }
+  return ranges;
+}
+
+std::vector<std::uint32_t> ReadChecksums(const std::string& folder, const StepRecord& record,
+    const std::vector<int>& rows, const std::vector<PatchVariable>& requests)
+{
+  if (requests.empty()) {
+    return {};  // a step without variables has no such table
+  }
+  std::vector<std::size_t> rowOf(rows.size());
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    rowOf[rows[row]] = row;
+  }
+  const std::uint64_t all = record.Data.Variables.size() * rows.size();
+  const auto table = TableReader(folder, record).Read<std::uint32_t>(tables::Checksums, all);
+  std::vector<std::uint32_t> sums(requests.size());
+  std::transform(requests.begin(), requests.end(), sums.begin(), [&](const PatchVariable& request) {
+    return table[request.Variable * rows.size() + rowOf[request.Patch]];
+  });
+  return sums;
+}
+
+void CheckTables(const std::string& folder, const StepRecord& record)
+{
+  const TableReader tables(folder, record);
+  for (const auto& [name, table] : record.Tables) {
+    tables.Read<std::byte>(name);
+  }
+}
+
+}  // namespace patchio::container

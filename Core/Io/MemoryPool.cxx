@@ -1,0 +1,355 @@
+#include "Io/MemoryPool.h"
+
+#include "Base/ByteText.h"
+#include "Base/Error.h"
+#include "Base/Memory.h"
+
+#include <fmt/format.h>
+
+#include <sys/mman.h>
+#include <unistd.h>
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+#include <limits>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace patchio {
+namespace {
+
+constexpr std::size_t Alignment = 64;
+constexpr std::size_t HugePage = std::size_t(2) << 20;
+/// Small enough that one array in use does not keep the memory of all, large enough for huge pages. Segments
+/// begin at multiples of this, so that a buffer's address says where its segment begins. A mark before each
+/// buffer would touch all pages, and so have them fetched, on the thread that cuts the buffers.
+constexpr std::size_t SegmentBytes = std::size_t(64) << 20;
+
+constexpr std::uint64_t RoundUp(std::uint64_t value, std::uint64_t to)
+{
+  return (value + to - 1) / to * to;
+}
+
+/// Large buffers begin on a page: what is read straight into them then takes no more pages than it must,
+/// which are what the kernel counts and cuts requests by.
+constexpr std::size_t Page = 4096;
+constexpr std::size_t LargeBuffer = 16 * Page;
+
+constexpr std::uint64_t AlignmentOf(std::uint64_t bytes)
+{
+  return bytes >= LargeBuffer ? Page : Alignment;
+}
+
+/// The most that a buffer takes. Even an empty one takes room, so that it lies within its segment.
+constexpr std::uint64_t RoomOf(std::uint64_t bytes)
+{
+  return RoundUp(std::max<std::uint64_t>(bytes, 1), Alignment) + AlignmentOf(bytes) - Alignment;
+}
+
+constexpr std::uint64_t Excess(std::uint64_t value, std::uint64_t limit)
+{
+  return value - std::min(value, limit);
+}
+
+struct Memory
+{
+  std::byte* Bytes = nullptr;
+  std::size_t Size = 0;
+  std::size_t Room = 0;  ///< bytes behind Size that are mapped, too, but only read
+};
+
+std::byte* SegmentBegin(void* buffer)
+{
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(buffer) / SegmentBytes * SegmentBytes);
+}
+
+Memory Allocate(std::size_t size, std::size_t room)
+{
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  Memory memory;
+  memory.Size = RoundUp(size, page);
+  // An eighth is enough for most blocks, so that a kept segment also serves reads that ask for a little more.
+  memory.Room = RoundUp(std::max(room, room > 0 ? memory.Size / 8 : 0), page);
+  const std::size_t whole = memory.Size + memory.Room;
+  void* mapped =
+      ::mmap(nullptr, whole + SegmentBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) {
+    throw Error(
+        fmt::format("Allocating {} of memory failed. Select fewer variables or levels, or use more ranks on "
+                    "more machines.",
+            ByteText(static_cast<double>(memory.Size))));
+  }
+  auto* const begin = static_cast<std::byte*>(mapped);
+  memory.Bytes = SegmentBegin(begin + SegmentBytes - 1);
+  // The memory before and behind it was mapped only to find an address.
+  if (memory.Bytes > begin) {
+    ::munmap(begin, memory.Bytes - begin);
+  }
+  ::munmap(memory.Bytes + whole, begin + SegmentBytes - memory.Bytes);
+  if (size >= HugePage) {
+    ::madvise(memory.Bytes, memory.Size, MADV_HUGEPAGE);  // costs only speed when it fails
+  }
+  return memory;
+}
+
+void Free(const Memory& memory)
+{
+  ::munmap(memory.Bytes, memory.Size + memory.Room);
+}
+
+}  // namespace
+
+/// What buffers and the pool share.
+class MemoryPool::State
+{
+public:
+  ~State() { this->Trim(0); }
+
+  /// At least `size` bytes, and `room` bytes behind them. Throws Error beyond the limit.
+  Memory Take(std::size_t size, std::size_t room)
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    const auto best = this->BestKept(size, room);
+    Memory memory;
+    if (best != this->Kept.end()) {
+      memory = *best;
+      this->Kept.erase(best);
+      this->KeptSize -= memory.Size;
+    } else {
+      // Where memory is short, unused segments that do not fit are freed: Check() has counted them as free.
+      this->CheckLimit(size);
+      const std::uint64_t most = this->Limit > 0 ? this->Limit : std::numeric_limits<std::uint64_t>::max();
+      this->Trim(AvailableMemory() < size ? 0 : Excess(this->KeptSize, Excess(this->TotalSize + size, most)));
+      memory = Allocate(size, room);
+      this->TotalSize += memory.Size;
+    }
+    return memory;
+  }
+
+  void GiveBack(const Memory& memory)
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    this->Kept.push_back(memory);
+    this->KeptSize += memory.Size;
+    this->Trim(this->MostKept);
+  }
+
+  /// Throws Error when another `bytes` are more than there may be; kept segments may serve for them.
+  void Check(std::uint64_t bytes)
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    this->CheckLimit(bytes);
+    const std::uint64_t available = AvailableMemory();
+    const std::uint64_t free = available > std::numeric_limits<std::uint64_t>::max() - this->KeptSize
+                                   ? available
+                                   : available + this->KeptSize;
+    if (bytes > free) {
+      throw Error(
+          fmt::format("Reading needs {} of memory on this rank, but only {} are free. Select fewer variables "
+                      "or levels, or use more ranks on more machines.",
+              ByteText(bytes), ByteText(free)));
+    }
+  }
+
+  /// Throws Error when segments of another `bytes` would be more than the limit.
+  void CheckLimit(std::uint64_t bytes) const
+  {
+    const std::uint64_t used = this->TotalSize - this->KeptSize;
+    if (this->Limit > 0 && (bytes > this->Limit || used > this->Limit - bytes)) {
+      throw Error(fmt::format(
+          "Reading needs {} of memory on this rank in addition to {} in use, which exceeds the memory limit "
+          "of {} by {}. Raise Memory Limit, select fewer variables or levels, or use more ranks.",
+          ByteText(bytes), ByteText(used), ByteText(this->Limit),
+          ByteText(static_cast<double>(bytes) + used - this->Limit)));
+    }
+  }
+
+  /// Frees kept segments until no more than `most` bytes are kept, the smallest first.
+  void Trim(std::uint64_t most)
+  {
+    if (this->KeptSize <= most) {
+      return;
+    }
+    std::sort(this->Kept.begin(), this->Kept.end(),
+        [](const Memory& a, const Memory& b) { return a.Size > b.Size; });
+    while (this->KeptSize > most) {
+      Free(this->Kept.back());
+      this->KeptSize -= this->Kept.back().Size;
+      this->TotalSize -= this->Kept.back().Size;
+      this->Kept.pop_back();
+    }
+  }
+
+  mutable std::mutex Mutex;
+  std::uint64_t Limit = 0;
+  std::uint64_t MostKept = 0;
+  std::uint64_t KeptSize = 0;
+  std::uint64_t TotalSize = 0;
+
+private:
+  /// The smallest kept segment that suffices, and is not much larger.
+  std::vector<Memory>::iterator BestKept(std::size_t size, std::size_t room)
+  {
+    auto best = this->Kept.end();
+    for (auto it = this->Kept.begin(); it != this->Kept.end(); ++it) {
+      if (it->Room >= room && it->Size >= size && it->Size <= size + size / 4 + std::min(size, HugePage) &&
+          (best == this->Kept.end() || it->Size < best->Size)) {
+        best = it;
+      }
+    }
+    return best;
+  }
+
+  std::vector<Memory> Kept;
+};
+
+MemoryPool::MemoryPool(std::uint64_t limit) : Shared(std::make_shared<State>())
+{
+  this->Shared->Limit = limit;
+}
+
+MemoryPool::~MemoryPool()
+{
+  this->Keep(0);
+}
+
+void MemoryPool::SetLimit(std::uint64_t bytes)
+{
+  const std::lock_guard<std::mutex> lock(this->Shared->Mutex);
+  this->Shared->Limit = bytes;
+}
+
+std::uint64_t MemoryPool::Limit() const
+{
+  const std::lock_guard<std::mutex> lock(this->Shared->Mutex);
+  return this->Shared->Limit;
+}
+
+void MemoryPool::Keep(std::uint64_t bytes)
+{
+  const std::lock_guard<std::mutex> lock(this->Shared->Mutex);
+  this->Shared->MostKept = bytes;
+  this->Shared->Trim(bytes);
+}
+
+std::uint64_t MemoryPool::KeptBytes() const
+{
+  const std::lock_guard<std::mutex> lock(this->Shared->Mutex);
+  return this->Shared->KeptSize;
+}
+
+std::uint64_t MemoryPool::TotalBytes() const
+{
+  const std::lock_guard<std::mutex> lock(this->Shared->Mutex);
+  return this->Shared->TotalSize;
+}
+
+void MemoryPool::Trim(std::uint64_t bytes)
+{
+  const std::lock_guard<std::mutex> lock(this->Shared->Mutex);
+  this->Shared->Trim(bytes);
+}
+
+void MemoryPool::Check(std::uint64_t bytes) const
+{
+  this->Shared->Check(bytes);
+}
+
+struct MemoryArena::Segment
+{
+  Memory Block;
+  std::size_t Position = 0;
+  std::atomic<std::size_t> References{1};  ///< buffers, and the cutter while it cuts from it
+  std::shared_ptr<MemoryPool::State> Pool;
+};
+
+MemoryArena::MemoryArena(MemoryPool& pool, std::uint64_t payload, std::size_t buffers, std::uint64_t room)
+    : Pool(pool.Shared),
+      Room(room),
+      Remaining(payload + payload / (LargeBuffer / Page) + Alignment * std::uint64_t(buffers))
+{
+  this->Pool->Check(payload + Alignment * std::uint64_t(buffers));
+}
+
+MemoryArena::~MemoryArena()
+{
+  if (this->Current) {
+    MemoryArena::Unref(this->Current);
+  }
+}
+
+Buffer MemoryArena::Cut(std::size_t bytes)
+{
+  const std::uint64_t need = RoomOf(bytes);
+  assert(need <= this->Remaining);
+  if (need > SegmentBytes / 8) {
+    // A segment of its own, or the ends of segments where it does not fit would be lost.
+    Segment* own = this->MakeSegment(need);
+    this->Remaining -= need;
+    Buffer buffer = MemoryArena::CutFrom(own, bytes);
+    MemoryArena::Unref(own);
+    return buffer;
+  }
+  if (!this->Current || this->Current->Position + need > std::min(this->Current->Block.Size, SegmentBytes)) {
+    Segment* next = this->MakeSegment(std::min<std::uint64_t>(this->Remaining, SegmentBytes - Alignment));
+    if (this->Current) {
+      MemoryArena::Unref(this->Current);
+    }
+    this->Current = next;
+  }
+  this->Remaining -= need;
+  return MemoryArena::CutFrom(this->Current, bytes);
+}
+
+MemoryArena::Segment* MemoryArena::MakeSegment(std::uint64_t size)
+{
+  auto segment = std::make_unique<Segment>();
+  segment->Pool = this->Pool;
+  segment->Block = this->Pool->Take(size + Alignment, this->Room);
+  new (segment->Block.Bytes) Segment*(segment.get());
+  segment->Position = Alignment;
+  return segment.release();
+}
+
+Buffer MemoryArena::CutFrom(Segment* segment, std::uint64_t bytes)
+{
+  segment->Position = RoundUp(segment->Position, AlignmentOf(bytes));
+  std::byte* buffer = segment->Block.Bytes + segment->Position;
+  segment->Position += RoundUp(std::max<std::uint64_t>(bytes, 1), Alignment);
+  ++segment->References;
+  return Buffer(buffer);
+}
+
+void MemoryArena::Unref(Segment* segment)
+{
+  if (--segment->References == 0) {
+    segment->Pool->GiveBack(segment->Block);
+    delete segment;
+  }
+}
+
+void FreeBuffer(void* data)
+{
+  MemoryArena::Unref(*reinterpret_cast<MemoryArena::Segment**>(SegmentBegin(data)));
+}
+
+Buffer ShareBuffer(void* data)
+{
+  ++(*reinterpret_cast<MemoryArena::Segment**>(SegmentBegin(data)))->References;
+  return Buffer(data);
+}
+
+SegmentInUse SegmentOfBuffer(void* data)
+{
+  const auto* segment = *reinterpret_cast<MemoryArena::Segment**>(SegmentBegin(data));
+  return {segment, segment->Block.Size};
+}
+
+void BufferDeleter::operator()(void* data) const
+{
+  FreeBuffer(data);
+}
+
+}  // namespace patchio

@@ -1,0 +1,176 @@
+#include "Read/OpenedStep.h"
+
+#include "Base/ByteText.h"
+#include "Base/Error.h"
+#include "Base/Stopwatch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace patchio {
+
+OpenedStep::OpenedStep(
+    const RankAgreement& ranks, const std::string& path, ChannelMode mode, const ChannelSettings& settings)
+    : Mode(mode), Settings(settings), Describing(LookAtDescribingFile(path))
+{
+  if (ReadsSidecars(mode)) {
+    SidecarSearch search = ranks.FindSidecar(path, settings);
+    this->WarningText = search.Warning();
+    if (search.Found) {
+      this->Description = std::make_shared<const Catalog>(std::move(search.Found->Data));
+      this->Known = std::make_shared<const StepIndex>(std::move(search.Found->Index));
+      this->Loaded = true;
+      this->Sidecar = search.Found->Path;
+      this->OriginText = "from the index file " + this->Sidecar;
+      return;
+    }
+  }
+  this->Description = std::make_shared<const Catalog>(ranks.ReadCatalog(path));
+}
+
+void OpenedStep::TurnTo(const RankAgreement& ranks, const TimeStep& step)
+{
+  if (step.InFile < 0 || step.InFile >= this->Description->StepsInFile) {
+    throw FileError(this->Description->Path, fmt::format("step {} of the file", step.InFile + 1),
+        fmt::format("{} steps", this->Description->StepsInFile),
+        "Use File > Reload Files, or Reload() in scripts");
+  }
+  const Catalog& now = *this->Description;
+  if (std::tie(now.Time, now.Step, now.Date, now.StepInFile) ==
+      std::tie(step.Time, step.Step, step.Date, step.InFile)) {
+    return;
+  }
+  if (now.PatchesChange && now.StepInFile != step.InFile) {
+    this->CheckUnchanged();
+    this->Description = std::make_shared<const Catalog>(ranks.ReadStep(step));
+    return;
+  }
+  auto turned = std::make_shared<Catalog>(*this->Description);
+  patchio::TurnTo(*turned, step);
+  this->Description = std::move(turned);
+}
+
+bool OpenedStep::Prepare(const RankAgreement& ranks, int threads, const ProgressCallback& progress)
+{
+  const bool several = this->Mode == ChannelMode::Off && this->Description->StepsInFile > 1;
+  if (this->Known || this->Tried || !(WritesSidecars(this->Mode) || several)) {
+    return true;
+  }
+  try {
+    this->Tried = this->Build(ranks, threads, progress);
+    return this->Tried;
+  } catch (const Error& error) {
+    // All ranks have got it.
+    this->Tried = true;
+    this->Known.reset();
+    this->OriginText = fmt::format("not indexed: {}", error.what());
+  }
+  return true;
+}
+
+/// False when it was stopped.
+bool OpenedStep::Build(const RankAgreement& ranks, int threads, const ProgressCallback& progress)
+{
+  const Stopwatch watch;
+  const Format* found = nullptr;
+  ranks.RunOnAll([&] { found = &FormatOf(this->Description->Path); });
+  const Format& format = *found;
+  this->Indexed = format.NeedsIndex(*this->Description);
+  if (!this->Indexed) {
+    this->OriginText = fmt::format("{} lists the locations of all values", this->Description->Path);
+    return true;
+  }
+  this->Settings.Threads = threads;
+  std::optional<BuiltIndex> index = ranks.BuildIndex(format, *this->Description, this->Settings, progress);
+  if (!index) {
+    return false;
+  }
+  BuiltIndex& built = *index;
+  const double seconds = watch.Seconds();
+  if (built.Missing > 0) {
+    this->LostText = built.MissingText();
+  }
+  if (!WritesSidecars(this->Mode)) {
+    DistrustYoungFiles(built, this->Describing, this->Settings.SettleSeconds);
+    this->Known = std::make_shared<const StepIndex>(std::move(built.Index));
+    this->Notes = std::move(built.Notes);
+    return true;
+  }
+  this->Outcome = ranks.SaveSidecar(format, *this->Description, built, this->Describing, this->Settings);
+  DistrustYoungFiles(built, this->Describing, this->Settings.SettleSeconds);
+  this->Known = std::make_shared<const StepIndex>(std::move(built.Index));
+  this->Notes = std::move(built.Notes);
+  this->Sidecar = this->Outcome.Path;
+  this->OriginText =
+      fmt::format("indexed by {} in {:.3f} s, ", CountText(ranks.Size(), "rank"), seconds) +
+      (this->Outcome.Path.empty() ? "not saved: " + this->Outcome.WhyNot : "saved to " + this->Outcome.Path);
+  return true;
+}
+
+bool OpenedStep::IsComplete(const RankAgreement& ranks, int threads)
+{
+  this->Prepare(ranks, threads);
+  if (this->Known) {
+    return this->LostText.empty();
+  }
+  return ranks.RankZeroFinds([&] {
+    std::vector<PatchVariable> all;
+    for (int variable = 0; variable < static_cast<int>(this->Description->Variables.size()); ++variable) {
+      for (int patch = 0; patch < static_cast<int>(this->Description->Patches.size()); ++patch) {
+        all.push_back({patch, variable});
+      }
+    }
+    const LocationTable table = this->Locate(all, threads);
+    return std::none_of(table.Locations.begin(), table.Locations.end(),
+        [](const Location& location) { return location.Kind == Encoding::Missing; });
+  });
+}
+
+bool OpenedStep::Unchanged() const
+{
+  const std::optional<FileState> now = StateOf(this->Description->Path);
+  return !now || !this->Describing.Before || now->Print == this->Describing.Before->Print;
+}
+
+/// What was read of the describing file must still hold, or new values would appear in old places.
+void OpenedStep::CheckUnchanged() const
+{
+  if (!this->Unchanged()) {
+    throw FileError(this->Description->Path, "the file that was opened", "a newer file",
+        "Use File > Reload Files, or Reload() in scripts");
+  }
+}
+
+FilesSeen OpenedStep::DescribedBy() const
+{
+  return {{this->Description->Path,
+      TrustedPrint(this->Describing.Before, this->Describing.Now, this->Settings.SettleSeconds)}};
+}
+
+LocationTable OpenedStep::Locate(const std::vector<PatchVariable>& requests, int threads,
+    const ProgressCallback& progress, bool verify) const
+{
+  this->CheckUnchanged();
+  if (requests.empty()) {
+    return {};
+  }
+  if (this->Known && !verify) {
+    IndexAnswer answer = this->Known->Index.Find(*this->Description, requests);
+    const auto states = StatesOf(answer.Table.Files, threads);
+    bool holds = answer.Complete;
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      holds = holds && states[i] && states[i]->Print == this->Known->Prints[answer.Files[i]];
+    }
+    if (holds) {
+      answer.Table.Notes = this->Notes;
+      return std::move(answer.Table);
+    }
+  }
+  return FormatOf(this->Description->Path)
+      .Locate(*this->Description, requests, {threads, false, progress, verify});
+}
+
+}  // namespace patchio

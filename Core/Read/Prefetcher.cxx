@@ -1,0 +1,101 @@
+#include "Read/Prefetcher.h"
+
+#include "Base/RunOnAllRanks.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace patchio {
+
+Prefetcher::~Prefetcher()
+{
+  this->Clear();
+}
+
+void Prefetcher::Shown(std::size_t step)
+{
+  if (this->Last && *this->Last != step) {
+    this->Distance = static_cast<std::ptrdiff_t>(step) - static_cast<std::ptrdiff_t>(*this->Last);
+  }
+  this->Last = step;
+}
+
+std::vector<std::size_t> Prefetcher::Next(std::size_t steps, int most) const
+{
+  std::vector<std::size_t> next;
+  if (!this->Last || this->Distance == 0) {
+    return next;
+  }
+  auto step = static_cast<std::ptrdiff_t>(*this->Last) + this->Distance;
+  for (; step >= 0 && step < static_cast<std::ptrdiff_t>(steps) && static_cast<int>(next.size()) < most;
+       step += this->Distance) {
+    next.push_back(static_cast<std::size_t>(step));
+  }
+  return next;
+}
+
+bool Prefetcher::Has(std::size_t step) const
+{
+  return std::any_of(this->Queue.begin(), this->Queue.end(),
+      [step](const PrefetchedStep& ahead) { return ahead.Number == step; });
+}
+
+void Prefetcher::Add(PrefetchedStep step)
+{
+  step.Located.Rank->Start(this->Queue.empty() ? nullptr : this->Queue.back().Located.Rank.get());
+  this->Queue.push_back(std::move(step));
+}
+
+std::optional<PrefetchedStep> Prefetcher::Take(const RankAgreement& ranks, std::size_t step)
+{
+  const bool here = !this->Stopped && !this->Queue.empty() && this->Queue.front().Number == step;
+  const int least = ranks.Least(this->Stopped ? -1 : here ? 1 : 0);
+  if (least < 0) {
+    this->Clear();
+    return std::nullopt;
+  }
+  if (least == 0) {
+    this->Drop();
+    return std::nullopt;
+  }
+  std::optional<PrefetchedStep> taken = std::move(this->Queue.front());
+  this->Queue.pop_front();
+  return taken;
+}
+
+bool Prefetcher::Agree(const RankAgreement& ranks, int most)
+{
+  const std::vector<int> mine{static_cast<int>(this->Last.value_or(0)), static_cast<int>(this->Distance),
+      static_cast<int>(this->Queue.size()), this->Stopped ? 1 : 0, most};
+  return ranks.AreAlike(mine) && !this->Stopped;
+}
+
+void Prefetcher::CancelAll()
+{
+  for (const PrefetchedStep& ahead : this->Queue) {
+    ahead.Located.Rank->Cancel();
+  }
+}
+
+void Prefetcher::Stop()
+{
+  this->CancelAll();
+  this->Stopped = true;
+  this->Last.reset();
+  this->Distance = 0;
+}
+
+void Prefetcher::Drop()
+{
+  this->CancelAll();
+  this->Queue.clear();
+  this->Stopped = false;
+}
+
+void Prefetcher::Clear()
+{
+  this->Stop();
+  this->Drop();
+}
+
+}  // namespace patchio

@@ -1,0 +1,346 @@
+#include "Read/RankRead.h"
+
+#include "Base/Error.h"
+#include "Base/Memory.h"
+#include "Base/RunOnAllRanks.h"
+#include "Hdf5/LibraryRead.h"
+#include "Read/ValueCache.h"
+#include "Tuning/ReadControl.h"
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace patchio {
+namespace {
+
+/// Tasks at work get so long to end when the read is stopped, so that usually none is left behind.
+constexpr std::chrono::milliseconds Grace(50);
+/// Shorter reads take no longer than to start a thread and to wait for it.
+constexpr std::uint64_t ShortBytes = 2 << 20;
+
+}  // namespace
+
+RankRead::RankRead(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
+    std::shared_ptr<const LoadRequest> request)
+    : Shared(std::make_shared<RankTasks>(locate, catalog, request))
+{
+  if (!this->MakeRoom() && !this->Shared->Arrays.FromCache().Copied().empty() && !request->Ahead) {
+    // There is no room for old and new arrays beside each other.
+    this->Shared.reset();
+    request->Cache->Clear();
+    this->Shared = std::make_shared<RankTasks>(locate, std::move(catalog), std::move(request), false);
+  }
+  this->Shared->Arrays.FromCache().Count(this->Result.Report);
+  this->Result.Report.LocateSeconds = this->Watch.Seconds();
+  this->Result.Report.Notes = this->Shared->Table.Notes;
+  this->Result.VariableCount = this->Shared->Request->Variables.size();
+  this->BytesToRead = this->Shared->BytesToRead();
+}
+
+RankRead::RankRead(const LocateFunction& locate, const Catalog& catalog, const LoadRequest& request)
+    : RankRead(locate, std::make_shared<const Catalog>(catalog), std::make_shared<const LoadRequest>(request))
+{
+}
+
+/// The cache gives way to the new arrays, so that they get its memory. False when that does not suffice.
+bool RankRead::MakeRoom()
+{
+  const LoadRequest& request = *this->Shared->Request;
+  if (!request.Cache) {
+    return true;
+  }
+  MemoryPool none;
+  MemoryPool& pool = request.Memory ? *request.Memory : none;
+  this->SizePool(pool);
+  return request.Cache->MakeRoom(
+      pool, this->Shared->Arrays.Bytes(), this->Shared->Arrays.FromCache().Used(), request.Ahead);
+}
+
+std::vector<std::string> RankRead::Files() const
+{
+  std::vector<std::string> files = this->Shared->Table.Files;
+  const std::shared_ptr<const FilesSeen> ofReused = this->Shared->Arrays.FromCache().JoinFiles({});
+  for (const auto& file : *ofReused) {
+    files.push_back(file.first);
+  }
+  return files;
+}
+
+double RankRead::BytesNeeded() const
+{
+  const auto& memory = this->Shared->Request->Memory;
+  const double kept = memory ? static_cast<double>(memory->KeptBytes()) : 0;
+  return std::max(0.0, this->Shared->Arrays.Bytes() - kept);
+}
+
+void RankRead::Start(const RankRead* before)
+{
+  assert(this->Tasks);
+  if (before) {
+    this->Tasks->SetLimitAfter(*before->Tasks, this->Threads());
+  } else {
+    this->Tasks->SetLimit(this->Threads());
+  }
+}
+
+void RankRead::Cancel()
+{
+  if (this->Tasks) {
+    this->Tasks->Cancel();
+  }
+}
+
+LoadResult RankRead::Read(const ReadProgressCallback& progress)
+{
+  IoReport& report = this->Result.Report;
+  this->Watch = Stopwatch();
+  report.Ahead = this->Tasks && this->Tasks->HasBegun() ? 1 : 0;
+  if (this->Shared->Table.Problems.empty() || !this->Shared->Request->StopAtFault) {
+    report.BytesAhead = this->Shared->Meter.Bytes();
+    this->Allocate();
+    this->Execute(progress);
+    report.WaitSeconds = this->Watch.Seconds();
+    report.ReadSeconds = report.WaitSeconds;
+    if (report.Ahead) {
+      report.ReadSeconds = this->Tasks->Seconds();
+      report.Moments.clear();  // nobody looked on while most was read
+    }
+  }
+  this->Finish();
+  return std::move(this->Result);
+}
+
+/// The next step is of about this size; small surpluses come from rounding.
+void RankRead::SizePool(MemoryPool& pool) const
+{
+  constexpr std::uint64_t MiB = 1 << 20;
+  const auto wanted = static_cast<std::uint64_t>(std::min(this->Shared->Arrays.Bytes(), 1e18));
+  const std::uint64_t again = wanted + wanted / 4 + std::min(wanted, 64 * MiB) + MiB;
+  pool.Keep(std::min(again, AvailableMemory() / 2));
+}
+
+/// Arrays lie in memory in the order in which they are read.
+void RankRead::Allocate()
+{
+  if (this->Tasks) {
+    return;
+  }
+  BlockArrays& arrays = this->Shared->Arrays;
+  const ReadPlan& plan = this->Shared->Plan;
+  const double wanted = arrays.Bytes();
+  if (wanted > 1e18) {
+    throw Error("The selected variables exceed the memory. Select fewer variables or levels.");
+  }
+  MemoryPool fresh;
+  MemoryPool& pool = this->Shared->Request->Memory ? *this->Shared->Request->Memory : fresh;
+  this->SizePool(pool);
+  std::vector<std::uint32_t> order;
+  for (const Piece& piece : plan.Pieces) {
+    order.push_back(piece.Task);
+  }
+  for (const auto* tasks : {&plan.Whole, &plan.Constant, &plan.Library}) {
+    order.insert(order.end(), tasks->begin(), tasks->end());
+  }
+  arrays.Allocate(pool, order);
+  // What is kept and was of no use now is none to the next step either.
+  pool.Trim(static_cast<std::uint64_t>(wanted / 20));
+  this->Shared->GetReady();
+  this->Tasks = std::make_unique<IoScheduler>(
+      this->Shared->Units(), [tasks = this->Shared](std::size_t unit) { tasks->Execute(unit); },
+      this->Shared->Request->Ahead ? TaskPriority::Prefetch : TaskPriority::Read);
+}
+
+void RankRead::Execute(const ReadProgressCallback& progress)
+{
+  const double byLibrary = static_cast<double>(this->Shared->Plan.Library.size());
+  const double all = byLibrary + static_cast<double>(this->Shared->Units());
+  this->LibraryShare = all > 0 ? byLibrary / all : 0;
+  if (this->ReadThroughLibrary(progress)) {
+    this->ReadInTasks(progress);
+  } else {
+    this->Stop();
+  }
+  this->Tasks->Rethrow();
+  this->ReportTasks();
+}
+
+/// On this thread, as the library bears only one. False when the read must stop.
+bool RankRead::ReadThroughLibrary(const ReadProgressCallback& progress)
+{
+  LibraryReader library;
+  RankTasks& shared = *this->Shared;
+  std::map<std::string, std::size_t> reasons;
+  const std::vector<std::uint32_t>& tasks = shared.Plan.Library;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const Location& location = shared.Table.Locations[tasks[i]];
+    ++reasons[shared.Table.LibraryArrays[location.First].Reason];
+    const std::string fault =
+        CatchError([&] { library.Read(shared.Table, location, shared.Arrays.TargetOf(tasks[i])); });
+    if (fault.empty()) {
+      shared.Done(tasks[i]);
+    } else {
+      shared.Failed(tasks[i], fault);
+      if (shared.Request->StopAtFault) {
+        return false;
+      }
+    }
+    if (!this->GoesOn(progress, static_cast<double>(i + 1) / static_cast<double>(tasks.size()), 0)) {
+      return false;
+    }
+  }
+  for (const auto& [reason, count] : reasons) {
+    this->Result.Report.Notes.push_back(
+        std::to_string(count) + " arrays were read through the HDF5 library, by one thread: " + reason);
+  }
+  return true;
+}
+
+TimelinePoint RankRead::MomentNow() const
+{
+  const ReadMeter& meter = this->Shared->Meter;
+  return {this->Watch.Seconds(), static_cast<double>(meter.Bytes()), double(meter.InFlightNow())};
+}
+
+/// Tells how far it is, in parts of what the library and what the tasks read. False when the read shall stop.
+bool RankRead::GoesOn(const ReadProgressCallback& progress, double ofLibrary, double ofTasks)
+{
+  this->Moments.Add(this->MomentNow());
+  if (!progress) {
+    return true;
+  }
+  ReadProgress now;
+  now.BytesToRead = this->BytesToRead;
+  now.Bytes = std::min(this->Shared->Meter.Bytes(), now.BytesToRead);
+  now.Seconds = this->Watch.Seconds();
+  now.Fraction = ofLibrary * this->LibraryShare + ofTasks * (1 - this->LibraryShare);
+  this->Result.Cancelled = !progress(now);
+  return !this->Result.Cancelled;
+}
+
+void RankRead::ReadInTasks(const ReadProgressCallback& progress)
+{
+  if (this->Tasks->HasBegun() || !this->IsShort()) {
+    this->Tasks->SetLimit(this->Threads());
+  }
+  if (this->Tasks->Width() == 0) {
+    this->ReadHere(progress);
+  }
+  this->Wait(progress);
+}
+
+/// One request, or one after another.
+bool RankRead::IsShort() const
+{
+  const ReadControl* const control = this->Shared->Request->Control;
+  const int most = control ? control->MostThreads() : this->Shared->Request->Threads;
+  return this->BytesToRead < ShortBytes && (this->Shared->Units() <= 1 || most <= 1);
+}
+
+/// The concurrency limit for now.
+int RankRead::Threads() const
+{
+  const ReadControl* const control = this->Shared->Request->Control;
+  return control ? control->Threads() : this->Shared->Request->Threads;
+}
+
+/// This thread reads, as the read is short or no other thread is granted.
+void RankRead::ReadHere(const ReadProgressCallback& progress)
+{
+  while (this->Tasks->TakeTask()) {
+    this->StepControl();
+    if (!this->GoesOn(progress, 1, this->Tasks->Fraction())) {
+      this->Tasks->Cancel();
+    }
+  }
+}
+
+/// The tasks read; this thread says how far they are.
+void RankRead::Wait(const ReadProgressCallback& progress)
+{
+  while (!this->Tasks->WaitFor(PollInterval)) {
+    this->StepControl();
+    if (!this->GoesOn(progress, 1, this->Tasks->Fraction())) {
+      this->Stop();
+      return;
+    }
+    this->Tasks->SetLimit(this->Threads());
+  }
+  if (this->Tasks->Width() > 0 && !this->Result.Cancelled) {
+    this->GoesOn(progress, 1, 1);
+  }
+}
+
+void RankRead::StepControl()
+{
+  if (ReadControl* const control = this->Shared->Request->Control) {
+    control->Step(this->Shared->Meter);
+  }
+}
+
+void RankRead::Stop()
+{
+  this->Tasks->Cancel();
+  this->LeftBehind = !this->Tasks->WaitFor(Grace);
+}
+
+void RankRead::ReportTasks()
+{
+  IoReport& report = this->Result.Report;
+  if (this->Tasks->Refused() > 0) {
+    report.Notes.push_back("TBB and the system gave a rank only " +
+                           std::to_string(std::max(this->Tasks->Width(), 1)) + " of " +
+                           std::to_string(this->Tasks->Refused()) + " threads");
+  }
+  report.Requests = this->Shared->Meter.Requests();
+  report.Bytes = this->Shared->Meter.Bytes();
+  report.ArenaWidth = this->Tasks->Width();
+  report.PeakInFlight = this->Shared->Meter.PeakInFlight();
+  this->Moments.End(this->MomentNow());
+  report.Moments = this->Moments.Points();
+  report.StorageSeconds = this->Shared->Meter.BusySeconds();
+  report.DecodeSeconds = std::max(0.0, this->Shared->Meter.WorkSeconds() - report.StorageSeconds);
+  report.Tasks = this->Shared->TasksDone();
+}
+
+/// An array that should have come and did not must not vanish without a word.
+void RankRead::FindUnread()
+{
+  RankTasks& shared = *this->Shared;
+  const std::vector<PatchVariable>& requests = shared.Wanted;
+  const bool complete = !this->Result.Cancelled && shared.Faults().empty();
+  for (std::size_t i = 0; complete && i < requests.size(); ++i) {
+    const Encoding kind = shared.Table.Locations[i].Kind;
+    if (kind == Encoding::Missing || (kind != Encoding::Absent && shared.Arrays.Waits(i))) {
+      const Error error = FileError(shared.Data->Path,
+          "values of '" + shared.Data->Variables[requests[i].Variable].Name + "' on patch " +
+              std::to_string(requests[i].Patch),
+          "none", "The description of the time step is incomplete");
+      shared.Failed(static_cast<std::uint32_t>(i), error.what());
+    }
+  }
+}
+
+void RankRead::Finish()
+{
+  RankTasks& shared = *this->Shared;
+  this->FindUnread();
+  if (this->LeftBehind) {
+    this->Result.Arrays.resize(shared.Arrays.Count());
+  } else {
+    shared.FailArrays();
+    this->Result.Arrays = shared.Arrays.Take();
+    shared.Keep(this->Result.Arrays);
+  }
+  this->Result.Faults = shared.Faults();
+  IoReport& report = this->Result.Report;
+  report.Patches = shared.Arrays.PatchCount();
+  const ReadControl* const control = shared.Request->Control;
+  report.ThreadsMin = report.ThreadsMax =
+      control ? static_cast<int>(std::lround(control->MeanThreads())) : shared.Request->Threads;
+}
+
+}  // namespace patchio

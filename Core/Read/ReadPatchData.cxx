@@ -1,0 +1,168 @@
+#include "Read/ReadPatchData.h"
+
+#include "Base/Error.h"
+#include "Base/Stopwatch.h"
+#include "Read/OpenedStep.h"
+#include "Read/RankRead.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+
+namespace patchio {
+namespace {
+
+/// An error together with the code that the caller gets.
+class CodedError : public Error
+{
+public:
+  CodedError(ReadError code, const std::string& message) : Error(message), Code(code) {}
+  ReadError Code;
+};
+
+void CheckArray(ReadError code, const char* array, bool null, const char* length, int count)
+{
+  if (count < 0) {
+    throw CodedError(code, fmt::format("{} is {}.", length, count));
+  }
+  if (null && count > 0) {
+    throw CodedError(code, fmt::format("{} is {}, but {} is NULL.", length, count, array));
+  }
+}
+
+/// What can be seen of the arguments without the catalog.
+void CheckArguments(const int* patchIds, int patchCount, const char* const* names, int nameCount)
+{
+  CheckArray(ReadError::UnknownPatch, "patchIds", !patchIds, "patchCount", patchCount);
+  CheckArray(ReadError::UnknownVariable, "variableNames", !names, "variableCount", nameCount);
+  for (int i = 0; i < nameCount; ++i) {
+    if (!names[i]) {
+      throw CodedError(ReadError::UnknownVariable, fmt::format("variableNames[{}] is NULL.", i));
+    }
+  }
+}
+
+std::vector<VariableRequest> RequestVariables(const Catalog& catalog, const char* const* names, int count)
+{
+  std::vector<VariableRequest> requests;
+  for (int i = 0; i < count; ++i) {
+    const int variable = catalog.FindVariable(names[i]);
+    if (variable < 0) {
+      throw CodedError(
+          ReadError::UnknownVariable, fmt::format("{} has no variable '{}'.", catalog.Path, names[i]));
+    }
+    requests.push_back(RequestAsStored(catalog, variable));
+  }
+  for (std::size_t v = 0; !names && v < catalog.Variables.size(); ++v) {
+    requests.push_back(RequestAsStored(catalog, static_cast<int>(v)));
+  }
+  return requests;
+}
+
+void CheckPatches(const Catalog& catalog, const std::vector<int>& patches)
+{
+  for (const int patch : patches) {
+    if (patch < 0 || patch >= static_cast<int>(catalog.Patches.size())) {
+      throw CodedError(
+          ReadError::UnknownPatch, fmt::format("{} has no patch {}. Patches are numbered 0 to {}.",
+                                       catalog.Path, patch, static_cast<int>(catalog.Patches.size()) - 1));
+    }
+  }
+}
+
+VariableData HandOver(LoadedArray& array, const std::string& name)
+{
+  VariableData data;
+  data.Name = name;
+  data.Error = array.Status == ArrayStatus::Failed ? ReadError::BadData : ReadError::None;
+  data.Absent = array.Status == ArrayStatus::Absent;
+  if (array.Status == ArrayStatus::Read) {
+    data.Type = array.Type;
+    data.Components = array.Components;
+    data.Tuples = array.Tuples;
+    data.Bytes = array.Tuples * array.Components * SizeOf(array.Type);
+    data.Data = std::move(array.Values);
+  }
+  return data;
+}
+
+ReadPatchDataResult Load(const OpenedStep& step, const LoadRequest& wanted)
+{
+  const Catalog& catalog = step.Data();
+  const auto shared = std::make_shared<const LoadRequest>(wanted);
+  const LoadRequest& request = *shared;
+  const auto locate = [&](const std::vector<PatchVariable>& requests) {
+    return step.Locate(requests, request.Threads, {}, request.Verify);
+  };
+  LoadResult loaded = RankRead(locate, step.SharedData(), shared).Read();
+  ReadPatchDataResult result;
+  result.Report = loaded.Report;
+  for (std::size_t p = 0; p < request.Blocks.size(); ++p) {
+    PatchData& patch = result.Patches.emplace_back();
+    patch.Id = request.Blocks[p].Parts[0].Owner;
+    for (std::size_t v = 0; v < request.Variables.size(); ++v) {
+      patch.Variables.push_back(
+          HandOver(loaded.At(p, v), catalog.Variables[request.Variables[v].Variable].Name));
+    }
+  }
+  if (!loaded.Faults.empty()) {
+    result.Error = ReadError::BadData;
+    result.Message = fmt::format("{} of {} arrays cannot be read. The first error: {}", loaded.Faults.size(),
+        loaded.Arrays.size(), loaded.Faults[0].Message);
+  }
+  return result;
+}
+
+ReadPatchDataResult Failure(ReadError code, const std::string& message)
+{
+  ReadPatchDataResult result;
+  result.Error = code;
+  result.Message = message;
+  return result;
+}
+
+}  // namespace
+
+ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* patchIds, int patchCount,
+    const char* const* variableNames, int variableCount, int threads)
+{
+  const Stopwatch watch;
+  ReadError ofErrors = ReadError::BadSummary;  // what an Error means at the stage reached
+  ReadError ofOthers = ReadError::BadSummary;  // and any other exception, but for one
+  try {
+    CheckArguments(patchIds, patchCount, variableNames, variableCount);
+    // One call reads little: a sidecar that is there helps, but none is made.
+    const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+    OpenedStep step(*alone, summaryFile, ChannelMode::ReadOnly);
+    if (step.Data().StepInFile != 0) {  // a sidecar describes the step that was shown when it was made
+      step.TurnTo(*alone, {summaryFile, step.Data().Time, step.Data().Step, 0});
+    }
+    const Catalog& catalog = step.Data();
+    const double openSeconds = watch.Seconds();
+    LoadRequest request;
+    const std::vector<int> patches(patchIds, patchIds + patchCount);
+    CheckPatches(catalog, patches);
+    request.Blocks = BlocksOfPatches(catalog, patches);
+    request.Variables = RequestVariables(catalog, variableNames, variableCount);
+    request.Threads = std::max(threads, 1);
+    // Faults of files are in its result; it throws an Error only when the memory does not suffice.
+    ofErrors = ReadError::OutOfMemory;
+    ofOthers = ReadError::Internal;
+    ReadPatchDataResult result = Load(step, request);
+    result.Report.Metadata = step.Origin();
+    result.Report.OpenSeconds = openSeconds;
+    return result;
+  } catch (const CodedError& error) {
+    return Failure(error.Code, error.what());
+  } catch (const Error& error) {
+    return Failure(ofErrors, error.what());
+  } catch (const std::bad_alloc&) {
+    return Failure(ReadError::OutOfMemory, fmt::format("{}: out of memory.", summaryFile));
+  } catch (const std::exception& error) {
+    return Failure(ofOthers, fmt::format("{}: {}.", summaryFile, error.what()));
+  }
+}
+
+}  // namespace patchio

@@ -1,0 +1,64 @@
+// The one-call interface of two-level reading, in the spirit of the paper's ReadPatchData. Needs no VTK; what
+// it reads belongs to the calling rank alone, so every rank calls it for its own patches.
+#pragma once
+
+#include "Catalog/Extent.h"
+#include "Io/MemoryPool.h"
+#include "Tuning/IoReport.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+enum class ReadError : int
+{
+  None = 0,
+  BadSummary = 1,       ///< the summary is missing or broken; nothing was read
+  UnknownPatch = 2,     ///< a patch id lies outside the data set, or the ids are null; nothing was read
+  UnknownVariable = 3,  ///< a variable name does not exist, or is null; nothing was read
+  BadData = 4,          ///< some variables of some patches could not be read, see their own Error
+  OutOfMemory = 5,      ///< nothing was read
+  Internal = 6          ///< reading broke down for another reason, see Message; nothing was read
+};
+
+/// One variable on one patch.
+struct VariableData
+{
+  std::string Name;
+  ReadError Error = ReadError::None;
+  bool Absent = false;  ///< the variable does not exist on this patch; no error
+  ElementType Type = ElementType::Float32;
+  int Components = 0;
+  std::int64_t Tuples = 0;  ///< values per component, ghost layers included as stored
+  std::size_t Bytes = 0;    ///< of Data: Tuples x Components values, component fastest, axis 0 next
+  Buffer Data;              ///< null unless read
+};
+
+struct PatchData
+{
+  int Id = 0;  ///< global patch number
+  std::vector<VariableData> Variables;
+};
+
+struct ReadPatchDataResult
+{
+  ReadError Error = ReadError::None;
+  std::string Message;  ///< for people; empty without error
+  std::vector<PatchData> Patches;
+  IoReport Report;
+};
+
+/// Reads variables of patches of one dump.
+///
+/// summaryFile: the file that describes the dump, for SAMRAI its summary.samrai.
+/// patchIds, patchCount: global patch numbers, 0-based, each at most once.
+/// variableNames, variableCount: names as in the summary; (nullptr, 0) means all variables; a null
+///   array with a count that is not 0 is an error, for patchIds too.
+/// threads: NT, >= 1; see ThreadsOfRank() for how to find it from N* and NC.
+/// Never throws for bad files; the result says what went wrong.
+ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* patchIds, int patchCount,
+    const char* const* variableNames, int variableCount, int threads);
+
+}  // namespace patchio

@@ -1,0 +1,302 @@
+#include "Read/ReadSession.h"
+
+#include "Base/Error.h"
+#include "Tuning/ProgressText.h"
+
+#include <cmath>
+#include <utility>
+
+namespace patchio {
+namespace {
+
+/// How far the locating is when the index of the step is there.
+constexpr double IndexedPart = 0.5;
+
+constexpr const char* LocatingText = "Locating";
+
+/// Why a step is not read ahead.
+constexpr const char* WasStopped = "locating its values was interrupted";
+
+/// What files say of the variables that are read; empty where they say nothing but the names.
+std::string LongNamesText(const Catalog& catalog, const std::vector<VariableRequest>& variables)
+{
+  std::string text;
+  for (const VariableRequest& wanted : variables) {
+    const Variable& variable = catalog.Variables[wanted.Variable];
+    if (!variable.LongName.empty() && variable.LongName != variable.Name) {
+      text += (text.empty() ? "" : "; ") + variable.Name + ": " + variable.LongName;
+    }
+  }
+  return text;
+}
+
+/// Tells that bytes are located, from one fraction of that to the other.
+ProgressCallback Locating(const ReadObserver& observer, double from, double to)
+{
+  return [&observer, from, to](
+             double fraction) { return observer.Progress(from + (to - from) * fraction, LocatingText); };
+}
+
+}  // namespace
+
+void ReadSession::Forget()
+{
+  this->Ahead.Stop();
+  this->Series.Close();
+  this->Values.Forget();
+  this->Cache->Clear();
+}
+
+void ReadSession::Open(const RankAgreement& ranks, const SeriesOptions& options)
+{
+  this->Series.Open(ranks, options);
+  if (options.LaterFiles) {
+    this->Series.HoldBackUnfinished(ranks, this->Threads.OfRank(ranks, ranks.Rank()));
+  }
+}
+
+bool ReadSession::LookForNewSteps(const RankAgreement& ranks)
+{
+  const std::vector<TimeStep>& steps = this->Series.Steps().Steps;
+  const std::size_t before = steps.size();
+  const std::string last = steps.back().Path;
+  const bool found = this->Series.LookForNewSteps(ranks, this->Threads.OfRank(ranks, ranks.Rank()));
+  if (found && steps[before - 1].Path != last) {
+    this->ClearPrefetch();  // its steps have other numbers now
+  }
+  return found;
+}
+
+std::optional<LocatedStep> ReadSession::Locate(
+    const RankAgreement& ranks, std::size_t step, const ReadRequest& request, const ReadObserver& observer)
+{
+  std::optional<PrefetchedStep> ahead = this->Ahead.Take(ranks, step);
+  if (ahead) {
+    this->Series.Adopt(step, ahead->Located.Step);
+  } else {
+    this->Series.TurnTo(ranks, step);
+  }
+  this->Cache->SetLimit(request.CacheMemory, request.RanksOnMachine);
+  if (request.CacheMemory == 0 || (request.Options.Verify && !this->Verified)) {
+    this->Cache->Clear();
+  }
+  this->Verified = request.Options.Verify;
+  this->Threads.Set(request.Threads, request.Policy);
+  if (!ahead || !this->Holds(ranks, request, *ahead)) {
+    ahead.reset();
+    return this->LocateShown(ranks, request, observer);
+  }
+  this->WarnOfStep(ahead->Located.Options, observer);
+  return std::move(ahead->Located);
+}
+
+/// Collective. Whether a step that is read ahead is what is wanted now on each rank.
+bool ReadSession::Holds(const RankAgreement& ranks, const ReadRequest& request, const PrefetchedStep& ahead)
+{
+  const Catalog& catalog = this->Series.Current();
+  const StepOptions options = this->OptionsFor(ranks, request, catalog);
+  bool holds = false;
+  ranks.RunOnAll([&] {
+    const std::vector<VariableRequest> variables = RequestsFor(catalog, request.Variables, options.Ghosts);
+    holds = ahead.StillHolds(options, variables, request.KeptGrids);
+  });
+  holds = ranks.All(holds);
+  if (!holds) {
+    this->Ahead.Drop();
+  }
+  return holds;
+}
+
+/// Collective. What is shown of the step. Throws Error when there is no variable for Skip By Value.
+StepOptions ReadSession::OptionsFor(
+    const RankAgreement& ranks, const ReadRequest& request, const Catalog& catalog)
+{
+  StepOptions options = request.Options;
+  const Double3& normal = options.Region.Normal;
+  const double length = std::hypot(normal[0], normal[1], normal[2]);
+  if (options.Slice && !(length > 0 && std::isfinite(length))) {
+    throw Error("Set a valid normal of the Region's plane for Slice While Reading: it is 0 or not a number.");
+  }
+  options.GhostLayer = options.GhostLayer && !options.Slice;  // no slice shows the cells of layers
+  options.Ghosts =
+      request.GhostCells && !options.Slice ? GhostsOf(catalog, request.Variables) : Int3{0, 0, 0};
+  if (request.Values) {
+    options.WithValues =
+        this->Values.PatchesWith(ranks, catalog, request.Values->Variable, request.Values->Range);
+  }
+  this->Note = request.Values && options.WithValues.empty()
+                   ? "Skip By Value has no effect, because the files do not store the range of '" +
+                         request.Values->Variable + "' in each patch"
+                   : "";
+  return options;
+}
+
+/// What this rank reads, but for its blocks.
+LoadRequest ReadSession::RequestFor(
+    const RankAgreement& ranks, const ReadRequest& request, const Catalog& catalog, const Int3& ghosts) const
+{
+  LoadRequest mine;
+  mine.Variables = RequestsFor(catalog, request.Variables, ghosts);
+  mine.Threads = this->Threads.OfRank(ranks, ranks.Rank());
+  mine.FindRanges = request.FindRanges && !request.Options.Slice;
+  mine.StopAtFault = !request.Options.SkipBroken;
+  mine.Verify = request.Options.Verify;
+  mine.Storage = request.Storage;
+  mine.Memory = this->Memory;
+  mine.Memory->SetLimit(request.MemoryLimit);
+  mine.Cache = request.CacheMemory == 0 ? nullptr : this->Cache;
+  return mine;
+}
+
+/// Collective. Locates what this rank reads of the step that is shown.
+std::optional<LocatedStep> ReadSession::LocateShown(
+    const RankAgreement& ranks, const ReadRequest& request, const ReadObserver& observer)
+{
+  const Catalog& catalog = this->Series.Current();
+  const StepOptions options = this->OptionsFor(ranks, request, catalog);
+  LoadRequest mine = this->RequestFor(ranks, request, catalog, options.Ghosts);
+  this->Threads.Begin(ranks, this->Series.CurrentPath(), mine);
+  this->Progress = ReadProgress();
+  observer.Progress(0, LocatingText);
+  const bool prepared = this->Series.Prepare(ranks, mine.Threads, Locating(observer, 0, IndexedPart));
+  this->WarnOfStep(options, observer);
+  if (!prepared) {
+    this->ReportStopped(ranks, mine, {});
+    return std::nullopt;
+  }
+  return this->LocateBlocks(
+      PlanStep(ranks, this->Series.SharedStep(), options, mine, request.KeptGrids), observer);
+}
+
+void ReadSession::WarnOfStep(const StepOptions& options, const ReadObserver& observer)
+{
+  observer.Warn(ShownPatches(this->Series.Current(), options).EmptyText());
+  observer.Warn(this->Series.TakeChannelWarning());
+}
+
+/// Collective. Locates the blocks of this rank.
+std::optional<LocatedStep> ReadSession::LocateBlocks(PlannedStep planned, const ReadObserver& observer)
+{
+  const RankAgreement ranks = planned.Ranks;
+  const LoadRequest mine = *planned.Request;
+  observer.Progress(IndexedPart, LocatingText);
+  std::optional<LocatedStep> located = LocateStep(std::move(planned), Locating(observer, IndexedPart, 1));
+  if (!located) {
+    this->ReportStopped(ranks, mine, {});
+  }
+  return located;
+}
+
+std::optional<LoadedStep> ReadSession::Load(
+    LocatedStep located, const ReadRequest& request, const ReadObserver& observer)
+{
+  const RankAgreement ranks = located.Ranks;
+  std::optional<LocatedStep> next(std::move(located));
+  while (next) {
+    const bool ahead = next->Request->Ahead;
+    this->Progress = ReadProgress();
+    LoadedStep loaded = LoadStep(std::move(*next), this->Threads, [&](const ReadProgress& now) {
+      this->Progress = now;
+      return observer.Progress(ReadingShare(now.Bytes, now.BytesToRead, now.Fraction),
+          ReadingText(now.Bytes, now.BytesToRead, now.BytesPerSecond()));
+    });
+    if (loaded.Outcome == LoadOutcome::Stopped) {
+      this->ReportStopped(ranks, *loaded.Request, loaded.Report());
+      return std::nullopt;
+    }
+    if (loaded.Outcome == LoadOutcome::Complete) {
+      observer.Warn(loaded.Warning().empty() ? this->Series.TakeLostWarning() : std::string());
+      return loaded;
+    }
+    if (ahead) {
+      next = this->LocateShown(ranks, request, observer);
+    } else {
+      this->Threads.Begin(ranks, this->Series.CurrentPath(), *loaded.Request);
+      next = this->LocateBlocks(PlanAgain(std::move(loaded)), observer);
+    }
+  }
+  return std::nullopt;
+}
+
+void ReadSession::ReportStopped(
+    const RankAgreement& ranks, const LoadRequest& request, const IoReport& report)
+{
+  ReadReports::Outcome outcome;
+  outcome.Cancelled = true;
+  outcome.WantedBytes = static_cast<double>(this->Progress.BytesToRead);
+  this->Reports.Add(ranks, report, this->Threads.Used(ranks, request), this->Series, outcome);
+}
+
+void ReadSession::Report(LoadedStep& loaded)
+{
+  IoReport& report = loaded.Report();
+  ReadReports::Outcome outcome;
+  outcome.WantedBytes = static_cast<double>(this->Progress.BytesToRead);
+  outcome.Warning = loaded.Warning();
+  for (const std::string& text : {LongNamesText(loaded.Data(), loaded.Variables()), this->Note,
+           loaded.Patches.LeftOutText(), this->NotAheadText(report)}) {
+    if (!text.empty()) {
+      report.Notes.push_back(text);
+    }
+  }
+  const std::vector<std::string> ofThreads = this->Threads.Notes(*loaded.Request);
+  report.Notes.insert(report.Notes.end(), ofThreads.begin(), ofThreads.end());
+  this->Reports.Add(
+      loaded.Ranks, report, this->Threads.Used(loaded.Ranks, *loaded.Request), this->Series, outcome);
+}
+
+void ReadSession::Prefetch(
+    const RankAgreement& ranks, const ReadRequest& request, const ReadObserver& observer)
+{
+  this->Ahead.Shown(this->Series.CurrentStep());
+  this->NotAhead.reset();
+  if (!this->Ahead.Agree(ranks, request.PrefetchSteps)) {
+    this->Ahead.Clear();
+    return;
+  }
+  for (const std::size_t step : this->Ahead.Next(this->Series.Times().size(), request.PrefetchSteps)) {
+    if (!this->Ahead.Has(step)) {
+      try {
+        this->Ahead.Add(this->LocateAhead(ranks, request, observer, step));
+        this->Threads.ReadsGoOn();
+      } catch (const std::exception& error) {
+        // All ranks have got it, and it is no fault of the step that is shown.
+        this->NotAhead = {step, error.what()};
+        return;
+      }
+    }
+  }
+}
+
+/// Why a step was not read ahead that was to be: memory that does not suffice makes no other difference.
+std::string ReadSession::NotAheadText(const IoReport& report) const
+{
+  const bool wasToBe =
+      this->NotAhead && this->NotAhead->Step == this->Series.CurrentStep() && report.Ahead == 0;
+  return wasToBe ? "not read ahead: " + this->NotAhead->Reason : std::string();
+}
+
+/// Collective. All of a read but reading.
+PrefetchedStep ReadSession::LocateAhead(
+    const RankAgreement& ranks, const ReadRequest& request, const ReadObserver& observer, std::size_t step)
+{
+  // The step that is shown is there.
+  const ProgressCallback progress = Locating(observer, 1, 1);
+  const std::shared_ptr<OpenedStep> opened =
+      this->Series.OpenAhead(ranks, step, this->Threads.OfRank(ranks, ranks.Rank()), progress);
+  if (!opened) {
+    throw Error(WasStopped);
+  }
+  const StepOptions options = this->OptionsFor(ranks, request, opened->Data());
+  LoadRequest mine = this->RequestFor(ranks, request, opened->Data(), options.Ghosts);
+  mine.Ahead = true;
+  this->Threads.ChooseAhead(ranks, mine);
+  std::optional<LocatedStep> located =
+      LocateStep(PlanStep(ranks, opened, options, mine, request.KeptGrids), progress);
+  if (!located) {
+    throw Error(WasStopped);
+  }
+  return ReserveAhead(std::move(*located), step);
+}
+
+}  // namespace patchio

@@ -1,0 +1,230 @@
+#include "Read/StepPlan.h"
+
+#include "Plan/GhostLayer.h"
+#include "Plan/Partition.h"
+#include "Plan/PreferredRanks.h"
+#include "Plan/Seam.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace patchio {
+namespace {
+
+bool HasPlainBoxes(const Catalog& catalog, const StepOptions& options)
+{
+  return catalog.HasPlacedBoxes() && options.Ghosts == Int3{0, 0, 0};
+}
+
+/// Several pieces get several blocks each, so that their loads can be alike.
+BlockOptions OptionsForPieces(
+    const Catalog& catalog, const StepOptions& options, const std::vector<bool>& planned)
+{
+  constexpr double blocksOfPiece = 4;
+  constexpr double least = 4096;
+  BlockOptions blocks = options.Blocks;
+  blocks.Merge = Merges(catalog, options);
+  if (options.Pieces > 1) {
+    double cells = 0;
+    for (std::size_t p = 0; p < planned.size(); ++p) {
+      cells += planned[p] ? static_cast<double>(catalog.Patches[p].Cells.Cells()) : 0;
+    }
+    const double most = std::max(least, cells / (blocksOfPiece * options.Pieces));
+    blocks.Cover.MostCells =
+        static_cast<std::int64_t>(std::min(static_cast<double>(blocks.Cover.MostCells), most));
+  }
+  return blocks;
+}
+
+std::int64_t StoredValues(const Catalog& catalog, const std::vector<int>& variables, int patch)
+{
+  std::int64_t values = 0;
+  for (const int variable : variables) {
+    if (catalog.PresenceOf(variable, patch) == Presence::Stored) {
+      values += catalog.StoredTuples(variable, patch) * catalog.Variables[variable].Components;
+    }
+  }
+  return values;
+}
+
+/// What each block costs to read, as numbers of stored values.
+std::vector<std::int64_t> Weights(
+    const Catalog& catalog, const std::vector<Block>& blocks, const std::vector<int>& variables)
+{
+  std::vector<std::int64_t> weights;
+  for (const Block& block : blocks) {
+    double weight = 0;
+    for (const OwnedBox& part : block.Parts) {
+      const double share = static_cast<double>(part.Cells.Cells()) /
+                           static_cast<double>(catalog.Patches[part.Owner].Cells.Cells());
+      weight += share * static_cast<double>(StoredValues(catalog, variables, part.Owner));
+    }
+    weights.push_back(static_cast<std::int64_t>(std::min(weight, 1e15)));
+  }
+  return weights;
+}
+
+/// The flags of cells depend on the shown patches of all ranks, not only on those of this rank's blocks:
+/// finer patches hide cells of coarser ones, and ghost layers repeat cells of neighbors.
+std::string KeyOfGrids(const StepPlan& plan, const Catalog& catalog, const std::vector<bool>& shown,
+    const StepOptions& options, const std::vector<int>& variables)
+{
+  if (catalog.StepsInFile == 1 || catalog.PatchesChange) {
+    return {};
+  }
+  std::vector<std::int64_t> numbers(variables.begin(), variables.end());
+  numbers.insert(numbers.end(),
+      {options.HideRefined, options.GhostLayer, options.PatchIds, std::int64_t(options.PointLists),
+          options.Sphere, options.Partial, options.Vectors, options.Piece, options.Pieces});
+  const auto add = [&numbers](
+                       const Int3& index) { numbers.insert(numbers.end(), index.begin(), index.end()); };
+  add(options.Ghosts);
+  for (std::size_t p = 0; p < shown.size(); ++p) {
+    if (shown[p] != (p > 0 && shown[p - 1])) {
+      numbers.push_back(static_cast<std::int64_t>(p));
+    }
+  }
+  for (const std::size_t b : plan.Mine) {
+    numbers.insert(numbers.end(), {-1, static_cast<std::int64_t>(b), std::int64_t(plan.Blocks[b].Origin)});
+    for (const OwnedBox& part : plan.Blocks[b].Parts) {
+      numbers.push_back(part.Owner);
+    }
+    add(plan.Blocks[b].Cells.Lower);
+    add(plan.Blocks[b].Cells.Upper);
+  }
+  return fmt::format("{} {}", catalog.Path, fmt::join(numbers, " "));
+}
+
+bool HasPoints(const Catalog& catalog, const std::vector<Block>& blocks)
+{
+  return std::any_of(blocks.begin(), blocks.end(),
+      [&](const Block& block) { return catalog.RoleOf(block.Level) == LevelRole::Points; });
+}
+
+/// Replaces each block by what of it the plane may cut, in the same piece, so that no patch is read in
+/// several.
+void CutToPlane(const Catalog& catalog, const StepOptions& options, StepPlan& plan)
+{
+  // Thinner columns have fewer cells, but each is a grid, and VTK makes some ten thousand of them a second.
+  constexpr double columns = 2000;
+  double faces = 0;
+  for (const Block& block : plan.Blocks) {
+    faces += std::pow(static_cast<double>(block.Cells.Cells()), 2.0 / 3);
+  }
+  const int thickness = static_cast<int>(std::clamp(std::sqrt(faces / columns), 8.0, 1e6));
+  std::vector<Block> blocks;
+  std::vector<int> pieces;
+  for (std::size_t b = 0; b < plan.Blocks.size(); ++b) {
+    const Block& block = plan.Blocks[b];
+    const std::vector<Box> boxes = CellsOnPlane(catalog, block.Level, block.Cells, options.Region, thickness);
+    for (Block& part : CutToBoxes(block, boxes, *plan.Nests)) {
+      blocks.push_back(std::move(part));
+      pieces.push_back(plan.PieceOfBlock[b]);
+    }
+  }
+  plan.Blocks = std::move(blocks);
+  plan.PieceOfBlock = std::move(pieces);
+}
+
+}  // namespace
+
+StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const StepOptions& options,
+    const std::vector<int>& variables)
+{
+  StepPlan plan;
+  const std::vector<bool> toRead = patches.ToRead();
+  const std::vector<int> kinds = KindsOfPatches(catalog, variables);
+  plan.Nests = std::make_unique<Nesting>(catalog, patches.Flags());
+  const std::vector<int> preferred = PreferredRanks(catalog, options.Pieces);
+  // A contour looks the same whatever is skipped by value: blocks have to end in the same places then.
+  const bool cut = Merges(catalog, options) && catalog.Grid == GridKind::Uniform && !options.GhostLayer &&
+                   !options.WithValues.empty() && !options.Slice;
+  const std::vector<bool> planned = cut ? patches.InRegion() : toRead;
+  const BlockOptions blocks = OptionsForPieces(catalog, options, planned);
+  plan.Blocks = MakeBlocks(
+      catalog, planned, KindsByPreferredRank(kinds, preferred), *plan.Nests, options.HideRefined, blocks);
+  if (cut) {
+    plan.Blocks = CutToPatches(std::move(plan.Blocks), toRead, blocks.Cover);
+  }
+  plan.PieceOfBlock =
+      PartitionBlocks(plan.Blocks, preferred, Weights(catalog, plan.Blocks, variables), options.Pieces);
+  if (options.Sphere && GoesAround(catalog)) {
+    CloseSeam(catalog, plan.Blocks);
+  }
+  plan.Sliced = options.Slice && !catalog.IsMesh() && !(options.Sphere && catalog.Geographic);
+  if (plan.Sliced && catalog.HasPlacedBoxes() && !HasPoints(catalog, plan.Blocks)) {
+    CutToPlane(catalog, options, plan);
+  }
+  for (std::size_t b = 0; b < plan.Blocks.size(); ++b) {
+    if (plan.PieceOfBlock[b] == options.Piece) {
+      plan.Mine.push_back(b);
+      if (AddsGhostLayer(catalog, options) && catalog.RoleOf(plan.Blocks[b].Level) != LevelRole::Points) {
+        AddGhostLayer(catalog, *plan.Nests, kinds, plan.Blocks[b]);
+      }
+    }
+  }
+  plan.GridsKey = KeyOfGrids(plan, catalog, patches.Flags(), options, variables);
+  return plan;
+}
+
+bool Merges(const Catalog& catalog, const StepOptions& options)
+{
+  return options.Blocks.Merge && HasPlainBoxes(catalog, options);
+}
+
+bool AddsGhostLayer(const Catalog& catalog, const StepOptions& options)
+{
+  return options.GhostLayer && catalog.Grid == GridKind::Uniform && HasPlainBoxes(catalog, options);
+}
+
+std::string NoGhostLayerText(const Catalog& catalog, const StepOptions& options)
+{
+  if (!options.GhostLayer || AddsGhostLayer(catalog, options)) {
+    return {};
+  }
+  return catalog.Grid == GridKind::Uniform ? "Add Ghost Layer has no effect while Read Ghost Cells is on"
+         : catalog.Grid == GridKind::Rectilinear
+             ? "Add Ghost Layer has no effect on these data, because blocks share the nodes between them"
+         : catalog.IsMesh() ? "Add Ghost Layer has no effect on meshes"
+                            : "Add Ghost Layer has no effect on deformed patches";
+}
+
+std::string PartialGhostLayerText(const Catalog& catalog, const ShownPatches& patches,
+    const StepOptions& options, const std::vector<int>& variables)
+{
+  std::string names;
+  for (const int variable : AddsGhostLayer(catalog, options) ? variables : std::vector<int>()) {
+    std::array<bool, 2> seen{false, false};
+    for (std::size_t p = 0; p < catalog.Patches.size(); ++p) {
+      if (patches.Flags()[p]) {
+        seen[catalog.PresenceOf(variable, static_cast<int>(p)) != Presence::Absent ? 1 : 0] = true;
+      }
+    }
+    if (seen[0] && seen[1]) {
+      names += (names.empty() ? "'" : ", '") + catalog.Variables[variable].Name + "'";
+    }
+  }
+  return names.empty() ? std::string()
+                       : "Add Ghost Layer adds no cells between patches that have " + names +
+                             " and patches that do not: select variables that all patches have";
+}
+
+std::uint64_t PatchesOfPiece(const StepPlan& plan, const Catalog& catalog, const StepOptions& options)
+{
+  std::vector<bool> counted(catalog.Patches.size(), false);
+  std::uint64_t mine = 0;
+  for (std::size_t b = 0; b < plan.Blocks.size(); ++b) {
+    for (const OwnedBox& part : plan.Blocks[b].Parts) {
+      mine += !counted[part.Owner] && plan.PieceOfBlock[b] == options.Piece ? 1 : 0;
+      counted[part.Owner] = true;
+    }
+  }
+  return mine;
+}
+
+}  // namespace patchio

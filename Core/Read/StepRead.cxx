@@ -1,0 +1,303 @@
+#include "Read/StepRead.h"
+
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
+#include "Base/Stopwatch.h"
+#include "Tuning/ReadControl.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace patchio {
+namespace {
+
+std::vector<int> NumbersOf(const std::vector<VariableRequest>& variables)
+{
+  std::vector<int> numbers;
+  for (const VariableRequest& wanted : variables) {
+    numbers.push_back(wanted.Variable);
+  }
+  return numbers;
+}
+
+/// Makes blocks of the shown patches, and the request of those of this rank.
+void MakeBlocksOf(PlannedStep& planned, LoadRequest request)
+{
+  const Stopwatch watch;
+  const Catalog& catalog = planned.Data();
+  const std::vector<int> variables = NumbersOf(planned.AskedFor);
+  planned.Patches.LeaveOutGrids(variables);
+  planned.Plan = MakePlan(catalog, planned.Patches, planned.Options, variables);
+  request.Blocks.clear();
+  for (const std::size_t b : planned.Plan.Mine) {
+    request.Blocks.push_back(planned.Plan.Blocks[b]);
+  }
+  request.Variables = planned.AskedFor;
+  if (planned.GridsKey() != planned.KeptGrids) {
+    planned.KeptGrids.clear();  // the caller gives them up
+  }
+  if (!planned.KeptGrids.empty()) {
+    const auto isTimeInvariant = [&catalog](const VariableRequest& wanted) {
+      return catalog.Variables[wanted.Variable].TimeInvariant;
+    };
+    request.Variables.erase(
+        std::remove_if(request.Variables.begin(), request.Variables.end(), isTimeInvariant),
+        request.Variables.end());
+  }
+  planned.Request = std::make_shared<LoadRequest>(std::move(request));
+  planned.PlanSeconds += watch.Seconds();
+}
+
+/// Collective: agrees on what went wrong anywhere, and leaves out the patches that cannot be read. True when
+/// the blocks are made of some of them. Throws Error when nothing may be shown.
+bool LosesPatches(PlannedStep& step, const std::string& fatal, const std::vector<LoadFault>& faults)
+{
+  const AgreedFaults agreed = step.Ranks.Faults(fatal, faults);
+  if (!agreed.Fatal.empty()) {
+    throw Error(JoinLines(agreed.Fatal));
+  }
+  if (!agreed.Patches.empty() && !step.Options.SkipBroken) {
+    throw Error(
+        "Nothing is shown, because some patches cannot be read. Turn on Skip Broken Patches to see the "
+        "others.\n" +
+        JoinLines(agreed.Texts));
+  }
+  std::vector<std::string>& texts = step.BrokenTexts;
+  for (const std::string& text : agreed.Texts) {
+    if (std::find(texts.begin(), texts.end(), text) == texts.end()) {
+      texts.push_back(text);
+    }
+  }
+  const bool newlyBroken = step.Patches.LeaveOutBroken(agreed.Patches);
+  if (newlyBroken && !Merges(step.Data(), step.Options)) {
+    // Patches by themselves: the others are as they were.
+    step.Plan.Nests = std::make_unique<Nesting>(step.Data(), step.Patches.Flags());
+    return false;
+  }
+  return newlyBroken;
+}
+
+/// Whether the block lies where this variable says.
+bool IsPlacedBy(const Catalog& catalog, const Block& block, int variable)
+{
+  return variable == catalog.CoordinatesVariable ||
+         (catalog.Variables[variable].Role == MeshRole::Points &&
+             catalog.Meshes[block.Parts[0].Owner].Points > 0) ||
+         (catalog.Variables[variable].Positions && catalog.RoleOf(block.Level) == LevelRole::Points &&
+             catalog.PositionsOf(block.Level) == variable);
+}
+
+/// A fault for each block whose node positions (curvilinear grids) or positions of points were asked for, and
+/// are nowhere in the files.
+void AddMissingPositions(const Catalog& catalog, const WantedArrays& request, const LoadResult& loaded,
+    std::vector<LoadFault>& faults)
+{
+  for (std::size_t v = 0; v < request.Variables.size(); ++v) {
+    const int variable = request.Variables[v].Variable;
+    for (std::size_t b = 0; b < request.Blocks.size(); ++b) {
+      const Block& block = request.Blocks[b];
+      if (IsPlacedBy(catalog, block, variable) && loaded.At(b, v).Status == ArrayStatus::Absent) {
+        const int patch = block.Parts[0].Owner;
+        const Error error =
+            catalog.Variables[variable].Positions
+                ? FileError(catalog.Path, "the positions of points", "none", "The file is damaged")
+                : FileError(catalog.Path, "node positions for patch " + std::to_string(patch), "none",
+                      "The data are damaged");
+        faults.push_back({patch, variable, error.what()});
+      }
+    }
+  }
+}
+
+/// Collective: which variables some blocks have and others lack, and whether values are undefined.
+void AgreeOnBlanks(LoadedStep& loaded)
+{
+  // Ranks whose grids are kept read fewer variables than others.
+  std::vector<ArraysOfVariable> arrays(loaded.AskedFor.size());
+  std::vector<std::size_t> numbers;  // of those that were read among all
+  for (std::size_t a = 0, v = 0; v < loaded.Variables().size(); ++v, ++a) {
+    while (!(loaded.AskedFor[a] == loaded.Variables()[v])) {
+      ++a;
+    }
+    numbers.push_back(a);
+  }
+  const std::vector<Block>& blocks = loaded.Request->Blocks;
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const bool points = loaded.Data().RoleOf(blocks[b].Level) == LevelRole::Points;
+    for (std::size_t v = 0; v < numbers.size(); ++v) {
+      const LoadedArray& array = loaded.Array(b, v);
+      arrays[numbers[v]].Add(array.Status == ArrayStatus::Read
+                                 ? ArraysOfVariable{false, array.HasUndefined, points, int(array.Type)}
+                                 : ArraysOfVariable{array.Status == ArrayStatus::Absent});
+    }
+  }
+  arrays = loaded.Ranks.Arrays(std::move(arrays));
+  for (const std::size_t a : numbers) {
+    const ArraysOfVariable& variable = arrays[a];
+    const bool blank = variable.Lacking && variable.Type >= 0 && !loaded.Options.Partial;
+    loaded.Blanks.push_back(
+        blank ? std::optional<BlankArray>({static_cast<ElementType>(variable.Type), variable.OfPoints})
+              : std::nullopt);
+  }
+  loaded.HasUndefined = std::any_of(
+      arrays.begin(), arrays.end(), [](const ArraysOfVariable& variable) { return variable.Undefined; });
+}
+
+/// The states of the files that this rank reads, the describing one first.
+std::vector<std::optional<FileState>> StatesOfFiles(const LocatedStep& located)
+{
+  std::vector<std::string> files{located.Data().Path};
+  const std::vector<std::string> others = located.Rank->Files();
+  files.insert(files.end(), others.begin(), others.end());
+  return StatesOf(files, located.Request->Threads);
+}
+
+}  // namespace
+
+PlannedStep PlanStep(const RankAgreement& ranks, std::shared_ptr<OpenedStep> step, const StepOptions& options,
+    const LoadRequest& request, const std::string& keptGrids)
+{
+  const std::shared_ptr<const Catalog> catalog = step->SharedData();
+  PlannedStep planned{ranks, std::move(step), catalog, options, ShownPatches(*catalog, options),
+      request.Variables, keptGrids, {}, nullptr, 0, {}};
+  ranks.RunOnAll([&] { MakeBlocksOf(planned, request); });
+  return planned;
+}
+
+PlannedStep PlanAgain(PlannedStep before)
+{
+  before.Ranks.RunOnAll([&before] { MakeBlocksOf(before, *before.Request); });
+  return before;
+}
+
+std::optional<LocatedStep> LocateStep(PlannedStep planned, const ProgressCallback& progress)
+{
+  for (;;) {
+    LocatedStep located{std::move(planned), nullptr};
+    std::string fatal;
+    const auto work = [&](const ProgressCallback& goesOn) {
+      const auto locate = [&](const std::vector<PatchVariable>& requests) {
+        return located.Step->Locate(requests, located.Request->Threads, goesOn, located.Request->Verify);
+      };
+      fatal = CatchError([&] {
+        located.Request->DescribedBy = located.Step->DescribedBy();
+        located.Rank = std::make_shared<RankRead>(locate, located.SharedData, located.Request);
+      });
+    };
+    if (located.Step->Index()) {
+      work({});  // it answers at once
+    } else if (!located.Ranks.RunUnlessStopped(progress, work)) {
+      return std::nullopt;
+    }
+    if (!LosesPatches(located, fatal, located.Rank ? located.Rank->Faults() : std::vector<LoadFault>())) {
+      return located;
+    }
+    planned = PlanAgain(std::move(located));
+  }
+}
+
+LoadedStep LoadStep(LocatedStep located, ReadThreads& threads, const ReadProgressCallback& progress)
+{
+  LoadedStep loaded{std::move(located), LoadOutcome::Complete, {}, {}, false};
+  const LoadRequest& request = *loaded.Request;
+  if (!request.Ahead) {
+    loaded.Ranks.CheckMemory(loaded.Rank->BytesNeeded());
+  }
+  std::string fatal;
+  std::vector<LoadFault> faults;
+  const auto read = [&](const ReadProgressCallback& goesOn) {
+    fatal = CatchError([&] {
+      loaded.Result = loaded.Rank->Read(goesOn);
+      faults = loaded.Result.Faults;
+      AddMissingPositions(loaded.Data(), request, loaded.Result, faults);
+    });
+  };
+  const bool goesOn = loaded.Ranks.ReadCollectively(read, progress, [&request] {
+    if (request.Control) {
+      request.Control->Serve();
+    }
+  });
+  threads.End(request);
+  if (!goesOn) {
+    loaded.Outcome = LoadOutcome::Stopped;
+    return loaded;
+  }
+  const bool again = request.Ahead ? !loaded.Ranks.All(fatal.empty() && faults.empty())
+                                   : LosesPatches(loaded, fatal, faults);
+  if (again) {
+    loaded.Outcome = LoadOutcome::PlanAgain;
+  } else {
+    AgreeOnBlanks(loaded);
+  }
+  return loaded;
+}
+
+void LoadedStep::ReportAssembly(double seconds)
+{
+  IoReport& report = this->Report();
+  report.Patches = PatchesOfPiece(this->Plan, this->Data(), this->Options);
+  report.Blocks = this->Plan.Mine.size();
+  report.AssembleSeconds = this->PlanSeconds + seconds;
+  for (const std::string& note : {NoGhostLayerText(this->Data(), this->Options),
+           PartialGhostLayerText(this->Data(), this->Patches, this->Options, NumbersOf(this->AskedFor))}) {
+    if (!note.empty()) {
+      report.Notes.push_back(note);
+    }
+  }
+}
+
+std::string LoadedStep::Warning() const
+{
+  const std::size_t broken = this->Patches.Broken();
+  return broken == 0 ? std::string()
+                     : std::to_string(broken) + " of " + std::to_string(this->Data().Patches.size()) +
+                           " patches cannot be read and are skipped.\n" + JoinLines(this->BrokenTexts);
+}
+
+double LoadedStep::CellsOfBlock() const
+{
+  double cells = 0;
+  for (const Block& block : this->Request->Blocks) {
+    cells += static_cast<double>(block.Cells.Cells());
+  }
+  return this->Request->Blocks.empty() ? 0 : cells / static_cast<double>(this->Request->Blocks.size());
+}
+
+bool PrefetchedStep::StillHolds(const StepOptions& options, const std::vector<VariableRequest>& variables,
+    const std::string& keptGrids) const
+{
+  const std::string& key = this->Located.GridsKey();
+  if (!(this->Located.Options == options) || this->Located.AskedFor != variables ||
+      (!key.empty() && key != keptGrids)) {
+    return false;
+  }
+  const auto now = StatesOfFiles(this->Located);
+  return std::equal(
+      now.begin(), now.end(), this->Files.begin(), this->Files.end(), [](const auto& a, const auto& b) {
+        return a.has_value() == b.has_value() && (!a || a->Print == b->Print);
+      });
+}
+
+PrefetchedStep ReserveAhead(LocatedStep located, std::size_t number)
+{
+  // What is read ahead leaves room for filters and pictures, and for others; as the I/O ranks of the
+  // GRAPES_MESO framework accept no more than a share of their memory.
+  constexpr double shareOfFree = 0.5;
+  constexpr double shareOfLimit = 0.9;
+  PrefetchedStep ahead{number, std::move(located), {}};
+  const RankAgreement ranks = ahead.Located.Ranks;
+  const double needed = ahead.Located.Rank->BytesNeeded();
+  ranks.CheckMemory(needed, shareOfFree);
+  ranks.RunOnAll([&] {
+    const MemoryPool& memory = *ahead.Located.Request->Memory;
+    const double limit = static_cast<double>(memory.Limit());
+    if (limit > 0 && static_cast<double>(memory.TotalBytes()) + needed > shareOfLimit * limit) {
+      throw Error("the memory limit leaves no space for another step");
+    }
+    ahead.Located.Rank->Allocate();
+    ahead.Files = StatesOfFiles(ahead.Located);
+  });
+  return ahead;
+}
+
+}  // namespace patchio

@@ -1,0 +1,64 @@
+#include "Store/Fingerprint.h"
+
+#include "Io/IoScheduler.h"
+
+#include <sys/stat.h>
+#include <algorithm>
+#include <ctime>
+
+namespace patchio {
+namespace {
+
+std::int64_t Nanoseconds(const timespec& time)
+{
+  return std::int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+std::optional<FileState> StateOf(const std::string& path, bool anything)
+{
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) != 0 || !(anything || S_ISREG(status.st_mode))) {
+    return std::nullopt;
+  }
+  FileState state;
+  state.Print.Size = static_cast<std::uint64_t>(status.st_size);
+  state.Print.Modified = Nanoseconds(status.st_mtim);
+  state.Print.Inode = status.st_ino;
+  state.Changed = std::max(state.Print.Modified, Nanoseconds(status.st_ctim));
+  return state;
+}
+
+}  // namespace
+
+std::optional<FileState> StateOf(const std::string& path)
+{
+  return StateOf(path, false);
+}
+
+std::optional<FileState> StateOfAny(const std::string& path)
+{
+  return StateOf(path, true);
+}
+
+std::vector<std::optional<FileState>> StatesOf(const std::vector<std::string>& paths, int threads)
+{
+  // Fewer a task than this are over before another thread has begun.
+  constexpr std::size_t inTask = 64;
+  std::vector<std::optional<FileState>> states(paths.size());
+  RunTasks((paths.size() + inTask - 1) / inTask, threads, [&](std::size_t task) {
+    const std::size_t end = std::min(paths.size(), (task + 1) * inTask);
+    for (std::size_t i = task * inTask; i < end; ++i) {
+      states[i] = StateOf(paths[i]);
+    }
+  });
+  return states;
+}
+
+std::int64_t NowInNanoseconds()
+{
+  timespec now = {};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return Nanoseconds(now);
+}
+
+}  // namespace patchio

@@ -1,0 +1,275 @@
+#include "Store/GroupedFile.h"
+
+#include "Base/Checksum.h"
+#include "Base/Error.h"
+#include "Base/Memory.h"
+#include "Base/RunOnAllRanks.h"
+#include "Catalog/Catalog.h"
+#include "Catalog/Extent.h"
+#include "Store/CollectiveFile.h"
+
+#include <fmt/format.h>
+
+#include <sys/stat.h>
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+
+namespace patchio {
+namespace {
+
+/// Raised whenever the meaning of any byte changes, those of Catalog::Serialize too.
+constexpr std::uint32_t Version = 10;
+constexpr std::uint32_t ByteOrder = 0x01020304;
+/// More than any run has ranks. The table is read before its checksum can be compared, so it must be small.
+constexpr std::uint64_t MostParts = std::uint64_t(1) << 20;
+constexpr char Magic[8] = {'P', 'a', 't', 'c', 'h', 'I', 'O', '\x1a'};
+
+struct Header
+{
+  char Letters[8] = {};
+  std::uint32_t Order = ByteOrder;
+  std::uint32_t FormatVersion = Version;
+  /// Sizes of the records that are stored as they lie in memory: one more guard against another layout.
+  std::uint32_t Layout =
+      sizeof(Patch) << 24 | sizeof(Level) << 16 | sizeof(Extent) << 8 | sizeof(ChunkedArray);
+  std::uint32_t Complete = 0;  ///< the success flag, set last
+  std::uint64_t PartCount = 0;
+  std::uint64_t FileBytes = 0;
+  std::uint64_t HeadChecksum = 0;  ///< of header and table, this and the flag taken as 0
+  std::uint64_t Reserved[2] = {};
+};
+static_assert(sizeof(Header) == 64);
+
+constexpr std::uint64_t Aligned(std::uint64_t bytes)
+{
+  return (bytes + GroupedHead::Alignment - 1) / GroupedHead::Alignment * GroupedHead::Alignment;
+}
+
+std::uint64_t TableEnd(std::uint64_t parts)
+{
+  return sizeof(Header) + parts * sizeof(PartEntry);
+}
+
+[[noreturn]] void Corrupted(const std::string& path, const std::string& what)
+{
+  throw GroupedFileError(FileFault::Corrupted, fmt::format("{}: {}.", path, what));
+}
+
+/// All checks that need the header alone.
+void CheckHeader(const std::string& path, const Header& header, std::uint64_t fileBytes)
+{
+  if (std::memcmp(header.Letters, Magic, sizeof(Magic)) != 0) {
+    Corrupted(path, "not an index file of PatchIO");
+  }
+  if (header.Order != ByteOrder || header.FormatVersion != Version || header.Layout != Header().Layout) {
+    throw GroupedFileError(
+        FileFault::Foreign, fmt::format("{}: written by another version of PatchIO.", path));
+  }
+  if (header.Complete == 0) {
+    throw GroupedFileError(
+        FileFault::Unfinished, fmt::format("{}: incomplete, because its writer was interrupted.", path));
+  }
+  if (header.Complete != 1 || header.FileBytes != fileBytes || header.PartCount < GroupedHead::HeadParts ||
+      header.PartCount > MostParts || header.PartCount > fileBytes / sizeof(PartEntry) ||
+      TableEnd(header.PartCount) > fileBytes) {
+    Corrupted(path, "the header is damaged, or the end is missing");
+  }
+}
+
+/// Anything else than a plain file counts as absent, and so does a file in a folder that this user may not
+/// search.
+void CheckPlain(const std::string& path)
+{
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) == 0) {
+    if (!S_ISREG(status.st_mode)) {
+      throw GroupedFileError(FileFault::Absent, fmt::format("{}: not a regular file.", path));
+    }
+    return;
+  }
+  if (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ENAMETOOLONG) {
+    throw GroupedFileError(FileFault::Absent, fmt::format("{}: the file does not exist.", path));
+  }
+  throw GroupedFileError(FileFault::Unreadable, SystemError(path, "a readable file", errno).what());
+}
+
+/// A storage that fails makes the file unreadable, not corrupted.
+void ReadBytes(const PlainFile& file, std::uint64_t offset, void* into, std::size_t bytes)
+{
+  const std::string fault = CatchError([&] { file.Read(offset, into, bytes); });
+  if (!fault.empty()) {
+    throw GroupedFileError(FileFault::Unreadable, fault);
+  }
+}
+
+std::uint64_t HeadChecksum(std::vector<std::byte> bytes)
+{
+  Header header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  header.Complete = 0;
+  header.HeadChecksum = 0;
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  return Checksum(bytes.data(), bytes.size());
+}
+
+}  // namespace
+
+GroupedHead::GroupedHead(std::vector<PartEntry> parts) : Entries(std::move(parts))
+{
+  assert(this->Entries.size() >= HeadParts);
+  std::uint64_t offset = Aligned(TableEnd(this->Entries.size()));
+  for (PartEntry& entry : this->Entries) {
+    entry.Offset = offset;
+    offset += Aligned(entry.Length);
+  }
+  this->Bytes = offset;
+}
+
+std::uint64_t GroupedHead::ShardBegin() const
+{
+  return this->Entries.size() > HeadParts ? this->Entries[HeadParts].Offset : this->Bytes;
+}
+
+std::unique_ptr<PlainFile> OpenGrouped(const std::string& path)
+{
+  CheckPlain(path);
+  std::unique_ptr<PlainFile> file;
+  const std::string fault =
+      CatchError([&] { file = std::make_unique<PlainFile>(path, PlainFile::Purpose::Read); });
+  if (!fault.empty()) {
+    CheckPlain(path);  // somebody may have removed it just now
+    throw GroupedFileError(FileFault::Unreadable, fault);
+  }
+  return file;
+}
+
+GroupedHead GroupedHead::Read(const PlainFile& file)
+{
+  const std::string& path = file.Path();
+  const std::uint64_t fileBytes = file.Size();
+  if (fileBytes < sizeof(Header)) {
+    Corrupted(path, "too short for an index file");
+  }
+  Header header;
+  ReadBytes(file, 0, &header, sizeof(header));
+  CheckHeader(path, header, fileBytes);
+  std::vector<std::byte> bytes(TableEnd(header.PartCount));
+  ReadBytes(file, 0, bytes.data(), bytes.size());
+  if (HeadChecksum(bytes) != header.HeadChecksum) {
+    Corrupted(path, "the header or the table is damaged");
+  }
+  std::vector<PartEntry> entries(header.PartCount);
+  std::memcpy(entries.data(), bytes.data() + sizeof(Header), entries.size() * sizeof(PartEntry));
+  for (const PartEntry& entry : entries) {
+    if (entry.Length > fileBytes) {
+      Corrupted(path, "the table is damaged");
+    }
+  }
+  GroupedHead head(entries);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (head.Entries[i].Offset != entries[i].Offset || head.Bytes != fileBytes) {
+      Corrupted(path, "the table is damaged");
+    }
+  }
+  return head;
+}
+
+std::vector<std::byte> GroupedHead::ReadPart(const PlainFile& file, std::size_t part) const
+{
+  const std::string& path = file.Path();
+  const PartEntry& entry = this->Entries[part];
+  if (entry.Length > AvailableMemory()) {
+    throw GroupedFileError(FileFault::Unreadable, fmt::format("{}: too large for the free memory.", path));
+  }
+  std::vector<std::byte> bytes(entry.Length);
+  ReadBytes(file, entry.Offset, bytes.data(), bytes.size());
+  if (Checksum(bytes.data(), bytes.size()) != entry.Checksum) {
+    Corrupted(path, fmt::format("part {} is damaged", part));
+  }
+  return bytes;
+}
+
+std::vector<std::byte> GroupedHead::Encode(bool complete) const
+{
+  Header header;
+  std::memcpy(header.Letters, Magic, sizeof(Magic));
+  header.PartCount = this->Entries.size();
+  header.FileBytes = this->Bytes;
+  std::vector<std::byte> bytes(TableEnd(this->Entries.size()));
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  std::memcpy(bytes.data() + sizeof(header), this->Entries.data(), this->Entries.size() * sizeof(PartEntry));
+  header.HeadChecksum = HeadChecksum(bytes);
+  header.Complete = complete;
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  return bytes;
+}
+
+namespace {
+
+std::string WriteShard(
+    Communicator& comm, const std::string& path, const PartEntry& slice, const std::byte* shard)
+{
+  if (comm.Size() == 1) {
+    return CatchError(
+        [&] { PlainFile(path, PlainFile::Purpose::Update).Write(slice.Offset, shard, slice.Length); });
+  }
+  if (comm.Mpi() == MPI_COMM_NULL) {
+    return fmt::format("{}: these ranks cannot write a file together.", path);
+  }
+  return WriteCollectively(comm.Mpi(), path, slice.Offset, slice.Length, shard);
+}
+
+/// Throws the first of the ranks' faults, if there are any.
+void ThrowCause(const std::vector<std::string>& faults)
+{
+  std::string cause;
+  for (const std::string& fault : faults) {
+    if (!fault.empty() && (cause.empty() || cause == FaultElsewhere)) {
+      cause = fault;
+    }
+  }
+  if (!cause.empty()) {
+    throw Error(cause);
+  }
+}
+
+void OnMaster(Communicator& comm, const std::function<void()>& work)
+{
+  RunOnAllRanks(comm, [&] {
+    if (comm.Rank() == 0) {
+      work();
+    }
+  });
+}
+
+}  // namespace
+
+void WriteGrouped(Communicator& comm, const std::string& path, const GroupedHead& head,
+    const std::vector<std::vector<std::byte>>& masterParts, const std::byte* shard)
+{
+  assert(head.ShardCount() == static_cast<std::size_t>(comm.Size()) || head.ShardCount() == 0);
+  OnMaster(comm, [&] {
+    const PlainFile file(path, PlainFile::Purpose::Create);
+    file.Reserve(head.FileBytes());
+    const std::vector<std::byte> begin = head.Encode(false);
+    file.Write(0, begin.data(), begin.size());
+    for (std::size_t part = 0; part < masterParts.size(); ++part) {
+      file.Write(head.Parts()[part].Offset, masterParts[part].data(), masterParts[part].size());
+    }
+  });
+  if (head.ShardCount() > 0) {
+    const std::string fault = WriteShard(comm, path, head.ShardEntry(comm.Rank()), shard);
+    ThrowCause(comm.AllGather(fault));
+  }
+  OnMaster(comm, [&] {
+    const PlainFile file(path, PlainFile::Purpose::Update);
+    file.Flush();  // the flag must not reach the disk before what it vouches for
+    const std::vector<std::byte> begin = head.Encode(true);
+    file.Write(0, begin.data(), sizeof(Header));
+    file.Flush();
+  });
+}
+
+}  // namespace patchio

@@ -1,0 +1,266 @@
+#include "Store/IndexShard.h"
+
+#include "Store/IrregularLocations.h"
+#include "Store/ShardBytes.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace patchio {
+
+constexpr std::uint32_t NoFile = std::numeric_limits<std::uint32_t>::max();
+
+/// One run for each stretch of rows in the same file.
+struct IndexShardBuilder::Runs
+{
+  std::vector<std::uint32_t> Begins;  ///< first rows
+  std::vector<std::uint32_t> Files;
+
+  explicit Runs(const std::vector<std::uint32_t>& fileOfRow)
+  {
+    for (std::size_t row = 0; row < fileOfRow.size(); ++row) {
+      if (this->Files.empty() || this->Files.back() != fileOfRow[row]) {
+        this->Begins.push_back(static_cast<std::uint32_t>(row));
+        this->Files.push_back(fileOfRow[row]);
+      }
+    }
+  }
+  bool operator==(const Runs& other) const
+  {
+    return this->Begins == other.Begins && this->Files == other.Files;
+  }
+};
+
+RowOrder::RowOrder(const Catalog& catalog)
+{
+  const std::vector<Patch>& patches = catalog.Patches;
+  const auto byFile = [](const Patch& a, const Patch& b) { return a.File < b.File; };
+  if (std::is_sorted(patches.begin(), patches.end(), byFile)) {
+    return;
+  }
+  std::vector<std::uint64_t> keys(patches.size());
+  for (std::size_t p = 0; p < patches.size(); ++p) {
+    keys[p] = std::uint64_t(static_cast<std::uint32_t>(patches[p].File)) << 32 | p;
+  }
+  std::sort(keys.begin(), keys.end());
+  this->Rows.resize(patches.size());
+  for (std::size_t row = 0; row < keys.size(); ++row) {
+    this->Rows[keys[row] & 0xffffffffu] = static_cast<std::uint32_t>(row);
+  }
+}
+
+std::vector<int> RowOrder::PatchesOf(std::uint64_t first, std::uint64_t count) const
+{
+  std::vector<int> patches(count);
+  if (this->Rows.empty()) {
+    std::iota(patches.begin(), patches.end(), static_cast<int>(first));
+    return patches;
+  }
+  for (std::size_t p = 0; p < this->Rows.size(); ++p) {
+    if (this->Rows[p] >= first && this->Rows[p] - first < count) {
+      patches[this->Rows[p] - first] = static_cast<int>(p);
+    }
+  }
+  return patches;
+}
+
+IndexShardBuilder::IndexShardBuilder(
+    const Catalog& catalog, const RowOrder& order, std::uint64_t firstRow, std::uint64_t rows)
+    : Data(catalog),
+      FirstRow(firstRow),
+      Patches(order.PatchesOf(firstRow, rows)),
+      Columns(catalog.Variables.size())
+{
+}
+
+std::vector<PatchVariable> IndexShardBuilder::Requests(std::uint64_t first, std::uint64_t count) const
+{
+  const int variables = static_cast<int>(this->Columns.size());
+  std::vector<PatchVariable> requests;
+  requests.reserve(count * variables);
+  for (std::uint64_t row = first; row < first + count; ++row) {
+    for (int v = 0; v < variables; ++v) {
+      requests.push_back({this->Patches[row], v});
+    }
+  }
+  return requests;
+}
+
+void IndexShardBuilder::Add(std::uint64_t first, const LocationTable& table)
+{
+  const std::size_t variables = this->Columns.size();
+  this->Numbers.clear();
+  for (const std::string& name : table.Files) {
+    this->Numbers.push_back(this->FileNumber(name));
+  }
+  for (std::size_t i = 0; i < table.Locations.size(); ++i) {
+    this->AddOne(first + i / variables, static_cast<int>(i % variables), table, table.Locations[i]);
+  }
+}
+
+std::uint32_t IndexShardBuilder::FileNumber(const std::string& name)
+{
+  const auto number = static_cast<std::uint32_t>(this->FileNames.size());
+  const auto [known, isNew] = this->Known.emplace(name, number);
+  if (!isNew) {
+    return known->second;
+  }
+  this->FileNames.push_back(name);
+  return number;
+}
+
+void IndexShardBuilder::AddOne(
+    std::uint64_t row, int variable, const LocationTable& table, const Location& location)
+{
+  const Presence presence = this->Data.PresenceOf(variable, this->Patches[row]);
+  const bool implied =
+      (location.Kind == Encoding::Absent && presence == Presence::Absent) ||
+      (location.Kind == Encoding::Constant && presence == Presence::Zero && location.Value == 0) ||
+      (location.Kind == Encoding::Constant && presence == Presence::One && location.Value == 1);
+  if (location.Kind == Encoding::Missing) {
+    ++this->MissingCount;
+  } else if (!implied && !this->AddRegular(row, variable, table, location)) {
+    this->AddIrregular(row, variable, table, location);
+  }
+}
+
+bool IndexShardBuilder::AddRegular(
+    std::uint64_t row, int variable, const LocationTable& table, const Location& location)
+{
+  const auto components = static_cast<std::uint32_t>(this->Data.Variables[variable].StoredArrays());
+  if (location.Kind != Encoding::Raw || location.Count != components) {
+    return false;
+  }
+  const Extent* extents = table.Extents.data() + location.First;
+  Column& column = this->Columns[variable];
+  if (!column.Present) {
+    column.Type = extents[0].Type;
+    column.BigEndian = extents[0].BigEndian;
+  }
+  const std::uint64_t bytes =
+      static_cast<std::uint64_t>(this->Data.StoredValues(variable, this->Patches[row])) * SizeOf(column.Type);
+  const bool regular = std::all_of(extents, extents + components, [&](const Extent& extent) {
+    return extent.Bytes == bytes && extent.Type == column.Type && extent.BigEndian == column.BigEndian &&
+           extent.File == extents[0].File && extent.Offset != NoOffset;
+  });
+  if (!regular) {
+    return false;
+  }
+  if (!column.Present) {
+    column.Present = true;
+    column.Offsets.assign(this->Patches.size() * components, NoOffset);
+    column.Files.assign(this->Patches.size(), NoFile);
+  }
+  for (std::uint32_t c = 0; c < components; ++c) {
+    column.Offsets[row * components + c] = extents[c].Offset;
+  }
+  column.Files[row] = this->Numbers[extents[0].File];
+  return true;
+}
+
+void IndexShardBuilder::AddIrregular(
+    std::uint64_t row, int variable, const LocationTable& table, const Location& location)
+{
+  this->IrregularKeys.push_back(row * this->Columns.size() + variable);
+  if (this->SameExtentsAsBefore(table, location)) {
+    // All materials of a patch have the same lists.
+    Location copy = location;
+    copy.First = this->Irregular.Locations.back().First;
+    this->Irregular.Locations.push_back(copy);
+  } else {
+    this->Irregular.Locations.push_back(AppendLocation(table, location, this->Irregular, this->Numbers));
+  }
+}
+
+bool IndexShardBuilder::SameExtentsAsBefore(const LocationTable& table, const Location& location) const
+{
+  if (location.Kind != Encoding::SparseMaterials || this->Irregular.Locations.empty()) {
+    return false;
+  }
+  const Location& before = this->Irregular.Locations.back();
+  if (before.Kind != location.Kind || before.Count != location.Count) {
+    return false;
+  }
+  return std::equal(table.Extents.begin() + location.First,
+      table.Extents.begin() + location.First + location.Count, this->Irregular.Extents.begin() + before.First,
+      [this](const Extent& a, const Extent& b) {
+        return a.Offset == b.Offset && a.Bytes == b.Bytes &&
+               this->Numbers[a.File] == static_cast<std::uint32_t>(b.File) && a.Type == b.Type &&
+               a.BigEndian == b.BigEndian;
+      });
+}
+
+/// Per row, the file of its first ordinary entry; rows without one are counted to their neighbours' file.
+std::vector<std::uint32_t> IndexShardBuilder::FilesOfRows() const
+{
+  std::vector<std::uint32_t> files(this->Patches.size(), NoFile);
+  for (const Column& column : this->Columns) {
+    for (std::size_t row = 0; row < column.Files.size(); ++row) {
+      files[row] = files[row] == NoFile ? column.Files[row] : files[row];
+    }
+  }
+  std::uint32_t last = 0;
+  for (std::uint32_t& file : files) {
+    last = file = file == NoFile ? last : file;
+  }
+  return files;
+}
+
+/// The heads of all columns. Puts the run tables that they need into `tables`, each once.
+std::vector<ColumnHead> IndexShardBuilder::MakeHeads(
+    const std::vector<std::uint32_t>& numbers, std::vector<Runs>& tables) const
+{
+  const std::vector<std::uint32_t> ofRows = this->FilesOfRows();
+  std::vector<ColumnHead> heads;
+  for (std::size_t v = 0; v < this->Columns.size(); ++v) {
+    const Column& column = this->Columns[v];
+    ColumnHead& head = heads.emplace_back();
+    head.Present = column.Present;
+    head.Type = static_cast<std::uint32_t>(column.Type);
+    head.BigEndian = column.BigEndian;
+    head.Components = static_cast<std::uint32_t>(this->Data.Variables[v].StoredArrays());
+    if (column.Present) {
+      // Where a column has nothing, any file will do: that of the row keeps the tables of all columns equal.
+      std::vector<std::uint32_t> files = ofRows;
+      for (std::size_t row = 0; row < files.size(); ++row) {
+        files[row] = numbers[column.Files[row] == NoFile ? files[row] : column.Files[row]];
+      }
+      Runs runs(files);
+      const auto known = std::find(tables.begin(), tables.end(), runs);
+      head.RunTable = static_cast<std::uint32_t>(known - tables.begin());
+      if (known == tables.end()) {
+        tables.push_back(std::move(runs));
+      }
+    }
+  }
+  return heads;
+}
+
+std::vector<std::byte> IndexShardBuilder::Finish(const std::vector<std::uint32_t>& numbers) const
+{
+  std::vector<Runs> tables;
+  const std::vector<ColumnHead> heads = this->MakeHeads(numbers, tables);
+  std::size_t offsets = 0;
+  for (const Column& column : this->Columns) {
+    offsets += column.Offsets.size();
+  }
+  ShardWriter out;
+  out.Reserve(offsets * sizeof(std::uint64_t) + heads.size() * sizeof(ColumnHead) + 4096);
+  const ShardHead head{this->FirstRow, this->Patches.size(), this->Columns.size(), tables.size()};
+  out.Put(&head, 1);
+  out.Put(heads.data(), heads.size());
+  for (const Runs& runs : tables) {
+    const std::uint64_t count = runs.Begins.size();
+    out.Put(&count, 1);
+    out.Put(runs.Begins.data(), count);
+    out.Put(runs.Files.data(), count);
+  }
+  for (const Column& column : this->Columns) {
+    out.Put(column.Offsets.data(), column.Offsets.size());
+  }
+  PutIrregularLocations(out, this->IrregularKeys, this->Irregular, numbers);
+  return out.Take();
+}
+
+}  // namespace patchio

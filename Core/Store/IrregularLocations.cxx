@@ -1,0 +1,447 @@
+#include "Store/IrregularLocations.h"
+
+#include "Base/RunOnAllRanks.h"
+#include "Catalog/Catalog.h"
+#include "Catalog/Extent.h"
+#include "Io/Chunks.h"
+#include "Store/ShardBytes.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace patchio {
+namespace {
+
+constexpr Requirement Require = RequireOfIndex;
+
+/// a * b, or a failure where it is too large for anything.
+std::uint64_t Product(std::uint64_t a, std::uint64_t b)
+{
+  constexpr std::uint64_t most = std::uint64_t(1) << 62;
+  Require(b == 0 || a <= most / b, "an array with an impossible size");
+  return a * b;
+}
+
+void CheckInside(
+    std::uint64_t offset, std::uint64_t bytes, int file, const std::vector<std::uint64_t>& fileBytes)
+{
+  Require(
+      bytes <= fileBytes[file] && offset <= fileBytes[file] - bytes, "bytes behind the end of their file");
+}
+
+void CheckRaw(const LocationTable& table, const Location& location, int arrays, std::uint64_t values,
+    const std::vector<std::uint64_t>& fileBytes)
+{
+  Require(location.Count == static_cast<std::uint32_t>(arrays), "a wrong number of arrays for its variable");
+  const Extent* extents = table.Extents.data() + location.First;
+  for (int c = 0; c < arrays; ++c) {
+    Require(extents[c].Type == extents[0].Type, "arrays of different types");
+    Require(
+        extents[c].Bytes == values * SizeOf(extents[c].Type), "a byte range that does not match its array");
+    CheckInside(extents[c].Offset, extents[c].Bytes, extents[c].File, fileBytes);
+  }
+}
+
+void CheckSparse(const LocationTable& table, const Location& location, int arrays, std::uint64_t values,
+    const std::vector<std::uint64_t>& fileBytes)
+{
+  Require(arrays == 1 && location.Material >= 0, "a material with an impossible shape");
+  Require(location.Count == 1 || location.Count == 4, "a material with an impossible shape");
+  const Extent* extents = table.Extents.data() + location.First;
+  Require(extents[0].Bytes == 4 || extents[0].Bytes == values * 4, "a list of materials with a wrong size");
+  for (std::uint32_t i = 0; i < location.Count; ++i) {
+    Require(extents[i].Type == (i == 3 ? ElementType::Float32 : ElementType::Int32),
+        "a material with a wrong type");
+    Require(i == 0 || (extents[i].Bytes == extents[1].Bytes && extents[i].Bytes % 4 == 0),
+        "mix arrays of different sizes");
+    CheckInside(extents[i].Offset, extents[i].Bytes, extents[i].File, fileBytes);
+  }
+}
+
+/// Values from the first that is wanted at the first step to the last at the last step.
+std::uint64_t ValuesOfSteps(std::uint64_t count, std::uint64_t stepValues, int steps)
+{
+  const std::uint64_t way = Product(stepValues, static_cast<std::uint64_t>(steps - 1));
+  Require(count <= (std::uint64_t(1) << 62), "an array with an impossible size");
+  return way + count;
+}
+
+void CheckChunks(const LocationTable& table, const ChunkedArray& array, std::uint64_t chunks,
+    const std::vector<std::uint64_t>& fileBytes)
+{
+  for (std::size_t c = array.FirstChunk; c < array.FirstChunk + array.ChunkCount; ++c) {
+    const Chunk& chunk = table.Chunks[c];
+    Require(chunk.Number < chunks, "a chunk outside its array");
+    const std::uint64_t step = c == array.FirstChunk ? 1 : chunk.Number - table.Chunks[c - 1].Number;
+    // The chunks of one of several time steps are found by their numbers.
+    Require(step > 0 && step <= chunks && (step == 1 || array.StepValues == 0), "a duplicate chunk");
+    if (chunk.Bytes > 0) {
+      CheckInside(chunk.Offset, chunk.Bytes, array.File, fileBytes);
+    }
+  }
+}
+
+void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::uint64_t wanted, int steps,
+    const std::vector<std::uint64_t>& fileBytes)
+{
+  Require(array.Count == wanted, "a wrong number of values for its array");
+  ChunkedArray all = array;
+  all.Count = ValuesOfSteps(array.Count, array.StepValues, steps);
+  const std::string fault = CatchError([&all] { CheckChunkedArray(all); });
+  if (!fault.empty()) {
+    Require.Fail(fault);
+  }
+  std::uint64_t values = 1, chunks = 1;
+  for (int axis = 0; axis < array.Rank; ++axis) {
+    values *= array.Dims[axis];
+    chunks *= array.Dims[axis] / array.ChunkDims[axis] + (array.Dims[axis] % array.ChunkDims[axis] ? 1 : 0);
+  }
+  // Values that no chunk holds would stay what the memory held before.
+  Require(array.Count < values || array.ChunkCount == chunks, "too few chunks");
+  Require(array.ChunkCount > 0, "no chunk");
+  if (array.StepValues > 0) {
+    const ChunkRange range = ChunksHolding(all);
+    const std::uint64_t first = table.Chunks[array.FirstChunk].Number;
+    Require(first == range.Begin && array.ChunkCount == range.End - range.Begin, "too few chunks");
+  }
+  CheckChunks(table, array, chunks, fileBytes);
+}
+
+/// Throws Error unless what the location refers to lies inside the files, and has the types and sizes that
+/// the catalog asks for on this <patch, variable>. What it refers to in `table` must be there; `fileBytes`:
+/// size of each of the table's files.
+void CheckLocation(const Catalog& catalog, const PatchVariable& request, const LocationTable& table,
+    const Location& location, const std::vector<std::uint64_t>& fileBytes)
+{
+  const int arrays = catalog.Variables[request.Variable].StoredArrays();
+  const auto values = static_cast<std::uint64_t>(catalog.StoredValues(request.Variable, request.Patch));
+  switch (location.Kind) {
+    case Encoding::Raw:
+      return CheckRaw(table, location, arrays, values, fileBytes);
+    case Encoding::SparseMaterials:
+      return CheckSparse(table, location, arrays, values, fileBytes);
+    case Encoding::Chunked:
+    case Encoding::Library:
+      break;
+    default:
+      return Require(location.Count == 0, "values for an array without values");
+  }
+  Require(location.Count == static_cast<std::uint32_t>(arrays), "a wrong number of arrays for its variable");
+  for (std::uint32_t i = location.First; i < location.First + location.Count; ++i) {
+    if (location.Kind == Encoding::Chunked) {
+      Require(table.ChunkedArrays[i].Type == table.ChunkedArrays[location.First].Type,
+          "arrays of different types");
+      CheckChunked(table, table.ChunkedArrays[i], values, catalog.StepsInFile, fileBytes);
+    } else {
+      const LibraryArray& array = table.LibraryArrays[i];
+      Require(array.Type == table.LibraryArrays[location.First].Type, "arrays of different types");
+      Require(array.Count == values && array.First <= (std::uint64_t(1) << 62),
+          "a wrong number of values for its array");
+      ValuesOfSteps(array.Count, array.StepValues, catalog.StepsInFile);
+    }
+  }
+}
+
+}  // namespace
+
+// Records are written as they lie in memory, so they must have no padding, whose bytes would be anything.
+static_assert(std::has_unique_object_representations_v<Extent> && sizeof(Extent) == 24);
+static_assert(std::has_unique_object_representations_v<ChunkedArray> && sizeof(ChunkedArray) == 144);
+static_assert(std::has_unique_object_representations_v<Chunk> && sizeof(Chunk) == 24);
+
+struct IrregularEntry
+{
+  std::uint64_t Key = 0;
+  std::uint32_t First = 0;
+  std::uint32_t Count = 0;
+  float Value = 0;
+  std::int32_t Material = 0;
+  std::uint64_t Kind = 0;
+};
+static_assert(sizeof(IrregularEntry) == 32);
+
+/// A LibraryArray whose texts are elsewhere.
+struct IrregularLibraryArray
+{
+  std::int32_t File = 0;
+  ElementType Type = ElementType::Float32;
+  std::array<std::uint8_t, 3> Unused{};
+  std::uint64_t First = 0;
+  std::uint64_t Count = 0;
+  std::uint64_t StepValues = 0;
+  std::uint64_t Letters = 0;  ///< where its name begins; its reason follows
+  std::uint32_t NameLength = 0;
+  std::uint32_t ReasonLength = 0;
+};
+static_assert(std::has_unique_object_representations_v<IrregularLibraryArray>);
+
+namespace {
+
+/// What the irregular entries begin with: how many there are of each. Then they follow, each kind for itself.
+struct IrregularHead
+{
+  std::uint64_t Entries = 0;
+  std::uint64_t Extents = 0;
+  std::uint64_t ChunkedArrays = 0;
+  std::uint64_t Chunks = 0;
+  std::uint64_t LibraryArrays = 0;
+  std::uint64_t Letters = 0;
+};
+
+/// Appends the array's name and reason to `letters`.
+IrregularLibraryArray Pack(const LibraryArray& array, std::string& letters)
+{
+  IrregularLibraryArray packed;
+  packed.File = array.File;
+  packed.Type = array.Type;
+  packed.First = array.First;
+  packed.Count = array.Count;
+  packed.StepValues = array.StepValues;
+  packed.Letters = letters.size();
+  packed.NameLength = static_cast<std::uint32_t>(array.Dataset.size());
+  packed.ReasonLength = static_cast<std::uint32_t>(array.Reason.size());
+  letters += array.Dataset + array.Reason;
+  return packed;
+}
+
+template <typename Record>
+void CheckFileAndType(const Record& record, std::uint64_t files)
+{
+  Require(record.File >= 0 && static_cast<std::uint64_t>(record.File) < files, "an invalid file number");
+  Require(record.Type <= LastElementType, "an unknown type");
+}
+
+/// Must come before anything looks at a flag whose bytes come from a file.
+void CheckFlag(const bool& flag)
+{
+  std::uint8_t byte = 0;
+  std::memcpy(&byte, &flag, 1);
+  Require(byte <= 1, "a flag that is neither 0 nor 1");
+}
+
+/// All materials of a patch may have the same lists.
+bool RepeatsExtents(const IrregularEntry& entry, const IrregularEntry* before)
+{
+  constexpr auto sparse = static_cast<std::uint64_t>(Encoding::SparseMaterials);
+  return before && entry.Kind == sparse && before->Kind == sparse && entry.First == before->First &&
+         entry.Count == before->Count;
+}
+
+}  // namespace
+
+void PutIrregularLocations(ShardWriter& out, const std::vector<std::uint64_t>& keys, LocationTable table,
+    const std::vector<std::uint32_t>& numbers)
+{
+  const auto renumber = [&numbers](auto& entries) {
+    for (auto& entry : entries) {
+      entry.File = static_cast<int>(numbers[entry.File]);
+    }
+  };
+  renumber(table.Extents);
+  renumber(table.ChunkedArrays);
+  renumber(table.LibraryArrays);
+  std::vector<IrregularEntry> entries;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const Location& location = table.Locations[i];
+    entries.push_back({keys[i], location.First, location.Count, location.Value, location.Material,
+        static_cast<std::uint64_t>(location.Kind)});
+  }
+  std::vector<IrregularLibraryArray> libraryArrays;
+  std::string letters;
+  for (const LibraryArray& array : table.LibraryArrays) {
+    libraryArrays.push_back(Pack(array, letters));
+  }
+  const IrregularHead head{entries.size(), table.Extents.size(), table.ChunkedArrays.size(),
+      table.Chunks.size(), libraryArrays.size(), letters.size()};
+  out.Put(&head, 1);
+  out.Put(entries.data(), entries.size());
+  out.Put(table.Extents.data(), table.Extents.size());
+  out.Put(table.ChunkedArrays.data(), table.ChunkedArrays.size());
+  out.Put(table.Chunks.data(), table.Chunks.size());
+  out.Put(libraryArrays.data(), libraryArrays.size());
+  out.Put(letters.data(), letters.size());
+}
+
+template <typename T>
+IrregularLocations::List<T> IrregularLocations::Take(ShardReader& in, std::uint64_t count)
+{
+  return {in.Take<T>(count), count};
+}
+
+IrregularLocations::IrregularLocations(ShardReader& in, std::uint64_t files, std::uint64_t keys)
+{
+  const IrregularHead head = *in.Take<IrregularHead>(1);
+  this->Entries = Take<IrregularEntry>(in, head.Entries);
+  this->Extents = Take<Extent>(in, head.Extents);
+  this->ChunkedArrays = Take<ChunkedArray>(in, head.ChunkedArrays);
+  this->Chunks = Take<Chunk>(in, head.Chunks);
+  this->LibraryArrays = Take<IrregularLibraryArray>(in, head.LibraryArrays);
+  this->Letters = Take<char>(in, head.Letters);
+  this->CheckEntries(keys);
+  this->CheckExtents(files);
+  this->CheckChunkedArrays(files);
+  this->CheckLibraryArrays(files);
+}
+
+/// Each location takes the entries that follow those of the ones before, so that none is taken twice.
+void IrregularLocations::CheckEntries(std::uint64_t keys) const
+{
+  std::uint64_t extents = 0, chunkedArrays = 0, libraryArrays = 0, none = 0;
+  const IrregularEntry* before = nullptr;
+  for (std::uint64_t i = 0; i < this->Entries.Count; ++i) {
+    const IrregularEntry& entry = this->Entries[i];
+    Require(entry.Key < keys && (!before || before->Key < entry.Key), "entries out of order");
+    Require(entry.Kind <= static_cast<std::uint64_t>(Encoding::Library), "an unknown kind");
+    const auto kind = static_cast<Encoding>(entry.Kind);
+    Require(kind != Encoding::Missing, "an entry for a missing array");
+    Require(kind != Encoding::SparseMaterials || entry.Count <= 4, "a material with an impossible shape");
+    std::uint64_t& taken = kind == Encoding::Raw || kind == Encoding::SparseMaterials ? extents
+                           : kind == Encoding::Chunked                                ? chunkedArrays
+                           : kind == Encoding::Library                                ? libraryArrays
+                                                                                      : none;
+    if (!RepeatsExtents(entry, before)) {
+      Require(&taken == &none || entry.First == taken, "a location outside its entries");
+      taken += entry.Count;
+    }
+    before = &entry;
+  }
+  Require(none == 0, "values for an array without values");
+  Require(extents == this->Extents.Count && chunkedArrays == this->ChunkedArrays.Count &&
+              libraryArrays == this->LibraryArrays.Count,
+      "a location outside its entries");
+}
+
+void IrregularLocations::CheckExtents(std::uint64_t files) const
+{
+  for (std::uint64_t i = 0; i < this->Extents.Count; ++i) {
+    CheckFileAndType(this->Extents[i], files);
+    CheckFlag(this->Extents[i].BigEndian);
+  }
+}
+
+void IrregularLocations::CheckChunkedArrays(std::uint64_t files) const
+{
+  std::uint64_t taken = 0;
+  for (std::uint64_t i = 0; i < this->ChunkedArrays.Count; ++i) {
+    const ChunkedArray& array = this->ChunkedArrays[i];
+    CheckFileAndType(array, files);
+    CheckFlag(array.BigEndian);
+    for (const FilterKind filter : array.Filters) {
+      Require(filter <= LastFilterKind, "an unknown filter");
+    }
+    Require(array.FirstChunk == taken && array.ChunkCount <= this->Chunks.Count - taken,
+        "an invalid chunk number");
+    taken += array.ChunkCount;
+  }
+  Require(taken == this->Chunks.Count, "a chunk without an array");
+}
+
+void IrregularLocations::CheckLibraryArrays(std::uint64_t files) const
+{
+  std::uint64_t taken = 0;
+  for (std::uint64_t i = 0; i < this->LibraryArrays.Count; ++i) {
+    const IrregularLibraryArray& array = this->LibraryArrays[i];
+    CheckFileAndType(array, files);
+    const std::uint64_t letters = std::uint64_t(array.NameLength) + array.ReasonLength;
+    Require(array.Letters == taken && letters <= this->Letters.Count - taken, "a name that ends too early");
+    taken += letters;
+  }
+}
+
+std::uint64_t IrregularLocations::KeyOf(std::uint64_t position) const
+{
+  return this->Entries[position].Key;
+}
+
+std::uint64_t IrregularLocations::Find(std::uint64_t key) const
+{
+  const IrregularEntry* const begin = this->Entries.Begin;
+  const IrregularEntry* const end = begin + this->Entries.Count;
+  const IrregularEntry* const found = std::lower_bound(
+      begin, end, key, [](const IrregularEntry& entry, std::uint64_t wanted) { return entry.Key < wanted; });
+  return found != end && found->Key == key ? static_cast<std::uint64_t>(found - begin) : this->Size();
+}
+
+LibraryArray IrregularLocations::LibraryArrayAt(std::uint64_t index) const
+{
+  const IrregularLibraryArray& packed = this->LibraryArrays[index];
+  const char* const name = this->Letters.Begin + packed.Letters;
+  LibraryArray array;
+  array.File = packed.File;
+  array.Type = packed.Type;
+  array.Dataset.assign(name, packed.NameLength);
+  array.First = packed.First;
+  array.Count = packed.Count;
+  array.StepValues = packed.StepValues;
+  array.Reason.assign(name + packed.NameLength, packed.ReasonLength);
+  return array;
+}
+
+Location IrregularLocations::Append(std::uint64_t position, LocationTable& to,
+    const std::function<std::uint32_t(std::uint32_t)>& numberOf, int step) const
+{
+  const IrregularEntry& entry = this->Entries[position];
+  Location copy{static_cast<Encoding>(entry.Kind), entry.First, entry.Count, entry.Value, entry.Material};
+  const auto append = [&](auto& target, auto entryAt) {
+    copy.First = static_cast<std::uint32_t>(target.size());
+    for (std::uint64_t i = 0; i < entry.Count; ++i) {
+      target.push_back(entryAt(entry.First + i));
+      target.back().File = static_cast<int>(numberOf(static_cast<std::uint32_t>(target.back().File)));
+    }
+  };
+  if (copy.Kind == Encoding::Raw || copy.Kind == Encoding::SparseMaterials) {
+    append(to.Extents, [this](std::uint64_t i) { return this->Extents[i]; });
+  } else if (copy.Kind == Encoding::Library) {
+    append(to.LibraryArrays, [this, step](std::uint64_t i) {
+      LibraryArray array = this->LibraryArrayAt(i);
+      array.First += step == AllSteps ? 0 : array.StepValues * static_cast<std::uint64_t>(step);
+      return array;
+    });
+  } else if (copy.Kind == Encoding::Chunked) {
+    append(to.ChunkedArrays, [this](std::uint64_t i) { return this->ChunkedArrays[i]; });
+    for (std::size_t i = copy.First; i < to.ChunkedArrays.size(); ++i) {
+      ChunkedArray& array = to.ChunkedArrays[i];
+      if (step != AllSteps) {
+        TurnToStep(array, this->Chunks.Begin + array.FirstChunk, step);
+      }
+      const Chunk* const chunks = this->Chunks.Begin + array.FirstChunk;
+      array.FirstChunk = to.Chunks.size();
+      to.Chunks.insert(to.Chunks.end(), chunks, chunks + array.ChunkCount);
+    }
+  }
+  return copy;
+}
+
+void IrregularLocations::Check(std::uint64_t position, const Catalog& catalog, const PatchVariable& request,
+    const std::vector<std::uint64_t>& fileBytes) const
+{
+  LocationTable table;
+  const Location location = this->Append(position, table, [](std::uint32_t file) { return file; });
+  CheckLocation(catalog, request, table, location, fileBytes);
+}
+
+std::uint64_t IrregularLocations::StoredBytes() const
+{
+  std::uint64_t bytes = 0;
+  for (std::uint64_t i = 0; i < this->Entries.Count; ++i) {
+    const IrregularEntry& entry = this->Entries[i];
+    const auto kind = static_cast<Encoding>(entry.Kind);
+    if (kind == Encoding::Raw || kind == Encoding::SparseMaterials) {
+      for (std::uint64_t e = 0; e < entry.Count; ++e) {
+        bytes += this->Extents[entry.First + e].Bytes;
+      }
+    }
+  }
+  // Each belongs to one location.
+  for (std::uint64_t i = 0; i < this->Chunks.Count; ++i) {
+    bytes += this->Chunks[i].Bytes;
+  }
+  return bytes;
+}
+
+}  // namespace patchio

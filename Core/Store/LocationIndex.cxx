@@ -1,0 +1,285 @@
+#include "Store/LocationIndex.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+namespace patchio {
+namespace {
+
+constexpr Requirement Require = RequireOfIndex;
+constexpr std::uint32_t NotYet = std::numeric_limits<std::uint32_t>::max();
+
+}  // namespace
+
+LocationIndex::LocationIndex(const Catalog& catalog, std::vector<std::string> files,
+    const std::vector<ShardView>& shards, std::shared_ptr<const void> memory)
+    : FileNames(std::move(files)), Memory(std::move(memory)), Order(std::make_shared<RowOrder>(catalog))
+{
+  std::uint64_t row = 0;
+  for (const ShardView& view : shards) {
+    this->Shards.push_back(this->Parse(catalog, view));
+    Require(this->Shards.back().FirstRow == row, "parts out of order");
+    row += this->Shards.back().Rows;
+    if (this->Shards.back().Rows == 0) {
+      this->Shards.pop_back();  // of a rank that had nothing to do
+    }
+  }
+  Require(row == catalog.Patches.size(), "a wrong number of patches");
+}
+
+LocationIndex::Shard LocationIndex::Parse(const Catalog& catalog, const ShardView& view) const
+{
+  ShardReader in(view);
+  const ShardHead head = *in.Take<ShardHead>(1);
+  Require(head.Variables == catalog.Variables.size(), "a wrong number of variables");
+  Require(head.Rows <= catalog.Patches.size(), "a wrong number of patches");
+  Require(head.RunTables <= head.Variables, "more tables of files than variables");
+  const auto* columns = in.Take<ColumnHead>(head.Variables);
+  std::vector<RunTable> tables;
+  for (std::uint64_t i = 0; i < head.RunTables; ++i) {
+    tables.push_back(this->ParseRuns(in, head.Rows));
+  }
+  Shard shard;
+  shard.FirstRow = head.FirstRow;
+  shard.Rows = head.Rows;
+  for (std::uint64_t v = 0; v < head.Variables; ++v) {
+    Column& column = shard.Columns.emplace_back();
+    column.Components = columns[v].Components;
+    Require(column.Components == static_cast<std::uint32_t>(catalog.Variables[v].StoredArrays()),
+        "a wrong number of components for a variable");
+    if (columns[v].Present) {
+      Require(
+          columns[v].Type <= static_cast<std::uint32_t>(LastElementType), "a column with an unknown type");
+      Require(columns[v].RunTable < tables.size(), "a column without files");
+      column.Type = static_cast<ElementType>(columns[v].Type);
+      column.BigEndian = columns[v].BigEndian != 0;
+      column.Runs = tables[columns[v].RunTable];
+      column.Offsets = in.Take<std::uint64_t>(head.Rows * column.Components);
+    }
+  }
+  shard.Irregular = IrregularLocations(in, this->FileNames.size(), head.Rows * head.Variables);
+  return shard;
+}
+
+LocationIndex::RunTable LocationIndex::ParseRuns(ShardReader& in, std::uint64_t rows) const
+{
+  RunTable runs;
+  runs.Count = *in.Take<std::uint64_t>(1);
+  Require(runs.Count >= 1 && runs.Count <= rows, "a table of files without files");
+  runs.Begins = in.Take<std::uint32_t>(runs.Count);
+  runs.Files = in.Take<std::uint32_t>(runs.Count);
+  for (std::uint64_t i = 0; i < runs.Count; ++i) {
+    Require(
+        i == 0 ? runs.Begins[0] == 0 : runs.Begins[i - 1] < runs.Begins[i], "a table of files out of order");
+    Require(runs.Begins[i] < rows && runs.Files[i] < this->FileNames.size(), "an invalid file number");
+  }
+  return runs;
+}
+
+const LocationIndex::Shard& LocationIndex::ShardOf(std::uint64_t row) const
+{
+  const auto after = std::upper_bound(this->Shards.begin(), this->Shards.end(), row,
+      [](std::uint64_t wanted, const Shard& shard) { return wanted < shard.FirstRow; });
+  return *(after - 1);
+}
+
+void LocationIndex::Check(const Catalog& catalog, const std::vector<std::uint64_t>& fileBytes) const
+{
+  assert(fileBytes.size() == this->FileNames.size());
+  for (const Shard& shard : this->Shards) {
+    this->CheckShard(catalog, shard, fileBytes);
+  }
+}
+
+void LocationIndex::CheckShard(
+    const Catalog& catalog, const Shard& shard, const std::vector<std::uint64_t>& fileBytes) const
+{
+  const std::vector<int> patches = this->Order->PatchesOf(shard.FirstRow, shard.Rows);
+  const std::size_t variables = shard.Columns.size();
+  for (std::size_t v = 0; v < variables; ++v) {
+    const Column& column = shard.Columns[v];
+    std::uint64_t run = 0;
+    for (std::uint64_t row = 0; row < shard.Rows; ++row) {
+      const int patch = patches[row];
+      if (!column.Offsets || column.Offsets[row * column.Components] == NoOffset) {
+        Require(catalog.PresenceOf(static_cast<int>(v), patch) != Presence::Stored ||
+                    shard.Irregular.Find(row * variables + v) < shard.Irregular.Size(),
+            "no entry for a stored array");
+        continue;
+      }
+      while (run + 1 < column.Runs.Count && column.Runs.Begins[run + 1] <= row) {
+        ++run;
+      }
+      const std::uint64_t size = fileBytes[column.Runs.Files[run]];
+      const std::uint64_t bytes =
+          static_cast<std::uint64_t>(catalog.StoredValues(static_cast<int>(v), patch)) * SizeOf(column.Type);
+      for (std::uint32_t c = 0; c < column.Components; ++c) {
+        const std::uint64_t offset = column.Offsets[row * column.Components + c];
+        Require(bytes <= size && offset <= size - bytes, "bytes behind the end of their file");
+      }
+    }
+  }
+  for (std::uint64_t i = 0; i < shard.Irregular.Size(); ++i) {
+    const std::uint64_t key = shard.Irregular.KeyOf(i);
+    shard.Irregular.Check(
+        i, catalog, {patches[key / variables], static_cast<int>(key % variables)}, fileBytes);
+  }
+}
+
+/// Carries out one Find().
+class LocationIndex::Finder
+{
+public:
+  Finder(const LocationIndex& index, const Catalog& catalog, std::size_t requests)
+      : Index(index), Data(catalog)
+  {
+    this->Local.assign(index.FileNames.size(), NotYet);
+    this->Answer.Table.Locations.reserve(requests);
+    this->Answer.Table.Extents.reserve(requests);
+  }
+
+  void Add(const PatchVariable& request)
+  {
+    // Mostly all variables of one patch after another.
+    if (request.Patch != this->Patch) {
+      this->TurnTo(request.Patch);
+    }
+    const Column& column = this->Current->Columns[request.Variable];
+    if (column.Offsets && column.Offsets[this->Row * column.Components] != NoOffset) {
+      this->AddRegular(column, request);
+    } else {
+      this->Answer.Table.Locations.push_back(this->AddOther(this->Row, request));
+    }
+  }
+
+  IndexAnswer Take() { return std::move(this->Answer); }
+
+private:
+  void TurnTo(int patch)
+  {
+    const std::uint64_t row = this->Index.Order->RowOf(patch);
+    if (!this->Current || row < this->Current->FirstRow ||
+        row - this->Current->FirstRow >= this->Current->Rows) {
+      this->Current = &this->Index.ShardOf(row);
+    }
+    this->Row = row - this->Current->FirstRow;
+    this->Patch = patch;
+    this->Like = nullptr;
+  }
+
+  /// Values of one stored array; variables of one form have the same number.
+  std::uint64_t ValuesOf(const PatchVariable& request)
+  {
+    const Variable& variable = this->Data.Variables[request.Variable];
+    if (!this->Like || variable.Center != this->Like->Center || variable.Ghosts != this->Like->Ghosts ||
+        variable.Interleaved || this->Like->Interleaved || this->Data.IsMesh()) {
+      this->Like = &variable;
+      this->Values = static_cast<std::uint64_t>(this->Data.StoredValues(request.Variable, request.Patch));
+    }
+    return this->Values;
+  }
+
+  std::uint32_t LocalFile(std::uint32_t file)
+  {
+    std::uint32_t& local = this->Local[file];
+    if (local == NotYet) {
+      local = static_cast<std::uint32_t>(this->Answer.Files.size());
+      this->Answer.Files.push_back(file);
+      this->Answer.Table.Files.push_back(this->Index.FileNames[file]);
+    }
+    return local;
+  }
+
+  std::uint32_t FileOf(const RunTable& runs, std::uint64_t row)
+  {
+    // Requests mostly come in order, and all variables of a patch from the same file.
+    const bool same = this->LastRuns == runs.Begins && runs.Begins[this->LastRun] <= row &&
+                      (this->LastRun + 1 == runs.Count || row < runs.Begins[this->LastRun + 1]);
+    if (!same) {
+      this->LastRuns = runs.Begins;
+      this->LastRun = static_cast<std::uint64_t>(
+          std::upper_bound(runs.Begins, runs.Begins + runs.Count, row) - runs.Begins - 1);
+    }
+    return runs.Files[this->LastRun];
+  }
+
+  void AddRegular(const Column& column, const PatchVariable& request)
+  {
+    std::vector<Extent>& extents = this->Answer.Table.Extents;
+    this->Answer.Table.Locations.push_back(MakeLocation(Encoding::Raw, extents.size(), column.Components));
+    Extent extent;
+    extent.File = static_cast<int>(this->LocalFile(this->FileOf(column.Runs, this->Row)));
+    extent.Bytes = this->ValuesOf(request) * SizeOf(column.Type);
+    extent.Type = column.Type;
+    extent.BigEndian = column.BigEndian;
+    for (std::uint32_t c = 0; c < column.Components; ++c) {
+      extent.Offset = column.Offsets[this->Row * column.Components + c];
+      extents.push_back(extent);
+    }
+  }
+
+  Location AddOther(std::uint64_t row, const PatchVariable& request)
+  {
+    const Shard& shard = *this->Current;
+    const std::uint64_t key = row * shard.Columns.size() + request.Variable;
+    const std::uint64_t irregular = shard.Irregular.Find(key);
+    if (irregular < shard.Irregular.Size()) {
+      return shard.Irregular.Append(
+          irregular, this->Answer.Table, [this](std::uint32_t file) { return this->LocalFile(file); },
+          this->Data.StepInFile);
+    }
+    Location location;
+    const Presence presence = this->Data.PresenceOf(request.Variable, request.Patch);
+    if (presence == Presence::Zero || presence == Presence::One) {
+      location.Kind = Encoding::Constant;
+      location.Value = presence == Presence::One ? 1.0f : 0.0f;
+    } else if (presence == Presence::Stored) {
+      location.Kind = Encoding::Missing;
+      this->Answer.Complete = false;
+    }
+    return location;
+  }
+
+  const LocationIndex& Index;
+  const Catalog& Data;
+  const Shard* Current = nullptr;
+  std::uint64_t Row = 0;  ///< in the shard at hand
+  int Patch = -1;
+  const Variable* Like = nullptr;  ///< whose Values are known for the patch at hand
+  std::uint64_t Values = 0;
+  std::vector<std::uint32_t> Local;  ///< per file of the index, its number in the answer, or NotYet
+  const std::uint32_t* LastRuns = nullptr;
+  std::uint64_t LastRun = 0;
+  IndexAnswer Answer;
+};
+
+IndexAnswer LocationIndex::Find(const Catalog& catalog, const std::vector<PatchVariable>& requests) const
+{
+  Finder finder(*this, catalog, requests.size());
+  for (const PatchVariable& request : requests) {
+    finder.Add(request);
+  }
+  return finder.Take();
+}
+
+std::uint64_t LocationIndex::StoredBytes(const Catalog& catalog) const
+{
+  std::uint64_t bytes = 0;
+  for (const Shard& shard : this->Shards) {
+    const std::vector<int> patches = this->Order->PatchesOf(shard.FirstRow, shard.Rows);
+    for (std::size_t v = 0; v < shard.Columns.size(); ++v) {
+      const Column& column = shard.Columns[v];
+      for (std::uint64_t row = 0; column.Offsets && row < shard.Rows; ++row) {
+        if (column.Offsets[row * column.Components] != NoOffset) {
+          bytes += column.Components * SizeOf(column.Type) *
+                   static_cast<std::uint64_t>(catalog.StoredValues(static_cast<int>(v), patches[row]));
+        }
+      }
+    }
+    bytes += shard.Irregular.StoredBytes();
+  }
+  return bytes;
+}
+
+}  // namespace patchio

@@ -1,0 +1,175 @@
+#include "Store/SeriesSidecar.h"
+
+#include "Base/Bytes.h"
+#include "Base/Checksum.h"
+#include "Base/RunOnAllRanks.h"
+#include "Store/GroupedFile.h"
+#include "Store/SidecarPath.h"
+#include "Store/StepSidecar.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <tuple>
+
+namespace fs = std::filesystem;
+
+namespace patchio {
+namespace {
+
+constexpr std::uint32_t KindOfSeries = 2;
+
+/// In the order of the file, behind the name of the step.
+template <typename Entry>
+auto MembersOf(Entry& entry)
+{
+  return std::tie(entry.Print, entry.Time, entry.Step, entry.HasNotes, entry.Notes);
+}
+
+}  // namespace
+
+SeriesSidecar::SeriesSidecar(const std::string& path, ChannelMode mode)
+    : Path(path), Mode(mode), Begin(NowInNanoseconds())
+{
+  if (!ReadsSidecars(mode)) {
+    return;
+  }
+  FileFault passed = FileFault::Absent;
+  for (const SidecarPath& sidecar : SidecarPathsFor(path)) {
+    try {
+      this->Load(sidecar);
+      if (passed == FileFault::Unreadable) {
+        this->WarningText.clear();  // this one serves instead
+      }
+      return;
+    } catch (const GroupedFileError& error) {
+      passed = error.Kind;
+      if (IsNews(error.Kind)) {
+        this->WarningText = fmt::format("Ignoring an index file. {}", error.what());
+      }
+    } catch (const std::exception& error) {
+      passed = FileFault::Corrupted;
+      this->WarningText = fmt::format("Ignoring an index file. {}: {}", sidecar.Path, error.what());
+    }
+    this->Entries.clear();
+  }
+}
+
+void SeriesSidecar::Load(const SidecarPath& sidecar)
+{
+  const std::unique_ptr<PlainFile> file = OpenGrouped(sidecar.Path);
+  const std::vector<std::byte> first = GroupedHead::Read(*file).ReadPart(*file, 0);
+  ByteReader in(first);
+  if (in.Get<std::uint32_t>() != KindOfSeries) {
+    throw GroupedFileError(FileFault::Foreign, "It does not describe a series.");
+  }
+  std::string path;
+  in.Get(path);
+  if (path != (sidecar.Beside ? "" : AbsolutePath(this->Path))) {
+    throw GroupedFileError(FileFault::Stale, fmt::format("{}: belongs to another series.", sidecar.Path));
+  }
+  const fs::path folder = fs::path(AbsolutePath(this->Path)).parent_path();
+  const auto count = in.Get<std::uint64_t>();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::string name;
+    in.Get(name);
+    Entry entry;
+    in.Get(MembersOf(entry));
+    this->Entries[(folder / name).lexically_normal().string()] = entry;
+  }
+}
+
+std::optional<TimeStep> SeriesSidecar::Known(const std::string& stepPath)
+{
+  const auto state = StateOf(stepPath);
+  this->LookedAt[stepPath] = state;
+  const auto found = this->Entries.find(stepPath);
+  if (found != this->Entries.end()) {
+    if (state && state->Print == found->second.Print) {
+      const Entry& entry = found->second;
+      return TimeStep{stepPath, entry.Time, entry.Step, 0, {}, entry.HasNotes, entry.Notes};
+    }
+    this->Entries.erase(found);
+  }
+  return ReadsSidecars(this->Mode) ? HeadFromSidecar(stepPath) : std::nullopt;
+}
+
+std::string SeriesSidecar::Save(const Series& series, double settleSeconds)
+{
+  if (!WritesSidecars(this->Mode)) {
+    return {};
+  }
+  bool changed = false;
+  for (const TimeStep& step : series.Steps) {
+    const auto looked = this->LookedAt.find(step.Path);
+    if (step.Path == AbsolutePath(this->Path)) {
+      return {};
+    }
+    const bool settled =
+        looked != this->LookedAt.end() && looked->second &&
+        looked->second->Changed < this->Begin - static_cast<std::int64_t>(settleSeconds * 1e9);
+    const auto known = this->Entries.find(step.Path);
+    if (settled && (known == this->Entries.end() || (step.HasNotes && !known->second.HasNotes))) {
+      this->Entries[step.Path] = {looked->second->Print, step.Time, step.Step, step.HasNotes, step.Notes};
+      changed = true;
+    }
+  }
+  if (!changed) {
+    return {};
+  }
+  // Steps that were not asked for this time stay, as long as their files exist.
+  for (auto entry = this->Entries.begin(); entry != this->Entries.end();) {
+    entry = StateOf(entry->first) ? std::next(entry) : this->Entries.erase(entry);
+  }
+  std::string faults;
+  for (const SidecarPath& sidecar : WritableSidecarPathsFor(this->Path)) {
+    const std::string fault = CatchError([&] {
+      ReplaceFile(sidecar, [&](const std::string& temporary) {
+        const std::vector<std::byte> part = this->Encode(sidecar.Beside);
+        const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+        const GroupedHead head(
+            {{part.size(), 0, Checksum(part.data(), part.size())}, {0, 0, Checksum(nullptr, 0)}});
+        WriteGrouped(*alone, temporary, head, {part, {}}, nullptr);
+      });
+    });
+    if (fault.empty()) {
+      return {};
+    }
+    faults += (faults.empty() ? "" : " ") + fault;
+  }
+  return faults;
+}
+
+std::vector<std::byte> SeriesSidecar::Encode(bool beside) const
+{
+  ByteWriter out;
+  out.Put(KindOfSeries);
+  out.Put(beside ? std::string() : AbsolutePath(this->Path));
+  out.Put<std::uint64_t>(this->Entries.size());
+  const fs::path folder = fs::path(AbsolutePath(this->Path)).parent_path();
+  for (const auto& [path, entry] : this->Entries) {
+    out.Put(fs::path(path).lexically_relative(folder).string());
+    out.Put(MembersOf(entry));
+  }
+  return out.Take();
+}
+
+KeptSeries OpenWithSidecar(
+    const std::string& path, SeriesOptions options, ChannelMode mode, double settleSeconds)
+{
+  const Format& format = FormatOf(path);
+  SeriesSidecar sidecar(path, mode);
+  options.Known = [&sidecar, known = options.Known](const std::string& step) {
+    const std::optional<TimeStep> head = known ? known(step) : std::nullopt;
+    return head ? head : sidecar.Known(step);
+  };
+  KeptSeries kept;
+  kept.Opened = format.OpenSeries(path, options);
+  kept.WhyNotSaved = sidecar.Save(kept.Opened, settleSeconds);
+  // The sidecar beside a single dump belongs to the step. Opening the step checks it, and warns.
+  const bool single = kept.Opened.Steps.back().Path == AbsolutePath(path);
+  kept.Warning = single ? "" : sidecar.Warning();
+  return kept;
+}
+
+}  // namespace patchio

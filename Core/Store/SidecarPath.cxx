@@ -1,0 +1,204 @@
+#include "Store/SidecarPath.h"
+
+#include "Base/Bytes.h"
+#include "Base/Checksum.h"
+#include "Base/Error.h"
+#include "Base/MachineName.h"
+#include "Base/PlainFile.h"
+#include "Base/RunOnAllRanks.h"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <tuple>
+
+namespace fs = std::filesystem;
+
+namespace patchio {
+namespace {
+
+constexpr const char* Suffix = ".patchio";
+constexpr double StrayAge = 86400;  ///< seconds; no writer takes that long
+constexpr double StillAge = 60;     ///< seconds after which nobody seems to write to a file any more
+
+std::string FromEnvironment(const char* name)
+{
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// Empty when the user has none.
+std::string CacheDirectory()
+{
+  const std::string cache = FromEnvironment("XDG_CACHE_HOME");
+  if (!cache.empty() && cache[0] == '/') {
+    return cache + "/patchio";
+  }
+  const std::string home = FromEnvironment("HOME");
+  return home.empty() ? "" : home + "/.cache/patchio";
+}
+
+/// A name that tells people which file it is for, and programs which of all of that name.
+std::string NameInDirectory(const std::string& path)
+{
+  const std::string absolute = AbsolutePath(path);
+  return fmt::format("{:016x}-{}{}", Checksum(absolute.data(), absolute.size()),
+      fs::path(absolute).filename().string(), Suffix);
+}
+
+/// As they travel between ranks.
+template <typename Record>
+auto MembersOf(Record& sidecar)
+{
+  return std::tie(sidecar.Path, sidecar.Beside, sidecar.OldName);
+}
+
+std::string NameBeside(const std::string& path)
+{
+  fs::path file(path);
+  file = file.has_filename() ? file : file.parent_path();  // "folder/"
+  return (file.parent_path() / ("." + file.filename().string() + Suffix)).string();
+}
+
+/// The old name of a sidecar that NameBeside() named.
+std::string OldNameOf(const std::string& sidecar)
+{
+  const fs::path file(sidecar);
+  return (file.parent_path() / file.filename().string().substr(1)).string();
+}
+
+}  // namespace
+
+std::string AbsolutePath(const std::string& path)
+{
+  return fs::absolute(path).lexically_normal().string();
+}
+
+std::vector<SidecarPath> SidecarPathsFor(const std::string& path)
+{
+  std::vector<SidecarPath> paths = AllSidecarPathsFor(path);
+  if (!paths.front().Beside) {
+    paths.resize(1);  // the user has chosen it
+  }
+  return paths;
+}
+
+std::vector<SidecarPath> WritableSidecarPathsFor(const std::string& path)
+{
+  std::vector<SidecarPath> paths = SidecarPathsFor(path);
+  paths.erase(std::remove_if(paths.begin(), paths.end(), [](const SidecarPath& one) { return one.OldName; }),
+      paths.end());
+  return paths;
+}
+
+std::vector<SidecarPath> AllSidecarPathsFor(const std::string& path)
+{
+  std::vector<SidecarPath> paths;
+  const std::string chosen = FromEnvironment("PATCHIO_METADATA_DIR");
+  if (!chosen.empty()) {
+    paths.push_back({(fs::path(AbsolutePath(chosen)) / NameInDirectory(path)).string(), false});
+  }
+  paths.push_back({NameBeside(path), true});
+  paths.push_back({OldNameOf(paths.back().Path), true, true});
+  const std::string cache = CacheDirectory();
+  if (!cache.empty()) {
+    paths.push_back({cache + "/" + NameInDirectory(path), false});
+  }
+  return paths;
+}
+
+std::vector<std::string> RemoveSidecars(const std::string& path)
+{
+  std::vector<std::string> removed;
+  for (const SidecarPath& sidecar : AllSidecarPathsFor(path)) {
+    const fs::path file(sidecar.Path);
+    const std::string begin = file.filename().string() + ".";
+    RemoveStrays(file.parent_path().string(), begin, ".tmp", StillAge);
+    std::error_code fault;
+    if (fs::remove(file, fault)) {
+      removed.push_back(sidecar.Path);
+    } else if (fault) {
+      throw SystemError(sidecar.Path, "a file that can be removed", fault.value());
+    }
+  }
+  return removed;
+}
+
+std::vector<SidecarPath> SharedSidecarPathsFor(Communicator& comm, const std::string& path)
+{
+  const std::vector<std::byte> message = BytesOfRankZero(comm, [&path] {
+    const std::vector<SidecarPath> paths = SidecarPathsFor(path);
+    ByteWriter out;
+    out.Put<std::uint64_t>(paths.size());
+    for (const SidecarPath& sidecar : paths) {
+      out.Put(MembersOf(sidecar));
+    }
+    return out.Take();
+  });
+  std::vector<SidecarPath> paths;
+  RunOnAllRanks(comm, [&] {
+    ByteReader in(message);
+    paths.resize(in.Get<std::uint64_t>());
+    for (SidecarPath& sidecar : paths) {
+      in.Get(MembersOf(sidecar));
+    }
+  });
+  return paths;
+}
+
+std::string PrepareToReplace(const SidecarPath& sidecar)
+{
+  const fs::path folder = fs::path(sidecar.Path).parent_path();
+  if (!sidecar.Beside) {
+    std::error_code fault;
+    fs::create_directories(folder, fault);
+    if (fault) {
+      throw SystemError(folder.string(), "a folder that can be created", fault.value());
+    }
+  }
+  for (const std::string& path : {sidecar.Path, sidecar.Beside ? OldNameOf(sidecar.Path) : sidecar.Path}) {
+    RemoveStrays(folder.string(), fs::path(path).filename().string() + ".", ".tmp", StrayAge);
+  }
+  return TemporaryName(sidecar.Path);
+}
+
+std::string NameSidecar(std::string message, const std::string& temporary, const SidecarPath& sidecar)
+{
+  const std::size_t at = message.find(temporary);
+  return at == std::string::npos ? message : message.replace(at, temporary.size(), sidecar.Path);
+}
+
+void Replace(const std::string& temporary, const SidecarPath& sidecar)
+{
+  if (std::rename(temporary.c_str(), sidecar.Path.c_str()) != 0) {
+    const int fault = errno;
+    std::remove(temporary.c_str());
+    throw SystemError(sidecar.Path, "a file that can be replaced", fault);
+  }
+  if (sidecar.Beside) {
+    unlink(OldNameOf(sidecar.Path).c_str());  // mostly there is none; one that stays is found after this one
+  }
+}
+
+void ReplaceFile(const SidecarPath& sidecar, const std::function<void(const std::string&)>& write)
+{
+  const std::string temporary = PrepareToReplace(sidecar);
+  try {
+    write(temporary);
+  } catch (const Error& error) {
+    std::remove(temporary.c_str());
+    throw Error(NameSidecar(error.what(), temporary, sidecar));
+  } catch (...) {
+    std::remove(temporary.c_str());
+    throw;
+  }
+  Replace(temporary, sidecar);
+}
+
+}  // namespace patchio

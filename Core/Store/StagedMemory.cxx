@@ -1,0 +1,220 @@
+#include "Store/StagedMemory.h"
+
+#include "Base/Error.h"
+#include "Base/Memory.h"
+#include "Base/PlainFile.h"
+#include "Base/RunOnAllRanks.h"
+#include "Store/CollectiveFile.h"
+
+#include <fmt/format.h>
+
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+namespace patchio {
+namespace {
+
+/// Bytes left free in the memory file system and in memory, for other programs.
+constexpr std::uint64_t Reserve = std::uint64_t(64) << 20;
+/// Seconds. A block has a name for an instant only; one that has kept it longer belongs to a killed program.
+constexpr double StrayAge = 3600;
+
+bool Succeeded(Communicator& comm, const std::string& fault)
+{
+  return AllOf(comm, fault.empty());
+}
+
+OwnedComm SplitByMachine(Communicator& comm, const StageSettings& settings)
+{
+  MPI_Comm machine = MPI_COMM_NULL;
+  if (settings.RanksPerMachine > 0) {
+    MPI_Comm_split(comm.Mpi(), comm.Rank() / settings.RanksPerMachine, comm.Rank(), &machine);
+  } else {
+    MPI_Comm_split_type(comm.Mpi(), MPI_COMM_TYPE_SHARED, comm.Rank(), MPI_INFO_NULL, &machine);
+  }
+  return OwnedComm(machine);
+}
+
+int RankIn(MPI_Comm comm)
+{
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+}  // namespace
+
+OwnedComm& OwnedComm::operator=(OwnedComm&& other) noexcept
+{
+  std::swap(this->Comm, other.Comm);
+  return *this;
+}
+
+OwnedComm::~OwnedComm()
+{
+  int finalized = 0;
+  if (this->Comm != MPI_COMM_NULL && MPI_Finalized(&finalized) == MPI_SUCCESS && !finalized) {
+    MPI_Comm_free(&this->Comm);
+  }
+}
+
+StagedMemory::StagedMemory(Communicator& comm, std::uint64_t bytes, const StageSettings& settings)
+    : Bytes(bytes)
+{
+  if (comm.Size() > 1 && comm.Mpi() != MPI_COMM_NULL) {
+    this->MapTogether(comm, settings);
+  }
+  if (!this->Mapped) {
+    this->TakeOwn(comm);
+  }
+}
+
+StagedMemory::~StagedMemory()
+{
+  this->Unmap();
+}
+
+void StagedMemory::MapTogether(Communicator& comm, const StageSettings& settings)
+{
+  this->Machine = SplitByMachine(comm, settings);
+  const bool first = RankIn(this->Machine.Get()) == 0;
+  MPI_Comm leaders = MPI_COMM_NULL;
+  MPI_Comm_split(comm.Mpi(), first ? 0 : MPI_UNDEFINED, comm.Rank(), &leaders);
+  this->Leaders = OwnedComm(leaders);
+
+  char name[512] = "";
+  std::string fault;
+  if (first) {
+    fault = CatchError([&] {
+      const std::string text = fmt::format(
+          "{}/patchio-{}-{}-{}", settings.Folder, ::getuid(), ::getpid(), static_cast<const void*>(this));
+      if (text.size() >= sizeof(name)) {
+        throw FileError(settings.Folder, "a folder with a shorter name", "a long name");
+      }
+      this->MakeFile(settings.Folder, text);
+      std::snprintf(name, sizeof(name), "%s", text.c_str());
+    });
+  }
+  MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, this->Machine.Get());
+  const bool made = Succeeded(comm, fault);
+  const bool mapped = made && Succeeded(comm, CatchError([&] { this->Map(name); }));
+  if (first && *name) {
+    ::unlink(name);  // all ranks have mapped it, or none needs it
+  }
+  if (mapped) {
+    MPI_Comm_rank(this->Machine.Get(), &this->SharerNumber);
+    MPI_Comm_size(this->Machine.Get(), &this->SharerCount);
+  } else {
+    this->Unmap();
+  }
+}
+
+/// Makes a file of the block's size, if there is room for it and the folder can be written.
+void StagedMemory::MakeFile(const std::string& folder, const std::string& name)
+{
+  const std::uint64_t needed = this->Bytes + Reserve;
+  struct statvfs system = {};
+  if (::statvfs(folder.c_str(), &system) != 0) {
+    throw SystemError(folder, "a memory file system", errno);
+  }
+  if (std::uint64_t(system.f_bavail) * system.f_frsize < needed || AvailableMemory() < needed) {
+    throw FileError(folder, fmt::format("space for {} bytes", this->Bytes), "less");
+  }
+  RemoveStrays(folder, fmt::format("patchio-{}-", ::getuid()), "", StrayAge);
+  const PlainFile file(name, PlainFile::Purpose::Create, 0600);
+  const std::string fault = CatchError([&] { file.Reserve(std::max<std::uint64_t>(this->Bytes, 1)); });
+  if (!fault.empty()) {
+    ::unlink(name.c_str());
+    throw Error(fault);
+  }
+}
+
+void StagedMemory::Map(const std::string& name)
+{
+  const PlainFile file(name, PlainFile::Purpose::Update);
+  void* memory = ::mmap(nullptr, std::max<std::uint64_t>(this->Bytes, 1), PROT_READ | PROT_WRITE, MAP_SHARED,
+      file.Descriptor(), 0);
+  if (memory == MAP_FAILED) {
+    throw SystemError(name, "shared memory", errno);
+  }
+  this->Begin = static_cast<std::byte*>(memory);
+  this->Mapped = true;
+}
+
+void StagedMemory::Unmap()
+{
+  if (this->Mapped) {
+    ::munmap(this->Begin, std::max<std::uint64_t>(this->Bytes, 1));
+    this->Begin = nullptr;
+    this->Mapped = false;
+  }
+}
+
+void StagedMemory::TakeOwn(Communicator& comm)
+{
+  CheckMemoryOfMachines(comm, static_cast<double>(this->Bytes));
+  RunOnAllRanks(comm, [this] { this->Own.reset(new std::byte[this->Bytes]); });
+  this->Begin = this->Own.get();
+}
+
+void StagedMemory::Load(
+    Communicator& comm, const PlainFile* file, const std::string& path, std::uint64_t begin)
+{
+  if (this->Mapped &&
+      Succeeded(comm, ReadCollectively(this->Machine.Get(), path, begin, this->Bytes, this->Begin))) {
+    this->Finish(comm);
+    return;
+  }
+  RunOnAllRanks(comm, [&] {
+    if (comm.Rank() == 0) {
+      file->Read(begin, this->Begin, this->Bytes);
+    }
+  });
+  const MPI_Comm receivers = this->Mapped ? this->Leaders.Get() : comm.Mpi();
+  if (receivers != MPI_COMM_NULL) {
+    BroadcastBytes(this->Begin, this->Bytes, 0, receivers);
+  }
+  this->Finish(comm);
+}
+
+void StagedMemory::Gather(Communicator& comm, const std::vector<std::uint64_t>& offsets,
+    const std::vector<std::uint64_t>& lengths, const std::byte* mine)
+{
+  const int rank = comm.Rank();
+  std::memcpy(this->Begin + offsets[rank], mine, lengths[rank]);
+  if (comm.Size() > 1 && comm.Mpi() != MPI_COMM_NULL) {
+    // The rank that has each rank's bytes now: the first one of its machine, by its number among the first
+    // ones; or the rank itself.
+    int owner = rank;
+    if (this->Mapped) {
+      owner = this->Leaders.Get() != MPI_COMM_NULL ? RankIn(this->Leaders.Get()) : 0;
+      MPI_Bcast(&owner, 1, MPI_INT, 0, this->Machine.Get());
+    }
+    const std::vector<int> owners = comm.AllGather(std::vector<int>{owner});
+    const MPI_Comm receivers = this->Mapped ? this->Leaders.Get() : comm.Mpi();
+    for (std::size_t r = 0; receivers != MPI_COMM_NULL && r < owners.size(); ++r) {
+      BroadcastBytes(this->Begin + offsets[r], lengths[r], owners[r], receivers);
+    }
+  }
+  this->Finish(comm);
+}
+
+/// All copies are full; from now on they are only read.
+void StagedMemory::Finish(Communicator& comm)
+{
+  AllOf(comm, true);  // no rank goes on before the last one has written
+  if (this->Mapped) {
+    ::mprotect(this->Begin, std::max<std::uint64_t>(this->Bytes, 1), PROT_READ);
+  }
+  this->Machine = OwnedComm();
+  this->Leaders = OwnedComm();
+}
+
+}  // namespace patchio

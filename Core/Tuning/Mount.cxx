@@ -1,0 +1,296 @@
+#include "Tuning/Mount.h"
+#include "Base/MachineName.h"
+
+#include <fmt/format.h>
+
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace patchio {
+namespace {
+
+/// The kernel writes blanks, tabs, line ends and backslashes of names as \ and three octal digits.
+std::string Unescaped(const std::string& text)
+{
+  const auto isOctal = [](char c) { return c >= '0' && c <= '7'; };
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 3 < text.size() && isOctal(text[i + 1]) && isOctal(text[i + 2]) &&
+        isOctal(text[i + 3])) {
+      plain += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0'));
+      i += 3;
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
+}
+
+/// A line: id, parent, major:minor, root, mount point, options, any number of tags, "-", type, source,
+/// options.
+std::optional<Mount> MountOfLine(const std::string& line)
+{
+  std::istringstream parts(line);
+  Mount mount;
+  int id = 0;
+  int parent = 0;
+  char colon = 0;
+  std::string tag;
+  parts >> id >> parent >> mount.Major >> colon >> mount.Minor >> mount.Root >> mount.Point >> mount.Options;
+  while (parts >> tag && tag != "-") {
+  }
+  std::string options;
+  if (!(parts >> mount.Type >> mount.Source) || colon != ':' || mount.Point.front() != '/') {
+    return {};
+  }
+  parts >> options;
+  mount.Options += options.empty() ? "" : "," + options;
+  for (std::string* text : {&mount.Root, &mount.Point, &mount.Source, &mount.Options}) {
+    *text = Unescaped(*text);
+  }
+  mount.Class = ClassOfType(mount.Type);
+  return mount;
+}
+
+bool LiesBelow(const std::string& path, const std::string& point)
+{
+  return point == "/" || path == point ||
+         (path.size() > point.size() && path.compare(0, point.size(), point) == 0 &&
+             path[point.size()] == '/');
+}
+
+/// In ascending length of their points, the one that is last in the file last among those on one point.
+std::vector<Mount> AllMounts(const std::string& mountInfo)
+{
+  constexpr std::size_t mostLine = 1 << 16;
+  std::vector<Mount> mounts;
+  std::ifstream file(mountInfo);
+  std::string line;
+  while (std::getline(file, line)) {
+    const std::optional<Mount> mount = line.size() <= mostLine ? MountOfLine(line) : std::nullopt;
+    if (mount) {
+      mounts.push_back(*mount);
+    }
+  }
+  std::stable_sort(mounts.begin(), mounts.end(),
+      [](const Mount& a, const Mount& b) { return a.Point.size() < b.Point.size(); });
+  return mounts;
+}
+
+/// The last of the mounts that has the device.
+const Mount* LastOfDevice(const std::vector<Mount>& mounts, const std::optional<dev_t>& device)
+{
+  const auto found = std::find_if(mounts.rbegin(), mounts.rend(), [&](const Mount& mount) {
+    return device && mount.Major == static_cast<int>(major(*device)) &&
+           mount.Minor == static_cast<int>(minor(*device));
+  });
+  return found == mounts.rend() ? nullptr : &*found;
+}
+
+/// The root folder of a process that has been given another one (chroot) need not be a mount. It counts as
+/// one; where the same device is mounted elsewhere, that says what it is.
+Mount RootWithoutMount(const std::vector<Mount>& mounts, const std::optional<dev_t>& device)
+{
+  const Mount* const alike = LastOfDevice(mounts, device);
+  Mount root = alike ? *alike : Mount();
+  root.Point = root.Root = "/";
+  if (!alike) {
+    root.Type = root.Source = "unknown";
+    root.Major = device ? static_cast<int>(major(*device)) : 0;
+    root.Minor = device ? static_cast<int>(minor(*device)) : 0;
+  }
+  return root;
+}
+
+/// The device of the deepest folder above the path that exists.
+std::optional<dev_t> DeviceOf(const std::string& path)
+{
+  for (fs::path part = path;; part = part.parent_path()) {
+    struct stat state = {};
+    if (::stat(part.c_str(), &state) == 0) {
+      return state.st_dev;
+    }
+    if (part == part.parent_path()) {
+      return {};
+    }
+  }
+}
+
+int StripesOf(const std::string& path)
+{
+  std::vector<char> layout(1 << 16);
+  const ssize_t bytes = ::getxattr(path.c_str(), "lustre.lov", layout.data(), layout.size());
+  return bytes > 0 ? StripesOfLayout(layout.data(), static_cast<std::size_t>(bytes)) : 0;
+}
+
+template <typename T>
+std::optional<T> NumberAt(std::string_view bytes, std::size_t offset)
+{
+  T value;
+  if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) {
+    return {};
+  }
+  std::memcpy(&value, bytes.data() + offset, sizeof(T));
+  return value;
+}
+
+/// Lustre's layouts, in the byte order of the machine that asks.
+struct LayoutFormat
+{
+  static constexpr std::uint32_t Plain = 0x0BD10BD0;
+  static constexpr std::uint32_t PlainWithPool = 0x0BD30BD0;
+  static constexpr std::uint32_t Composite = 0x0BD60BD0;
+  static constexpr std::size_t StripeCount = 28;  ///< 16 bits
+  static constexpr std::size_t EntryCount = 14;   ///< 16 bits, of a composite one
+  static constexpr std::size_t Entries = 32;
+  static constexpr std::size_t EntryBytes = 48;
+  static constexpr std::size_t EntryOffset = 24;  ///< 32 bits: where the entry's own layout lies
+  static constexpr int MostStripes = 2000;        ///< more is "all", as Lustre likes
+};
+
+int StripesOfPlainLayout(std::string_view layout)
+{
+  const auto magic = NumberAt<std::uint32_t>(layout, 0);
+  const auto count = NumberAt<std::uint16_t>(layout, LayoutFormat::StripeCount);
+  const bool known = magic == LayoutFormat::Plain || magic == LayoutFormat::PlainWithPool;
+  return known && count && *count <= LayoutFormat::MostStripes ? *count : 0;
+}
+
+}  // namespace
+
+const char* NameOf(MountClass kind)
+{
+  switch (kind) {
+    case MountClass::Memory:
+      return "memory";
+    case MountClass::LocalDisk:
+      return "local disk";
+    case MountClass::Network:
+      return "network";
+    case MountClass::Parallel:
+      return "parallel";
+    case MountClass::Fuse:
+      return "fuse";
+    case MountClass::Unknown:
+      break;
+  }
+  return "unknown";
+}
+
+MountClass ClassOfType(const std::string& type)
+{
+  static const std::map<MountClass, std::set<std::string>> known{
+      {MountClass::Memory, {"tmpfs", "ramfs", "devtmpfs", "hugetlbfs"}},
+      {MountClass::LocalDisk,
+          {"ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "bcachefs", "f2fs", "jfs", "reiserfs", "nilfs2",
+              "overlay", "vfat", "exfat", "ntfs", "ntfs3", "hfsplus", "udf", "iso9660", "squashfs", "erofs"}},
+      {MountClass::Network, {"nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "9p", "virtiofs", "fuse.sshfs"}},
+      {MountClass::Parallel,
+          {"lustre", "gpfs", "beegfs", "fhgfs", "beegfs_nodev", "ceph", "pvfs2", "orangefs", "glusterfs",
+              "panfs", "wekafs", "cvfs", "gfs2", "ocfs2", "quobyte", "fuse.glusterfs", "fuse.ceph",
+              "fuse.ceph-fuse", "fuse.moosefs", "fuse.mfs", "fuse.juicefs", "fuse.daos", "fuse.dfuse"}}};
+  for (const auto& [kind, types] : known) {
+    if (types.count(type) != 0) {
+      return kind;
+    }
+  }
+  return type.rfind("fuse", 0) == 0 ? MountClass::Fuse : MountClass::Unknown;
+}
+
+std::string ResolvedPath(const std::string& path)
+{
+  std::error_code fault;
+  const fs::path absolute = fs::absolute(path, fault);
+  const fs::path resolved = fs::weakly_canonical(absolute, fault);
+  std::string text = (fault ? absolute.lexically_normal() : resolved).string();
+  while (text.size() > 1 && text.back() == '/') {
+    text.pop_back();
+  }
+  return text;
+}
+
+std::optional<Mount> MountOf(const std::string& path, const std::string& mountInfo)
+{
+  const std::string resolved = ResolvedPath(path);
+  std::vector<Mount> mounts = AllMounts(mountInfo);
+  if (mounts.empty()) {
+    return {};
+  }
+  const std::optional<dev_t> device = DeviceOf(resolved);
+  const Mount root = RootWithoutMount(mounts, device);
+  mounts.erase(std::remove_if(mounts.begin(), mounts.end(),
+                   [&](const Mount& mount) { return !LiesBelow(resolved, mount.Point); }),
+      mounts.end());
+  // A mount may hide an older one that has a longer point; the device then tells which it is. Some file
+  // systems (btrfs) have devices that no mount shows.
+  const Mount* const found = LastOfDevice(mounts, device);
+  Mount mount = found ? *found : mounts.empty() ? root : mounts.back();
+  if (mount.Type == "lustre") {
+    mount.StripeCount = StripesOf(resolved);
+  }
+  return mount;
+}
+
+int StripesOfLayout(const void* layout, std::size_t bytes)
+{
+  const std::string_view all(static_cast<const char*>(layout), bytes);
+  if (NumberAt<std::uint32_t>(all, 0) != LayoutFormat::Composite) {
+    return StripesOfPlainLayout(all);
+  }
+  int most = 0;
+  const int entries = NumberAt<std::uint16_t>(all, LayoutFormat::EntryCount).value_or(0);
+  for (int entry = 0; entry < entries; ++entry) {
+    const auto offset = NumberAt<std::uint32_t>(
+        all, LayoutFormat::Entries + entry * LayoutFormat::EntryBytes + LayoutFormat::EntryOffset);
+    if (!offset || *offset > all.size()) {
+      return most;
+    }
+    most = std::max(most, StripesOfPlainLayout(all.substr(*offset)));
+  }
+  return most;
+}
+
+std::string NodeClass()
+{
+  // Not the cores that this process may use: those are fewer where ranks are bound to cores.
+  return NodeClassOf(MachineName(), static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+std::string NodeClassOf(const std::string& machine, int cores)
+{
+  std::string pattern;
+  for (const char c : machine.substr(0, machine.find('.'))) {
+    if (std::isdigit(static_cast<unsigned char>(c)) == 0) {
+      pattern += c;
+    } else if (pattern.empty() || pattern.back() != '#') {
+      pattern += '#';
+    }
+  }
+  return fmt::format("{}/{} cores", pattern, cores);
+}
+
+int RankClass(int ranks)
+{
+  int power = 1;
+  while (power < ranks && power < (1 << 30)) {
+    power *= 2;
+  }
+  return power;
+}
+
+}  // namespace patchio

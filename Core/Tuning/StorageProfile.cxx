@@ -1,0 +1,421 @@
+#include "Tuning/StorageProfile.h"
+
+#include "Base/Checksum.h"
+#include "Base/Error.h"
+#include "Base/RegularFile.h"
+#include "Base/ReplaceFile.h"
+#include "Tuning/Median.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <system_error>
+#include <tuple>
+
+namespace fs = std::filesystem;
+
+namespace patchio {
+namespace {
+
+constexpr std::size_t MostBytes = 1 << 20;  ///< of a profile
+
+class Descriptor
+{
+public:
+  explicit Descriptor(int number) : Number(number) {}
+  ~Descriptor()
+  {
+    if (this->Number >= 0) {
+      ::close(this->Number);
+    }
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int Get() const { return this->Number; }
+
+private:
+  const int Number;
+};
+
+void CheckText(const std::string& file, const std::string& text)
+{
+  if (text.size() > MostBytes) {
+    throw FileError(file, "a storage profile", fmt::format("more than {} bytes", MostBytes));
+  }
+}
+
+/// All of a file that somebody has put there. Throws Error where it cannot be read, is no file, or is far
+/// larger than any profile.
+std::string ReadProfileText(const std::string& file)
+{
+  const Descriptor opened(OpenRegularFile(file));
+  if (opened.Get() < 0) {
+    throw SystemError(file, "a readable file", errno, "Check its permissions");
+  }
+  std::string text;
+  char buffer[1 << 14];
+  for (;;) {
+    const ssize_t got = ::read(opened.Get(), buffer, sizeof(buffer));
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      throw SystemError(file, "a readable file", errno);
+    }
+    if (got == 0) {
+      return text;
+    }
+    text.append(buffer, static_cast<std::size_t>(got));
+    CheckText(file, text);
+  }
+}
+
+/// Writes a file beside, and then puts it in the place of `file`, so that nobody ever sees half of it. Makes
+/// the folder if needed. Throws Error.
+void ReplaceProfileText(const std::string& file, const std::string& text)
+{
+  const fs::path folder = fs::path(file).parent_path();
+  std::error_code fault;
+  fs::create_directories(folder, fault);
+  if (fault) {
+    throw SystemError(folder.string(), "a folder for storage profiles", fault.value());
+  }
+  ReplaceFile(file, text);
+}
+
+constexpr std::size_t MostFiles = 1000;  ///< in one folder that are looked at
+
+std::string FromEnvironment(const char* name)
+{
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+class Notebook
+{
+public:
+  explicit Notebook(std::vector<std::string>* notes) : Notes(notes) {}
+  void Add(const std::string& note) const
+  {
+    if (this->Notes) {
+      this->Notes->push_back(note);
+    }
+  }
+
+private:
+  std::vector<std::string>* Notes;
+};
+
+/// The profiles in a folder, by name. None where there is no folder; a note where it cannot be read.
+std::vector<std::string> ProfileFilesIn(const std::string& folder, const Notebook& notes)
+{
+  std::vector<std::string> files;
+  std::error_code fault;
+  fs::directory_iterator entry(folder, fault);
+  if (fault && fault != std::errc::no_such_file_or_directory) {
+    notes.Add(fmt::format("{}: cannot read the folder of storage profiles: {}.", folder, fault.message()));
+  }
+  for (; !fault && entry != fs::directory_iterator(); entry.increment(fault)) {
+    if (entry->path().extension() == ".json") {
+      files.push_back(entry->path().string());
+    }
+    if (files.size() == MostFiles) {
+      notes.Add(fmt::format(
+          "{}: the folder has more than {} storage profiles, and the rest is ignored. Remove old profiles.",
+          folder, MostFiles));
+      break;
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<StorageProfile> ProfilesIn(const std::string& folder, bool siteWide, const Notebook& notes)
+{
+  std::vector<StorageProfile> profiles;
+  for (const std::string& file : ProfileFilesIn(folder, notes)) {
+    try {
+      for (StorageProfile& profile : ProfilesOfText(ReadProfileText(file), file)) {
+        profile.Source = siteWide ? SiteSource : profile.Source;
+        profiles.push_back(std::move(profile));
+      }
+    } catch (const std::exception& error) {
+      notes.Add(fmt::format("Ignoring a storage profile. {}", error.what()));
+    }
+  }
+  return profiles;
+}
+
+bool LiesBelow(const std::string& path, const std::string& point)
+{
+  return point == "/" || path == point || path.rfind(point + "/", 0) == 0;
+}
+
+/// What is looked for.
+struct Wanted
+{
+  std::string Path;  ///< resolved
+  std::optional<Mount> Where;
+  std::string Node;
+  double Now = 0;
+  int Ranks = 1;
+};
+
+/// Between the rank classes of two numbers of ranks, in octaves. A profile that does not say its own is of
+/// one rank.
+int OctavesApart(int one, int other)
+{
+  const double octaves = std::log2(RankClass(one)) - std::log2(RankClass(other));
+  return static_cast<int>(std::lround(std::abs(octaves)));
+}
+
+/// Why a profile for a mount above the path is not for it; empty when it is.
+std::string ReasonAgainst(const StorageProfile& profile, const Wanted& wanted)
+{
+  if (profile.ExpiresAt > 0 && profile.ExpiresAt < wanted.Now) {
+    return "it has expired; run 'patchio probe' to measure again";
+  }
+  if (!wanted.Where || profile.Where.Type.empty()) {
+    return "";
+  }
+  if (profile.Where.Type != wanted.Where->Type) {
+    return fmt::format("it belongs to {}, but {} is mounted there", profile.Where.Type, wanted.Where->Type);
+  }
+  if (!profile.Where.Source.empty() && profile.Where.Source != wanted.Where->Source) {
+    return fmt::format(
+        "it belongs to {}, but {} is mounted there", profile.Where.Source, wanted.Where->Source);
+  }
+  return "";
+}
+
+/// The mount of a profile that was measured must be the path's; what people give may also be a folder in it.
+bool IsAbove(const StorageProfile& profile, const Wanted& wanted)
+{
+  const bool measured = !profile.Where.Type.empty();
+  return LiesBelow(wanted.Path, profile.Where.Point) &&
+         (!measured || !wanted.Where || profile.Where.Point == wanted.Where->Point);
+}
+
+std::optional<StorageProfile> BestOf(
+    const std::vector<StorageProfile>& profiles, const Wanted& wanted, const Notebook& notes)
+{
+  const auto rank = [&wanted](const StorageProfile& profile) {
+    return std::make_tuple(profile.Where.Point.size(), profile.Samples.empty(), profile.Node == wanted.Node,
+        !profile.FromReads, -OctavesApart(profile.Ranks, wanted.Ranks), profile.MeasuredAt);
+  };
+  std::optional<StorageProfile> best;
+  for (const StorageProfile& profile : profiles) {
+    if (!IsAbove(profile, wanted)) {
+      continue;
+    }
+    const std::string reason = ReasonAgainst(profile, wanted);
+    if (!reason.empty()) {
+      notes.Add(fmt::format("Ignoring the storage profile {}: {}.", profile.File, reason));
+    } else if (!best || rank(*best) < rank(profile)) {
+      best = profile;
+    }
+  }
+  return best;
+}
+
+/// The newest samples, which are last, of each group of N that are as good as equal (eight to an octave).
+std::vector<RateSample> NewestOfEach(const std::vector<RateSample>& samples)
+{
+  constexpr int mostOfOne = 6;
+  std::map<long, int> kept;
+  std::vector<RateSample> newest;
+  for (auto sample = samples.rbegin(); sample != samples.rend(); ++sample) {
+    if (++kept[std::lround(8 * std::log2(sample->Concurrency))] <= mostOfOne) {
+      newest.push_back(*sample);
+    }
+  }
+  std::reverse(newest.begin(), newest.end());
+  return newest;
+}
+
+bool HaveOneConcurrency(const std::vector<RateSample>& samples)
+{
+  return std::all_of(samples.begin(), samples.end(),
+      [&](const RateSample& sample) { return sample.Concurrency == samples.front().Concurrency; });
+}
+
+/// ln of how much faster the new samples are than what was known; their median.
+double LevelOf(const std::vector<RateSample>& samples, const RateFit& fit)
+{
+  std::vector<double> shifts;
+  for (const RateSample& sample : samples) {
+    shifts.push_back(std::log(sample.Rate / fit.At(sample.Concurrency)));
+  }
+  return MedianOf(shifts);
+}
+
+bool IsUsable(const RateSample& sample)
+{
+  return sample.Concurrency >= 1 && sample.Concurrency <= MostConcurrency && std::isfinite(sample.Rate) &&
+         sample.Rate > 0;
+}
+
+/// "scratch-0123456789abcdef.json": for people, and different for each mount, kind of node and rank
+/// class.
+std::string FileNameOf(const StorageProfile& profile)
+{
+  std::string words;
+  for (const char c : profile.Where.Point) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (plain || (!words.empty() && words.back() != '_')) {
+      words += plain ? c : '_';
+    }
+  }
+  constexpr std::size_t mostWords = 60;
+  words = words.empty() ? "root" : words.substr(0, mostWords);
+  std::string key = profile.Where.Point + '\n' + profile.Where.Type + '\n' + profile.Where.Source + '\n' +
+                    profile.Node + '\n';
+  if (RankClass(profile.Ranks) > 1) {
+    key += std::to_string(RankClass(profile.Ranks)) + '\n';
+  }
+  return fmt::format("{}-{:016x}.json", words, Checksum(key.data(), key.size()));
+}
+
+}  // namespace
+
+int StorageProfile::ThreadsFor(int processes) const
+{
+  const int ranks = std::max(processes, 1);
+  if (this->ThreadsOfRanks.empty()) {
+    return std::max(1, this->Concurrency / ranks);
+  }
+  auto entry = this->ThreadsOfRanks.upper_bound(ranks);
+  if (entry != this->ThreadsOfRanks.begin()) {
+    --entry;
+  }
+  const double total = static_cast<double>(entry->first) * entry->second;
+  return std::max(1, static_cast<int>(entry->first > ranks ? entry->second : total / ranks));
+}
+
+bool StorageProfile::TellsStarts() const
+{
+  return this->Fit.Known() && this->Source != HandSource && !this->FromReads && this->ThreadsOfRanks.empty();
+}
+
+std::string OwnProfileFolder()
+{
+  const std::string chosen = FromEnvironment("PATCHIO_PROFILE_DIR");
+  if (!chosen.empty()) {
+    return fs::absolute(chosen).lexically_normal().string();
+  }
+  const std::string config = FromEnvironment("XDG_CONFIG_HOME");
+  if (!config.empty() && config[0] == '/') {
+    return config + "/patchio/storage";
+  }
+  const std::string home = FromEnvironment("HOME");
+  return home.empty() ? "" : home + "/.config/patchio/storage";
+}
+
+std::vector<std::string> SiteProfileFolders()
+{
+  std::vector<std::string> folders;
+  const std::string given = FromEnvironment("PATCHIO_SITE_PROFILES");
+  for (std::size_t begin = 0; begin < given.size();) {
+    const std::size_t end = std::min(given.find(':', begin), given.size());
+    if (end > begin) {
+      folders.push_back(given.substr(begin, end - begin));
+    }
+    begin = end + 1;
+  }
+  folders.emplace_back("/etc/patchio/storage");
+  return folders;
+}
+
+std::optional<StorageProfile> FindProfile(const std::string& path, std::vector<std::string>* notes, int ranks)
+{
+  return FindProfile(path, notes, OwnMountInfo, ProfileNow(), ranks);
+}
+
+std::optional<StorageProfile> FindProfile(const std::string& path, std::vector<std::string>* notes,
+    const std::string& mountInfo, double now, int ranks)
+{
+  const Notebook notebook(notes);
+  const Wanted wanted{ResolvedPath(path), MountOf(path, mountInfo), NodeClass(), now, ranks};
+  const std::string own = OwnProfileFolder();
+  if (!own.empty()) {
+    if (const auto found = BestOf(ProfilesIn(own, false, notebook), wanted, notebook)) {
+      return found;
+    }
+  }
+  for (const std::string& folder : SiteProfileFolders()) {
+    if (const auto found = BestOf(ProfilesIn(folder, true, notebook), wanted, notebook)) {
+      return found;
+    }
+  }
+  return {};
+}
+
+std::string SaveProfile(const StorageProfile& profile)
+{
+  const std::string folder = OwnProfileFolder();
+  if (folder.empty()) {
+    throw Error(
+        "Set PATCHIO_PROFILE_DIR, XDG_CONFIG_HOME or HOME. Without them, PatchIO has no folder for storage "
+        "profiles.");
+  }
+  if (profile.Concurrency < 1 || profile.Where.Point.empty()) {
+    throw Error(
+        "The measurement was too short for a storage profile: the best number of concurrent requests is "
+        "unknown. Give more time.");
+  }
+  const std::string file = (fs::path(folder) / FileNameOf(profile)).string();
+  ReplaceProfileText(file, TextOf(profile));
+  return file;
+}
+
+bool MergeSamples(StorageProfile& profile, const std::vector<RateSample>& samples)
+{
+  constexpr double wayToNew = 0.25;
+  std::vector<RateSample> added;
+  std::copy_if(samples.begin(), samples.end(), std::back_inserter(added), IsUsable);
+  const bool given = profile.Source != MeasuredSource && !profile.Fit.Known();
+  if (profile.Source == HandSource || given || added.empty()) {
+    return false;
+  }
+  if (profile.Fit.Known()) {
+    const double level = LevelOf(added, profile.Fit);
+    for (RateSample& sample : profile.Samples) {
+      sample.Rate *= std::exp(wayToNew * level);
+    }
+    for (RateSample& sample : added) {
+      sample.Rate *= std::exp((wayToNew - 1) * level);
+    }
+    if (HaveOneConcurrency(added)) {
+      added.clear();  // they told the level, but nothing of the shape
+    }
+  }
+  profile.Samples.insert(profile.Samples.end(), added.begin(), added.end());
+  profile.Samples = NewestOfEach(profile.Samples);
+  profile.Fit = FitRates(profile.Samples);
+  if (profile.Fit.Known()) {
+    profile.Concurrency = profile.Fit.Best();
+  }
+  if (profile.Source == SiteSource || profile.MeasuredAt == 0) {
+    profile.Source = MeasuredSource;
+    profile.MeasuredAt = ProfileNow();
+    profile.ExpiresAt = profile.MeasuredAt + ProfileLifetime;
+  }
+  return true;
+}
+
+double ProfileNow()
+{
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace patchio

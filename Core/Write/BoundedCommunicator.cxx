@@ -1,0 +1,365 @@
+#include "Write/BoundedCommunicator.h"
+
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
+#include "Base/Stopwatch.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+namespace patchio::output {
+namespace {
+
+/// Seconds for which ranks that give up listen to where the others are.
+constexpr double NoticeSeconds = 1;
+/// Polls without a rest in between: most waits are short.
+constexpr int BusyPolls = 200;
+/// Values that one call of MPI can count.
+constexpr std::uint64_t MostOfCall = std::numeric_limits<int>::max();
+
+/// "rank 2", "ranks 0, 1 and 3", or some of many.
+std::string TextOf(const std::vector<int>& ranks)
+{
+  constexpr std::size_t most = 8;
+  if (ranks.size() == 1) {
+    return fmt::format("rank {}", ranks[0]);
+  }
+  const bool some = ranks.size() > most + 1;
+  const auto last = some ? ranks.begin() + most : ranks.end() - 1;
+  return fmt::format("ranks {} and {}", fmt::join(ranks.begin(), last, ", "),
+      some ? fmt::format("{} others", ranks.size() - most) : fmt::format("{}", *last));
+}
+
+}  // namespace
+
+BoundedCommunicator::BoundedCommunicator(MPI_Comm comm, double waitSeconds, const std::string& call)
+    : WaitSeconds(waitSeconds), Here{call, {}, 0, 0}
+{
+  MPI_Comm_rank(comm, &this->RankValue);
+  MPI_Comm_size(comm, &this->SizeValue);
+  auto second = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Comm_idup(comm, second.get(), &request);
+  const auto come = [&] {
+    int complete = 0;
+    MPI_Test(&request, &complete, MPI_STATUS_IGNORE);
+    return complete != 0;
+  };
+  if (!Await(waitSeconds, come)) {
+    static_cast<void>(second.release());
+    throw Error(
+        fmt::format("{}: other ranks did not make this call within {} s. All ranks of the communicator must "
+                    "call it, and at least one has not, or has stopped.",
+            call, waitSeconds));
+  }
+  this->Comm = *second;
+  MPI_Comm_set_errhandler(this->Comm, MPI_ERRORS_RETURN);
+  this->Marks = std::make_unique<Sends>(this->Comm);
+}
+
+BoundedCommunicator::~BoundedCommunicator()
+{
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  this->Marks.reset();
+  if (!finalized && !this->IsBroken()) {
+    MPI_Comm_free(&this->Comm);
+  }
+}
+
+void BoundedCommunicator::Check() const
+{
+  if (this->IsBroken()) {
+    throw Error(this->Fault);
+  }
+}
+
+void BoundedCommunicator::Enter(const std::string& call, const std::string& about)
+{
+  this->Check();
+  this->Here.Call = call;
+  this->Here.About = about;
+  this->Met = false;
+}
+
+/// A dissemination barrier (Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988):
+/// in round k a rank tells the one 2^k behind it where it is. A rank that sees another call sends nothing
+/// more, so that none gets out.
+void BoundedCommunicator::Meet()
+{
+  this->Check();
+  this->Here.Number += this->Met ? 0 : 1;
+  for (int distance = 1; distance < this->SizeValue && !this->Met; distance *= 2) {
+    this->Marks->Add(this->Here, (this->RankValue + distance) % this->SizeValue, ArrivalTag);
+    int from = (this->RankValue + this->SizeValue - distance) % this->SizeValue;
+    Position there;
+    this->WaitFor([&] { return Take(this->Comm, ArrivalTag, there, from); });
+    if (!this->IsBroken() && there.Call != this->Here.Call) {
+      this->GiveUp(0);
+    }
+    this->Check();
+  }
+  this->Marks->Test();
+  this->Met = true;
+}
+
+/// Whether another rank has given up in this wait or before. Where it has done so in a later one, this wait
+/// ends by itself.
+bool BoundedCommunicator::HasNotices()
+{
+  Position there;
+  for (int rank = MPI_ANY_SOURCE; Take(this->Comm, NoticeTag, there, rank); rank = MPI_ANY_SOURCE) {
+    this->Others[rank] = there;
+  }
+  return std::any_of(this->Others.begin(), this->Others.end(),
+      [this](const auto& other) { return other.second.Number <= this->Here.Number; });
+}
+
+/// Tells all others where this rank is, and listens where they are: those that wait answer soon. waited: 0 if
+/// another rank gave up first, or is in another call.
+void BoundedCommunicator::GiveUp(double waited)
+{
+  this->Here.Waited = waited;
+  for (int rank = 0; rank < this->SizeValue; ++rank) {
+    if (rank != this->RankValue) {
+      this->Marks->Add(this->Here, rank, NoticeTag);
+    }
+  }
+  Await(NoticeSeconds, [this] {
+    this->HasNotices();
+    return static_cast<int>(this->Others.size()) == this->SizeValue - 1;
+  });
+  this->Fault = this->Explain();
+}
+
+std::string BoundedCommunicator::Explain() const
+{
+  std::map<std::string, std::vector<int>> calls, names;
+  std::vector<int> missing, impatient;
+  for (int rank = 0; rank < this->SizeValue; ++rank) {
+    const auto other = this->Others.find(rank);
+    if (rank != this->RankValue && other == this->Others.end()) {
+      missing.push_back(rank);
+      continue;
+    }
+    const Position& position = rank == this->RankValue ? this->Here : other->second;
+    names[position.Call].push_back(rank);
+    calls[position.Text()].push_back(rank);
+    if (position.Waited > 0) {
+      impatient.push_back(rank);
+    }
+  }
+  std::string text;
+  if (names.size() > 1) {
+    std::vector<std::string> parts;
+    for (const auto& [call, ranks] : calls) {
+      parts.push_back(fmt::format("{} in {}", TextOf(ranks), call));
+    }
+    text = fmt::format(
+        "The ranks make different calls: {}. All ranks must make the same calls in the same order.",
+        fmt::join(parts, ", "));
+  } else if (!missing.empty()) {
+    text = fmt::format(
+        "{}: {} not made this call within {} s (\"wait seconds\"), or stopped. All ranks must make the same "
+        "calls in the same order.",
+        this->Here.Text(), TextOf(missing) + (missing.size() > 1 ? " have" : " has"), this->WaitSeconds);
+  } else {
+    text = fmt::format(
+        "{}: {} gave up waiting for the others after {} s. If ranks can be this late, raise \"wait seconds\" "
+        "in the output configuration.",
+        this->Here.Text(), impatient.empty() ? "another rank" : TextOf(impatient), this->WaitSeconds);
+  }
+  return text + " This run writes no further output.";
+}
+
+/// An error of MPI is a fault as a wait that is too long is one.
+bool BoundedCommunicator::IsDone(std::vector<MPI_Request>& requests)
+{
+  int complete = 0;
+  const int code =
+      MPI_Testall(static_cast<int>(requests.size()), requests.data(), &complete, MPI_STATUSES_IGNORE);
+  if (code != MPI_SUCCESS) {
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    this->GiveUp(0);
+    this->Fault = fmt::format("{}: MPI failed: {}. {}", this->Here.Text(), text, this->Fault);
+    return false;
+  }
+  return complete != 0;
+}
+
+/// Returns when `done` says so, or when this communicator is broken.
+void BoundedCommunicator::WaitFor(const std::function<bool()>& done)
+{
+  const Stopwatch watch;
+  Nap nap;
+  for (int polls = 0; !this->IsBroken(); ++polls) {
+    if (this->HasNotices()) {
+      this->GiveUp(0);
+    } else if (done()) {
+      return;
+    } else if (watch.Seconds() > this->WaitSeconds + std::max(2.0, 0.1 * this->WaitSeconds)) {
+      this->GiveUp(watch.Seconds());
+    } else if (polls < BusyPolls) {
+      std::this_thread::yield();
+    } else {
+      nap.Rest();
+    }
+  }
+}
+
+/// buffers: all memory that MPI uses for the requests. It is taken over when they do not complete.
+template <typename Buffers>
+void BoundedCommunicator::Wait(std::vector<MPI_Request>& requests, Buffers& buffers)
+{
+  ++this->Here.Number;
+  this->WaitFor([&] { return this->IsDone(requests); });
+  if (!this->IsBroken()) {
+    return;
+  }
+  new Buffers(std::move(buffers));  // MPI may still read it, or write into it
+  throw Error(this->Fault);
+}
+
+void BoundedCommunicator::Broadcast(std::vector<std::byte>& bytes)
+{
+  this->Meet();
+  std::vector<std::uint64_t> size{bytes.size()};
+  std::vector<MPI_Request> requests(1);
+  MPI_Ibcast(size.data(), 1, MPI_UINT64_T, 0, this->Comm, requests.data());
+  this->Wait(requests, size);
+  const bool enough = CatchError([&] { bytes.resize(size[0]); }).empty();
+  if (!AllOf(*this, enough)) {
+    throw Error("Out of memory: a rank cannot store a message of rank 0. Use more ranks on more machines.");
+  }
+  requests.clear();
+  ForPieces(size[0], [&](std::uint64_t begin, int count) {
+    MPI_Ibcast(bytes.data() + begin, count, MPI_BYTE, 0, this->Comm, &requests.emplace_back());
+  });
+  this->Wait(requests, bytes);
+}
+
+std::vector<double> BoundedCommunicator::Largest(const std::vector<double>& values)
+{
+  this->Meet();
+  std::pair<std::vector<double>, std::vector<double>> buffers{values, values};
+  std::vector<MPI_Request> requests(1);
+  MPI_Iallreduce(buffers.first.data(), buffers.second.data(), static_cast<int>(values.size()), MPI_DOUBLE,
+      MPI_MAX, this->Comm, requests.data());
+  this->Wait(requests, buffers);
+  return buffers.second;
+}
+
+/// Values of all ranks in rank order; offsets[r] to offsets[r + 1] is rank r's part. Where MPI cannot count
+/// them in one call, each rank's part goes to all others by itself.
+template <typename T>
+std::vector<T> BoundedCommunicator::GatherV(
+    const T* data, std::size_t size, MPI_Datatype type, std::vector<std::uint64_t>& offsets)
+{
+  this->Meet();
+  std::vector<MPI_Request> requests(1);
+  std::pair<std::vector<std::uint64_t>, std::vector<std::uint64_t>> sizes{
+      {size}, std::vector<std::uint64_t>(this->SizeValue)};
+  MPI_Iallgather(
+      sizes.first.data(), 1, MPI_UINT64_T, sizes.second.data(), 1, MPI_UINT64_T, this->Comm, requests.data());
+  this->Wait(requests, sizes);
+  offsets.assign(this->SizeValue + 1, 0);
+  std::partial_sum(sizes.second.begin(), sizes.second.end(), offsets.begin() + 1);
+  std::tuple<std::vector<T>, std::vector<T>, std::vector<int>, std::vector<int>> buffers;
+  auto& [mine, all, counts, begins] = buffers;
+  all.resize(offsets.back());
+  requests.assign(1, MPI_REQUEST_NULL);
+  if (offsets.back() <= MostOfCall) {
+    mine.assign(data, data + size);
+    counts.assign(sizes.second.begin(), sizes.second.end());
+    begins.assign(offsets.begin(), offsets.end());
+    MPI_Iallgatherv(mine.data(), static_cast<int>(size), type, all.data(), counts.data(), begins.data(), type,
+        this->Comm, requests.data());
+  } else {
+    requests.clear();
+    std::copy_n(data, size, all.data() + offsets[this->RankValue]);
+    for (int rank = 0; rank < this->SizeValue; ++rank) {
+      auto* const part = reinterpret_cast<std::byte*>(all.data() + offsets[rank]);
+      ForPieces(sizes.second[rank] * sizeof(T), [&](std::uint64_t begin, int count) {
+        MPI_Ibcast(part + begin, count, MPI_BYTE, rank, this->Comm, &requests.emplace_back());
+      });
+    }
+  }
+  this->Wait(requests, buffers);
+  return std::move(all);
+}
+
+std::vector<std::string> BoundedCommunicator::AllGather(const std::string& text)
+{
+  std::vector<std::uint64_t> offsets;
+  const std::vector<char> all = this->GatherV<char>(text.data(), text.size(), MPI_CHAR, offsets);
+  std::vector<std::string> texts;
+  for (int rank = 0; rank < this->SizeValue; ++rank) {
+    texts.emplace_back(all.data() + offsets[rank], offsets[rank + 1] - offsets[rank]);
+  }
+  return texts;
+}
+
+std::vector<double> BoundedCommunicator::AllGather(const std::vector<double>& values)
+{
+  std::vector<std::uint64_t> offsets;
+  return this->GatherV<double>(values.data(), values.size(), MPI_DOUBLE, offsets);
+}
+
+std::vector<int> BoundedCommunicator::AllGather(const std::vector<int>& values)
+{
+  std::vector<std::uint64_t> offsets;
+  return this->GatherV<int>(values.data(), values.size(), MPI_INT, offsets);
+}
+
+/// One message a rank, as the sum of all lengths may be beyond MPI's numbers.
+std::vector<std::string> BoundedCommunicator::Gather(const std::string& text)
+{
+  std::vector<std::string> texts(this->SizeValue);
+  texts[0] = text;
+  std::vector<std::string> all;
+  this->Exchange(texts, all);
+  return this->RankValue == 0 ? std::move(all) : std::vector<std::string>();
+}
+
+void BoundedCommunicator::Exchange(std::vector<std::string>& texts, std::vector<std::string>& into)
+{
+  this->Meet();
+  std::vector<MPI_Request> requests(1);
+  std::pair<std::vector<std::uint64_t>, std::vector<std::uint64_t>> sizes;
+  for (const std::string& text : texts) {
+    sizes.first.push_back(text.size());
+  }
+  sizes.second.resize(this->SizeValue);
+  MPI_Ialltoall(
+      sizes.first.data(), 1, MPI_UINT64_T, sizes.second.data(), 1, MPI_UINT64_T, this->Comm, requests.data());
+  this->Wait(requests, sizes);
+  requests.clear();
+  std::pair<std::vector<std::string>, std::vector<std::string>> buffers{std::move(texts), std::move(into)};
+  auto& [out, in] = buffers;
+  in.resize(this->SizeValue);
+  for (int rank = 0; rank < this->SizeValue; ++rank) {
+    in[rank].resize(sizes.second[rank]);
+    ForPieces(sizes.second[rank], [&, &part = in[rank]](std::uint64_t begin, int count) {
+      MPI_Irecv(part.data() + begin, count, MPI_CHAR, rank, ValuesTag, this->Comm, &requests.emplace_back());
+    });
+  }
+  for (int rank = 0; rank < this->SizeValue; ++rank) {
+    ForPieces(sizes.first[rank], [&, &part = out[rank]](std::uint64_t begin, int count) {
+      MPI_Isend(part.data() + begin, count, MPI_CHAR, rank, ValuesTag, this->Comm, &requests.emplace_back());
+    });
+  }
+  this->Wait(requests, buffers);
+  texts = std::move(out);
+  into = std::move(in);
+}
+
+}  // namespace patchio::output

@@ -1,0 +1,74 @@
+// A communicator for the processes of a simulation in which every wait has a limit.
+#pragma once
+
+#include "Base/Communicator.h"
+#include "Write/IoMessages.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace patchio::output {
+
+/// The processes of an MPI communicator. Each wait polls MPI and ends with an Error after the limit: the
+/// Error says which ranks have not come, and in which call. Ranks that are in different calls get an Error as
+/// soon as they meet. After an Error all methods throw the same Error at once, on all ranks.
+///
+/// MPI may still use the buffers of a wait that was given up, so these buffers and MPI's communicator are
+/// never freed, on purpose.
+class BoundedCommunicator : public Communicator
+{
+public:
+  /// Collective: every rank of `comm` calls it. Duplicates `comm`. waitSeconds: the limit in the
+  /// configuration; a wait ends a little later, so that a rank that waited as long for the storage can still
+  /// tell the others. call: see Enter(). Throws Error when a rank does not come.
+  BoundedCommunicator(MPI_Comm comm, double waitSeconds, const std::string& call);
+  ~BoundedCommunicator() override;
+  BoundedCommunicator(const BoundedCommunicator&) = delete;
+  BoundedCommunicator& operator=(const BoundedCommunicator&) = delete;
+
+  /// Not collective: the call that the next methods belong to, such as "patchio_write", and what it is about,
+  /// such as "step 7". Ranks whose calls differ in their names are in different calls. Throws Error when a
+  /// wait was given up before.
+  void Enter(const std::string& call, const std::string& about = {});
+  /// Collective: returns when all ranks have entered the same call. All other methods do so first.
+  void Meet();
+  bool IsBroken() const { return !this->Fault.empty(); }
+
+  int Rank() const override { return this->RankValue; }
+  int Size() const override { return this->SizeValue; }
+  void Broadcast(std::vector<std::byte>& bytes) override;
+  std::vector<std::string> AllGather(const std::string& text) override;
+  std::vector<double> AllGather(const std::vector<double>& values) override;
+  std::vector<int> AllGather(const std::vector<int>& values) override;
+  std::vector<std::string> Gather(const std::string& text) override;
+  using Communicator::Exchange;
+  void Exchange(std::vector<std::string>& texts, std::vector<std::string>& into) override;
+  std::vector<double> Largest(const std::vector<double>& values) override;
+
+private:
+  template <typename Buffers>
+  void Wait(std::vector<MPI_Request>& requests, Buffers& buffers);
+  bool IsDone(std::vector<MPI_Request>& requests);
+  template <typename T>
+  std::vector<T> GatherV(
+      const T* data, std::size_t size, MPI_Datatype type, std::vector<std::uint64_t>& offsets);
+  bool HasNotices();
+  void WaitFor(const std::function<bool()>& done);
+  void GiveUp(double waited);
+  std::string Explain() const;
+  void Check() const;
+
+  MPI_Comm Comm = MPI_COMM_NULL;
+  int RankValue = 0, SizeValue = 1;
+  std::unique_ptr<Sends> Marks;
+  const double WaitSeconds;
+  Position Here;
+  bool Met = false;                ///< all ranks are in this call
+  std::map<int, Position> Others;  ///< by rank: those that have given up, too
+  std::string Fault;               ///< why no method works any more
+};
+
+}  // namespace patchio::output

@@ -1,0 +1,341 @@
+#include "Write/Declaration.h"
+
+#include "Base/ByteText.h"
+#include "Base/Bytes.h"
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
+#include "Catalog/CheckCatalog.h"
+#include "Catalog/Nesting.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace patchio::output {
+namespace {
+
+constexpr int LargestRatio = 1 << 10, LargestIndex = 1 << 30, MostComponents = 1 << 20;
+
+/// "Rank 3 declared its patch 0, on level 1,": patch i of all ranks, by rank. owners: their ranks.
+std::string TextOfPatch(const std::vector<DeclaredPatch>& all, const std::vector<int>& owners, int i)
+{
+  const auto first = std::lower_bound(owners.begin(), owners.end(), owners[i]) - owners.begin();
+  return fmt::format("Rank {} declared its patch {}, on level {},", owners[i], i - first, all[i].Level);
+}
+
+/// Throws Error for a box without cells, with too many of them, or with an axis that the grid lacks.
+void CheckBox(const std::vector<DeclaredPatch>& all, const std::vector<int>& owners, int i, int dimension)
+{
+  const DeclaredPatch& patch = all[i];
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::int32_t lower = patch.Lower[axis], upper = patch.Upper[axis];
+    if (axis < dimension ? lower > upper : lower != 0 || upper != 0) {
+      throw Error(fmt::format("{} with cells {} to {} along axis {}: expected {}.",
+          TextOfPatch(all, owners, i), lower, upper, axis,
+          axis < dimension ? "a last cell that is not before the first"
+                           : "0 to 0, because the grid does not have this axis"));
+    }
+    if (lower < -LargestIndex || upper > LargestIndex) {
+      throw Error(fmt::format("{} with cells {} to {} along axis {}: expected cells between {} and {}.",
+          TextOfPatch(all, owners, i), lower, upper, axis, -LargestIndex, LargestIndex));
+    }
+  }
+  const Box box{patch.Lower, patch.Upper};
+  if (const char* const fault = FaultOfBox(dimension, box)) {
+    throw Error(fmt::format(
+        "{} with {}, {}. Divide it into several patches.", TextOfPatch(all, owners, i), fault, TextOf(box)));
+  }
+}
+
+/// Throws Error where two patches of a level share a cell.
+void CheckOverlaps(const Catalog& data)
+{
+  if (const auto overlap = FindOverlap(data)) {
+    const Patch &one = data.Patches[overlap->first], &two = data.Patches[overlap->second];
+    throw Error(
+        fmt::format("Patches of a level must not overlap, but on level {} rank {} has the cells {}, and "
+                    "rank {} the cells {}.",
+            one.Level, one.Writer, TextOf(one.Cells), two.Writer, TextOf(two.Cells)));
+  }
+}
+
+}  // namespace
+
+void Declaration::SetGrid(
+    int dimension, const Double3& origin, const Double3& spacing, const std::vector<Int3>& ratios)
+{
+  if (dimension < 2 || dimension > 3) {
+    throw Error(fmt::format(
+        "The dimension of a grid must be 2 or 3 (an axis may be a single cell wide), not {}.", dimension));
+  }
+  if (ratios.empty()) {
+    throw Error("A grid must have at least 1 level, not 0.");
+  }
+  for (int axis = 0; axis < dimension; ++axis) {
+    if (!std::isfinite(origin[axis]) || !std::isfinite(spacing[axis]) || spacing[axis] <= 0) {
+      throw Error(fmt::format(
+          "The grid has the origin {} and the spacing {} along axis {}: expected a finite origin, and a "
+          "finite spacing above 0.",
+          origin[axis], spacing[axis], axis));
+    }
+  }
+  this->All.Dimension = dimension;
+  this->All.Origin = origin;
+  this->All.Patches.clear();
+  this->All.Levels.clear();
+  this->Own.clear();
+  this->ByRank.clear();
+  this->Levels.clear();
+  Double3 size = spacing;
+  for (const Int3& ratio : ratios) {
+    Level level;
+    level.Ratio = this->Levels.empty() ? Int3{1, 1, 1} : ratio;
+    for (int axis = 0; axis < 3; ++axis) {
+      if (level.Ratio[axis] < 1 || level.Ratio[axis] > (axis < dimension ? LargestRatio : 1)) {
+        throw Error(fmt::format("Level {} has the ratio {} to the coarser level along axis {}: expected {}.",
+            this->Levels.size(), level.Ratio[axis], axis,
+            axis < dimension ? fmt::format("1 to {}", LargestRatio)
+                             : "1, because the grid does not have this axis"));
+      }
+      size[axis] /= level.Ratio[axis];
+    }
+    level.Spacing = size;
+    this->Levels.push_back(level);
+  }
+}
+
+void Declaration::SetPatches(Communicator& ranks, const std::vector<DeclaredPatch>& mine)
+{
+  const std::vector<int> counts = ranks.AllGather(std::vector<int>{static_cast<int>(mine.size())});
+  const std::vector<DeclaredPatch> all = GatherValues(ranks, mine);
+  if (all.empty()) {
+    throw Error("Declare at least one patch on some rank: no rank has declared any.");
+  }
+  std::vector<int> order(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    order[i] = static_cast<int>(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return all[a].Level < all[b].Level; });
+  std::vector<int> owners;
+  for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+    owners.insert(owners.end(), counts[rank], static_cast<int>(rank));
+  }
+  Catalog data = this->All;
+  data.Patches.clear();
+  data.Levels.clear();
+  std::vector<int> places(all.size());
+  for (const int i : order) {
+    const DeclaredPatch& declared = all[i];
+    if (declared.Level < 0 || declared.Level >= static_cast<int>(this->Levels.size())) {
+      throw Error(fmt::format(
+          "{} of a grid with {} levels, counted from 0.", TextOfPatch(all, owners, i), this->Levels.size()));
+    }
+    CheckBox(all, owners, i, data.Dimension);
+    while (static_cast<int>(data.Levels.size()) <= declared.Level) {
+      data.Levels.push_back(this->Levels[data.Levels.size()]);
+      data.Levels.back().FirstPatch = static_cast<int>(data.Patches.size());
+    }
+    places[i] = static_cast<int>(data.Patches.size());
+    Patch& patch = data.Patches.emplace_back();
+    patch.Cells = {declared.Lower, declared.Upper};
+    patch.Level = declared.Level;
+    patch.Number = data.Levels.back().PatchCount++;
+    patch.Writer = owners[i];
+  }
+  data.ResetPresence();
+  const std::string fault = CatchError([&] { CheckCatalog(data); });
+  if (!fault.empty()) {
+    throw Error("The declared patches cannot be written. " + fault);
+  }
+  CheckOverlaps(data);
+  const auto first = std::find(owners.begin(), owners.end(), ranks.Rank()) - owners.begin();
+  this->Own.assign(places.begin() + first, places.begin() + first + static_cast<std::ptrdiff_t>(mine.size()));
+  this->All = std::move(data);
+  this->SortByRank(ranks.Size());
+}
+
+std::vector<std::string> Declaration::Names() const
+{
+  std::vector<std::string> names;
+  for (const DeclaredVariable& variable : this->Declared) {
+    names.push_back(variable.Name);
+  }
+  return names;
+}
+
+const std::vector<int>& Declaration::PatchesOf(int rank) const
+{
+  static const std::vector<int> none;  // before patches are declared
+  return rank < static_cast<int>(this->ByRank.size()) ? this->ByRank[rank] : none;
+}
+
+void Declaration::SortByRank(int ranks)
+{
+  this->ByRank.assign(ranks, {});
+  for (std::size_t p = 0; p < this->All.Patches.size(); ++p) {
+    this->ByRank[this->All.Patches[p].Writer].push_back(static_cast<int>(p));
+  }
+}
+
+void Declaration::AddVariable(const DeclaredVariable& variable)
+{
+  if (variable.Name.empty()) {
+    throw Error(fmt::format(
+        "Variable {} has an empty name. Give each variable a unique name.", this->Declared.size()));
+  }
+  if (this->All.FindVariable(variable.Name) >= 0) {
+    throw Error(fmt::format(
+        "The variable name '{}' is used twice. Give each variable a unique name.", PlainText(variable.Name)));
+  }
+  const int least = *std::min_element(variable.Ghosts.begin(), variable.Ghosts.end());
+  const std::string name = PlainText(variable.Name);
+  if (variable.Components < 1 || variable.Components > MostComponents) {
+    throw Error(fmt::format(
+        "Variable '{}' has {} components: expected 1 to {}.", name, variable.Components, MostComponents));
+  }
+  const int most = *std::max_element(variable.Ghosts.begin(), variable.Ghosts.end());
+  if (least < 0 || most > MostGhosts) {
+    throw Error(fmt::format(
+        "Variable '{}' has {} ghost layers: expected 0 to {}.", name, least < 0 ? least : most, MostGhosts));
+  }
+  Variable& entry = this->All.Variables.emplace_back();
+  entry.Name = variable.Name;
+  entry.LongName = variable.LongName;
+  entry.Components = variable.Components;
+  entry.Center = variable.Center;
+  this->Declared.push_back(variable);
+}
+
+std::vector<std::string> Declaration::Lines() const
+{
+  const auto three = [](const auto& values) { return fmt::format("({})", fmt::join(values, ", ")); };
+  std::vector<std::string> lines{fmt::format("a grid with {} dimensions", this->All.Dimension),
+      "the origin " + three(this->All.Origin), fmt::format("{} levels", this->Levels.size()),
+      fmt::format("{} patches on all ranks", this->All.Patches.size())};
+  for (const Level& level : this->Levels) {
+    lines.push_back(fmt::format("level {} with cells of {} and the ratio {}", &level - this->Levels.data(),
+        three(level.Spacing), three(level.Ratio)));
+  }
+  for (const DeclaredVariable& variable : this->Declared) {
+    lines.push_back(fmt::format("variable {} '{}' of type {} with {} at {}",
+        &variable - this->Declared.data(), PlainText(variable.Name), NameOf(variable.Type),
+        CountText(variable.Components, "component"), variable.Center == Centering::Node ? "nodes" : "cells"));
+  }
+  return lines;
+}
+
+void Declaration::CheckGrid() const
+{
+  if (this->Levels.empty()) {
+    throw Error("Call patchio_grid() before patchio_patches(): patches were declared before the grid.");
+  }
+}
+
+std::array<std::int64_t, 3> Declaration::DimsOf(int variable, int patch, bool ghosts) const
+{
+  const DeclaredVariable& info = this->Declared[variable];
+  return this->All.ArrayDims(patch, info.Center, ghosts ? info.Ghosts : Int3{0, 0, 0});
+}
+
+std::uint64_t Declaration::BytesOf(int variable, int patch) const
+{
+  const auto dims = this->DimsOf(variable, patch, false);
+  const DeclaredVariable& info = this->Declared[variable];
+  return static_cast<std::uint64_t>(dims[0] * dims[1] * dims[2]) * info.Components * SizeOf(info.Type);
+}
+
+void Declaration::CopyInside(int variable, int patch, const void* from, void* to) const
+{
+  const auto inner = this->DimsOf(variable, patch, false), outer = this->DimsOf(variable, patch, true);
+  if (inner == outer) {
+    std::memcpy(to, from, this->BytesOf(variable, patch));
+    return;
+  }
+  const DeclaredVariable& info = this->Declared[variable];
+  const std::size_t value = info.Components * SizeOf(info.Type);
+  const auto* source = static_cast<const std::byte*>(from);
+  auto* target = static_cast<std::byte*>(to);
+  std::array<std::int64_t, 3> layers;  // none along axes that the grid lacks
+  for (int axis = 0; axis < 3; ++axis) {
+    layers[axis] = (outer[axis] - inner[axis]) / 2;
+  }
+  for (std::int64_t k = 0; k < inner[2]; ++k) {
+    for (std::int64_t j = 0; j < inner[1]; ++j) {
+      const std::int64_t row = ((k + layers[2]) * outer[1] + j + layers[1]) * outer[0] + layers[0];
+      std::memcpy(target, source + row * value, inner[0] * value);
+      target += inner[0] * value;
+    }
+  }
+}
+
+std::vector<std::byte> Declaration::Encode() const
+{
+  ByteWriter out;
+  out.Put(this->All.Dimension);
+  out.Put(this->All.Origin);
+  out.Put(this->All.Levels);
+  out.Put(this->All.Patches);
+  out.Put(this->ByRank.size());
+  out.Put(this->Declared.size());
+  for (const DeclaredVariable& variable : this->Declared) {
+    out.Put(variable.Name);
+    out.Put(variable.LongName);
+    out.Put(variable.Type);
+    out.Put(variable.Components);
+    out.Put(variable.Center);
+  }
+  return out.Take();
+}
+
+Declaration Declaration::Decode(const std::vector<std::byte>& bytes)
+{
+  ByteReader in(bytes);
+  Declaration result;
+  in.Get(result.All.Dimension);
+  in.Get(result.All.Origin);
+  in.Get(result.All.Levels);
+  in.Get(result.All.Patches);
+  const auto ranks = in.Get<std::size_t>();
+  for (auto left = in.Get<std::size_t>(); left > 0; --left) {
+    DeclaredVariable variable;
+    in.Get(variable.Name);
+    in.Get(variable.LongName);
+    in.Get(variable.Type);
+    in.Get(variable.Components);
+    in.Get(variable.Center);
+    result.AddVariable(variable);
+  }
+  result.All.ResetPresence();
+  result.SortByRank(static_cast<int>(ranks));
+  return result;
+}
+
+void CheckSameOnAllRanks(Communicator& ranks, const std::vector<std::pair<std::int64_t, double>>& steps,
+    const Declaration& declared)
+{
+  std::vector<std::string> lines;
+  for (const auto& [number, time] : steps) {
+    lines.insert(lines.end(), {fmt::format("step {}", number), fmt::format("the time {}", time)});
+  }
+  const std::vector<std::string> more = declared.Lines();
+  lines.insert(lines.end(), more.begin(), more.end());
+  const auto difference = CompareLines(ranks, lines);
+  if (!difference) {
+    return;
+  }
+  const std::vector<std::string>& first = difference->First;
+  std::size_t step = std::min(difference->Line, first.size() - 1);
+  while (step > 0 && first[step].rfind("step ", 0) != 0) {
+    --step;
+  }
+  const auto textOf = [line = difference->Line](const std::vector<std::string>& all) {
+    return line < all.size() ? all[line] : std::string("no further variable");
+  };
+  throw Error(fmt::format("Step {} differs between ranks: rank 0 has {}, but rank {} has {}.",
+      first[step].substr(5), textOf(first), difference->Rank, textOf(difference->Other)));
+}
+
+}  // namespace patchio::output

@@ -1,0 +1,116 @@
+#include "Write/FloatFile.h"
+
+#include "Base/Error.h"
+#include "Catalog/CheckCatalog.h"
+#include "Write/Sensor.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace fs = std::filesystem;
+
+namespace patchio::output {
+namespace {
+
+template <typename T>
+void CopyFloats(const void* from, std::size_t first, std::int64_t count, float* to)
+{
+  const T* values = static_cast<const T*>(from) + first;
+  std::transform(values, values + count, to, [](T value) { return static_cast<float>(value); });
+}
+
+/// Returns the variables, the cells, the origin and the spacing of a step, one line each.
+std::vector<std::string> LinesOf(const Catalog& step)
+{
+  std::vector<std::string> names;
+  for (const Variable& variable : step.Variables) {
+    names.push_back(PlainText(variable.Name));
+  }
+  return {fmt::format("the variables {}", fmt::join(names, ", ")), "the cells " + TextOf(GridOf(step)),
+      fmt::format("the origin ({})", fmt::join(step.Origin, ", ")),
+      fmt::format("the spacing ({})", fmt::join(step.Levels[0].Spacing, ", "))};
+}
+
+}  // namespace
+
+void CopyFloats(ElementType type, const void* from, std::size_t first, std::int64_t count, float* to)
+{
+  switch (type) {
+    case ElementType::Float32:
+      return CopyFloats<float>(from, first, count, to);
+    case ElementType::Float64:
+      return CopyFloats<double>(from, first, count, to);
+    case ElementType::Int8:
+      return CopyFloats<std::int8_t>(from, first, count, to);
+    case ElementType::Int16:
+      return CopyFloats<std::int16_t>(from, first, count, to);
+    case ElementType::Int32:
+      return CopyFloats<std::int32_t>(from, first, count, to);
+    case ElementType::Int64:
+      return CopyFloats<std::int64_t>(from, first, count, to);
+    case ElementType::UInt8:
+      return CopyFloats<std::uint8_t>(from, first, count, to);
+    case ElementType::UInt16:
+      return CopyFloats<std::uint16_t>(from, first, count, to);
+    case ElementType::UInt32:
+      return CopyFloats<std::uint32_t>(from, first, count, to);
+    case ElementType::UInt64:
+      return CopyFloats<std::uint64_t>(from, first, count, to);
+  }
+}
+
+void ClearPlace(const std::string& path, bool overwrite, const std::string& kind,
+    const std::function<bool()>& isReplaceable)
+{
+  std::error_code ignored;
+  const fs::file_status there = fs::symlink_status(path, ignored);
+  if (fs::exists(there)) {
+    if (!overwrite) {
+      throw FileError(path, "an unused path", "an existing file",
+          "Choose another path, or set \"overwrite\" in the output configuration");
+    }
+    const auto require = [&](bool holds, const char* found) {
+      if (!holds) {
+        throw FileError(path, fmt::format("{}, which \"overwrite\" replaces", kind), found,
+            "Remove it, or choose another path");
+      }
+    };
+    require(!fs::is_symlink(there), "a symbolic link");
+    require(fs::is_regular_file(there), "no file");
+    require(fs::file_size(path, ignored) == 0 || isReplaceable(), "a file of another kind");
+    fs::remove(path, ignored);
+  }
+  if (fs::path(path).has_parent_path()) {
+    fs::create_directories(fs::path(path).parent_path(), ignored);
+  }
+}
+
+void AlikeSteps::Check(const Catalog& step) const
+{
+  if (this->IsEmpty()) {
+    return;
+  }
+  if (step.Step <= this->Last) {
+    throw FileError(this->Path, fmt::format("a step after step {}", this->Last),
+        fmt::format("step {}", step.Step), "Write each step once, in the order of the numbers");
+  }
+  const std::vector<std::string> lines = LinesOf(step);
+  const auto [first, other] = std::mismatch(this->First.begin(), this->First.end(), lines.begin());
+  if (first != this->First.end()) {
+    throw FileError(this->Path, fmt::format("{} at all steps, as at the first one", *first),
+        fmt::format("{} at step {}", *other, step.Step), "Write this channel as a container");
+  }
+}
+
+void AlikeSteps::Add(const Catalog& step)
+{
+  if (this->IsEmpty()) {
+    this->First = LinesOf(step);
+  }
+  this->Last = step.Step;
+}
+
+}  // namespace patchio::output

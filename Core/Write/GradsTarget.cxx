@@ -1,0 +1,381 @@
+#include "Write/Target.h"
+
+#include "Base/Error.h"
+#include "Base/PlainFile.h"
+#include "Base/ReplaceFile.h"
+#include "Base/RunOnAllRanks.h"
+#include "Formats/Container/StepLayout.h"
+#include "Io/RunTasksOrThrow.h"
+#include "Write/FloatFile.h"
+#include "Write/Sensor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+namespace fs = std::filesystem;
+
+namespace patchio::output {
+namespace {
+
+/// GrADS takes this number for no value.
+constexpr float Undefined = -9.99e33F;
+constexpr const char* UndefinedText = "-9.99e33";
+/// Planes that a rank puts together at a time, and of them in a request.
+constexpr std::uint64_t TurnBytes = 8 << 20, RequestBytes = 1 << 20;
+
+/// The same in lower case, as GrADS takes it.
+std::string NameForGrads(const std::string& name)
+{
+  std::string lower = name;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const bool fits =
+      lower.size() <= 15 && std::isalpha(static_cast<unsigned char>(lower[0])) &&
+      std::all_of(lower.begin(), lower.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+  if (!fits || lower == "endvars") {
+    throw Error(
+        fmt::format("The name '{}' is invalid in GrADS. Use at most 15 letters and digits, beginning "
+                    "with a letter, and not ENDVARS, which ends the list of variables.",
+            PlainText(name)));
+  }
+  return lower;
+}
+
+/// The horizontal planes of a step in the order of the file, by variable and then by height, and what each
+/// rank has of them.
+class Planes
+{
+public:
+  Planes(const container::StepToWrite& step, const Box& cells, int ranks)
+      : Step(step), Cells(cells), PatchesOf(ranks)
+  {
+    for (std::size_t p = 0; p < step.Data.Patches.size(); ++p) {
+      this->PatchesOf[step.Data.Patches[p].Writer].push_back(static_cast<int>(p));
+    }
+  }
+
+  std::size_t Count() const { return this->Step.Data.Variables.size() * this->Cells.Width(2); }
+  std::int64_t Values() const { return this->Cells.Width(0) * this->Cells.Width(1); }
+
+  /// Calls visit(plane, variable, patch, layer of the patch) for what a rank has of some planes, in an order
+  /// that sender and receiver share.
+  template <typename Visit>
+  void ForPieces(int rank, std::size_t begin, std::size_t end, Visit visit) const
+  {
+    for (std::size_t plane = begin; plane < end; ++plane) {
+      const std::int64_t z = this->Cells.Lower[2] + static_cast<std::int64_t>(plane % this->Cells.Width(2));
+      for (const int p : this->PatchesOf[rank]) {
+        const Box& patch = this->Step.Data.Patches[p].Cells;
+        if (z >= patch.Lower[2] && z <= patch.Upper[2]) {
+          visit(plane, static_cast<int>(plane / this->Cells.Width(2)), patch, p, z - patch.Lower[2]);
+        }
+      }
+    }
+  }
+
+private:
+  const container::StepToWrite& Step;
+  const Box Cells;
+  std::vector<std::vector<int>> PatchesOf;
+};
+
+class GradsTarget : public Target
+{
+public:
+  GradsTarget(Communicator& ranks, const Channel& channel)
+      : Ranks(ranks),
+        What(channel),
+        Descriptor(channel.Path),
+        DataPath(fs::path(channel.Path).replace_extension(".dat").string()),
+        Alike(channel.Path)
+  {
+  }
+
+  std::unique_ptr<StepOnItsWay> Prepare(container::StepToWrite step) override
+  {
+    return std::make_unique<Step>(*this, std::move(step));
+  }
+  void Lose(std::int64_t step) override { this->Lost.Add(step); }
+
+private:
+  class Step : public StepOnItsWay
+  {
+  public:
+    Step(GradsTarget& into, container::StepToWrite step) : Into(into), What(std::move(step)) {}
+    void Write(const std::vector<container::PatchValues>& mine, int threads) override
+    {
+      this->Into.WriteStep(this->What, mine, threads);
+    }
+
+  private:
+    GradsTarget& Into;
+    const container::StepToWrite What;
+  };
+
+  void Open();
+  void WriteStep(
+      const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads);
+  void TryToWrite(
+      const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads);
+  void FillLost(std::size_t steps, std::uint64_t bytes, int threads);
+  void MakeFile(bool overwrite) const;
+  bool IsDescribed() const;
+  std::string DataLine() const { return "DSET ^" + fs::path(this->DataPath).filename().string(); }
+  void Check(const container::StepToWrite& step);
+  void WriteValues(const Planes& planes, std::size_t place, const container::StepToWrite& step,
+      const std::vector<container::PatchValues>& mine, int threads);
+  void WritePlanes(const Planes& planes, std::size_t place, std::size_t begin, std::size_t end,
+      const std::vector<std::string>& texts, int threads) const;
+  void CheckKept(std::uint64_t bytes);
+  void Describe(const Catalog& data, std::size_t steps) const;
+
+  Communicator& Ranks;
+  const Channel& What;
+  const std::string Descriptor, DataPath;
+  std::unique_ptr<PlainFile> File;  ///< from the first step on
+  std::size_t Steps = 0;            ///< that are in the file, with lost ones
+  AlikeSteps Alike;
+  LostSteps Lost;
+  Box Cells;
+  std::vector<std::string> Names;
+};
+
+/// Collective.
+void GradsTarget::Open()
+{
+  RunOnAllRanks(this->Ranks, [&] {
+    if (this->Ranks.Rank() == 0) {
+      this->MakeFile(this->What.Overwrite);
+    }
+  });
+  RunOnAllRanks(this->Ranks,
+      [&] { this->File = std::make_unique<PlainFile>(this->DataPath, PlainFile::Purpose::Update); });
+}
+
+void GradsTarget::WriteStep(
+    const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads)
+{
+  this->Alike.Check(step.Data);
+  const std::string fault = CatchError([&] { this->TryToWrite(step, mine, threads); });
+  if (!fault.empty()) {
+    this->Lose(step.Data.Step);
+    throw Error(fault);
+  }
+  this->Alike.Add(step.Data);
+}
+
+void GradsTarget::TryToWrite(
+    const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads)
+{
+  this->Check(step);
+  if (!this->File) {
+    this->Open();
+  }
+  const Planes planes(step, this->Cells, this->Ranks.Size());
+  const std::size_t bytes = planes.Count() * planes.Values() * sizeof(float);
+  this->CheckKept(this->Steps * bytes);
+  const std::size_t lost = this->Lost.Before(step.Data.Step).size();
+  this->FillLost(lost, bytes, threads);
+  const std::size_t place = this->Steps + lost;
+  this->WriteValues(planes, place, step, mine, threads);
+  RunOnAllRanks(this->Ranks, [&] {
+    if (this->Ranks.Rank() == 0) {
+      this->Describe(step.Data, place + 1);
+    }
+  });
+  this->Steps = place + 1;
+  this->Lost.Forget(step.Data.Step);
+}
+
+/// Collective. Throws Error unless the data file still has the bytes of all steps so far.
+void GradsTarget::CheckKept(std::uint64_t bytes)
+{
+  RunOnAllRanks(this->Ranks, [&] {
+    const std::uint64_t found = this->Ranks.Rank() == 0 ? this->File->Size() : bytes;
+    if (found < bytes) {
+      throw FileError(this->DataPath, fmt::format("{} bytes, as this run has written", bytes),
+          fmt::format("{}", found), "Do not change a file before the run that writes it has ended");
+    }
+  });
+}
+
+/// Collective: writes undefined values for `steps` lost steps, so that later steps keep their dates. bytes:
+/// the size of a step.
+void GradsTarget::FillLost(std::size_t steps, std::uint64_t bytes, int threads)
+{
+  RunOnAllRanks(this->Ranks, [&] {
+    const std::vector<float> none(RequestBytes / sizeof(float), Undefined);
+    const std::uint64_t before = this->Steps * bytes, all = this->Ranks.Rank() == 0 ? steps * bytes : 0;
+    RunTasksOrThrow((all + RequestBytes - 1) / RequestBytes, threads, [&](std::size_t task) {
+      const std::uint64_t offset = task * RequestBytes;
+      this->File->Write(before + offset, none.data(), std::min(RequestBytes, all - offset));
+    });
+  });
+}
+
+/// Whether the descriptor names the data file, as those do that this class writes.
+bool GradsTarget::IsDescribed() const
+{
+  std::error_code ignored;
+  if (!fs::is_regular_file(this->Descriptor, ignored)) {
+    return false;
+  }
+  const std::string line = this->DataLine() + "\n";
+  std::string begin(line.size(), '\0');
+  std::ifstream file(this->Descriptor, std::ios::binary);
+  return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == line;
+}
+
+void GradsTarget::MakeFile(bool overwrite) const
+{
+  const bool isOurs = this->IsDescribed();
+  // The data file is refused before the descriptor is removed.
+  ClearPlace(this->DataPath, overwrite, "the data file of " + this->Descriptor, [&] { return isOurs; });
+  ClearPlace(
+      this->Descriptor, overwrite, "a descriptor with the line " + this->DataLine(), [&] { return isOurs; });
+  // A run that ends within its first step leaves files that the next run may replace.
+  ReplaceFile(this->Descriptor, this->DataLine() + "\n");
+  PlainFile(this->DataPath, PlainFile::Purpose::Create);
+}
+
+/// Throws Error if the format grads does not support the step.
+void GradsTarget::Check(const container::StepToWrite& step)
+{
+  const Catalog& data = step.Data;
+  const auto require = [&](bool holds, const std::string& expected, const std::string& found) {
+    if (!holds) {
+      throw FileError(this->Descriptor, expected, found, "Write this channel as a container");
+    }
+  };
+  require(data.Levels.size() == 1, "a grid with one level", fmt::format("{}", data.Levels.size()));
+  const Box cells = GridOf(data);
+  std::int64_t all = 0;
+  for (const Patch& patch : data.Patches) {
+    all += patch.Cells.Cells();
+  }
+  require(all == cells.Cells(), fmt::format("patches that fill a box of {} cells", cells.Cells()),
+      fmt::format("patches of {}", all));
+  std::vector<std::string> names;
+  for (std::size_t v = 0; v < data.Variables.size(); ++v) {
+    const Variable& variable = data.Variables[v];
+    const std::string name = NameForGrads(variable.Name);
+    require(variable.Components == 1 && variable.Center == Centering::Cell, "scalars at the centres of cells",
+        fmt::format("variable '{}'", PlainText(variable.Name)));
+    require(step.Types[v] != ElementType::Int64, "values of float, double or int32",
+        fmt::format("int64 for '{}'", name));
+    require(std::count(names.begin(), names.end(), name) == 0, "names that differ not only in case", name);
+    for (std::size_t p = 0; p < data.Patches.size(); ++p) {
+      require(data.PresenceOf(static_cast<int>(v), static_cast<int>(p)) == Presence::Stored,
+          fmt::format("values of '{}' on all patches", name), fmt::format("no values on patch {}", p));
+    }
+    names.push_back(name);
+  }
+  this->Names = names;
+  this->Cells = cells;
+}
+
+/// Collective. Ranks give each other what they have of some planes, so that each rank has whole planes that
+/// follow each other and writes them in one go; then of some more planes, which bounds what is in memory.
+/// place: of the step in the file.
+void GradsTarget::WriteValues(const Planes& planes, std::size_t place, const container::StepToWrite& step,
+    const std::vector<container::PatchValues>& mine, int threads)
+{
+  std::map<std::array<int, 2>, const void*> values;
+  for (const container::PatchValues& one : mine) {
+    values[{one.Variable, one.Patch}] = one.Values;
+  }
+  const std::size_t some = std::max<std::size_t>(1, TurnBytes / (planes.Values() * sizeof(float)));
+  std::string fault;
+  for (std::size_t first = 0; first < planes.Count(); first += some * this->Ranks.Size()) {
+    const auto part = [&](int rank) {
+      return std::pair(
+          std::min(planes.Count(), first + some * rank), std::min(planes.Count(), first + some * (rank + 1)));
+    };
+    std::vector<std::string> texts;
+    for (int rank = 0; rank < this->Ranks.Size(); ++rank) {
+      std::vector<float> floats;
+      planes.ForPieces(this->Ranks.Rank(), part(rank).first, part(rank).second,
+          [&](std::size_t, int variable, const Box& patch, int p, std::int64_t layer) {
+            const std::int64_t count = patch.Width(0) * patch.Width(1);
+            floats.resize(floats.size() + count);
+            CopyFloats(step.Types[variable], values.at({variable, p}), layer * count, count,
+                floats.data() + floats.size() - count);
+          });
+      texts.push_back(TextOfValues(floats));
+    }
+    texts = this->Ranks.Exchange(std::move(texts));
+    const auto [begin, end] = part(this->Ranks.Rank());
+    const std::string problem = CatchError(
+        [&, begin = begin, end = end] { this->WritePlanes(planes, place, begin, end, texts, threads); });
+    fault = fault.empty() ? problem : fault;
+  }
+  RunOnAllRanks(this->Ranks, [&] {
+    if (!fault.empty()) {
+      throw Error(fault);
+    }
+    this->File->Flush();
+  });
+}
+
+/// texts: of all ranks.
+void GradsTarget::WritePlanes(const Planes& planes, std::size_t place, std::size_t begin, std::size_t end,
+    const std::vector<std::string>& texts, int threads) const
+{
+  std::vector<float> whole((end - begin) * planes.Values());
+  for (int rank = 0; rank < this->Ranks.Size(); ++rank) {
+    const char* next = texts[rank].data();
+    planes.ForPieces(rank, begin, end, [&](std::size_t plane, int, const Box& patch, int, std::int64_t) {
+      const std::int64_t row = this->Cells.Width(0), bytes = patch.Width(0) * sizeof(float);
+      float* to = &whole[(plane - begin) * planes.Values()] + patch.Lower[0] - this->Cells.Lower[0];
+      for (std::int64_t y = patch.Lower[1]; y <= patch.Upper[1]; ++y, next += bytes) {
+        std::memcpy(to + (y - this->Cells.Lower[1]) * row, next, bytes);
+      }
+    });
+  }
+  const std::uint64_t bytes = whole.size() * sizeof(float);
+  const std::uint64_t before = (place * planes.Count() + begin) * planes.Values() * sizeof(float);
+  RunTasksOrThrow((bytes + RequestBytes - 1) / RequestBytes, threads, [&](std::size_t task) {
+    const std::uint64_t offset = task * RequestBytes;
+    this->File->Write(before + offset, reinterpret_cast<const std::byte*>(whole.data()) + offset,
+        std::min(RequestBytes, bytes - offset));
+  });
+}
+
+/// The descriptor names the steps that are complete, so that readers see no others.
+void GradsTarget::Describe(const Catalog& data, std::size_t steps) const
+{
+  const char axes[] = {'x', 'y', 'z'};
+  const Level& level = data.Levels[0];
+  std::string text =
+      this->DataLine() + fmt::format("\nTITLE PatchIO\nOPTIONS little_endian\nUNDEF {}\n", UndefinedText);
+  for (int axis = 0; axis < 3; ++axis) {
+    const double first = data.Origin[axis] + (this->Cells.Lower[axis] + 0.5) * level.Spacing[axis];
+    text += fmt::format("{}DEF {} LINEAR {} {}\n", static_cast<char>(std::toupper(axes[axis])),
+        this->Cells.Width(axis), axis < data.Dimension ? first : 0.0,
+        axis < data.Dimension ? level.Spacing[axis] : 1.0);
+  }
+  text += fmt::format(
+      "TDEF {} LINEAR {} {}\nVARS {}\n", steps, this->What.Start, this->What.Interval, this->Names.size());
+  for (std::size_t v = 0; v < this->Names.size(); ++v) {
+    const std::string& words = data.Variables[v].LongName;
+    text += fmt::format("{} {} 99 {}\n", this->Names[v], this->Cells.Width(2),
+        PlainText(words.empty() ? data.Variables[v].Name : words));
+  }
+  text += "ENDVARS\n";
+  ReplaceFile(this->Descriptor, text);
+}
+
+}  // namespace
+
+std::unique_ptr<Target> MakeGradsTarget(Communicator& ranks, const Channel& channel)
+{
+  return std::make_unique<GradsTarget>(ranks, channel);
+}
+
+}  // namespace patchio::output

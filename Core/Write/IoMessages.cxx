@@ -1,0 +1,134 @@
+#include "Write/IoMessages.h"
+
+#include "Base/Bytes.h"
+#include "Base/Communicator.h"
+#include "Base/Stopwatch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+namespace patchio::output {
+namespace {
+
+constexpr int MostMicroseconds = 200;
+
+/// begin(data, count, request) for pieces that MPI can count.
+template <typename Begin>
+std::vector<MPI_Request> RequestsFor(const Buffer& bytes, Begin begin)
+{
+  std::vector<MPI_Request> requests;
+  ForPieces(bytes.Size(),
+      [&](std::uint64_t done, int count) { begin(bytes.Data() + done, count, &requests.emplace_back()); });
+  return requests;
+}
+
+bool AreComplete(std::vector<MPI_Request>& requests)
+{
+  int complete = 0;
+  MPI_Testall(static_cast<int>(requests.size()), requests.data(), &complete, MPI_STATUSES_IGNORE);
+  return complete != 0;
+}
+
+}  // namespace
+
+Sends::~Sends()
+{
+  if (!this->Test()) {
+    new std::vector<One>(std::move(this->Pending));
+  }
+}
+
+void Sends::Add(Buffer bytes, int to, MessageTag tag, bool taken)
+{
+  One& one = this->Pending.emplace_back();
+  one.Bytes = std::move(bytes);
+  one.Requests = RequestsFor(one.Bytes, [&](const std::byte* data, int count, MPI_Request* request) {
+    taken ? MPI_Issend(data, count, MPI_BYTE, to, tag, this->Comm, request)
+          : MPI_Isend(data, count, MPI_BYTE, to, tag, this->Comm, request);
+  });
+  this->MostBytes = std::max(this->MostBytes, this->Bytes());
+}
+
+template <typename Message>
+void Sends::Add(Message message, int to, MessageTag tag, bool taken)
+{
+  ByteWriter out;
+  out.Put(message.Fields());
+  const std::vector<std::byte> bytes = out.Take();
+  Buffer buffer(bytes.size());
+  std::memcpy(buffer.Data(), bytes.data(), bytes.size());
+  this->Add(std::move(buffer), to, tag, taken);
+}
+
+bool Sends::Test()
+{
+  this->Pending.erase(std::remove_if(this->Pending.begin(), this->Pending.end(),
+                          [](One& one) { return AreComplete(one.Requests); }),
+      this->Pending.end());
+  return this->Pending.empty();
+}
+
+std::uint64_t Sends::Bytes() const
+{
+  std::uint64_t bytes = 0;
+  for (const One& one : this->Pending) {
+    bytes += one.Bytes.Size();
+  }
+  return bytes;
+}
+
+std::vector<MPI_Request> BeginReceive(MPI_Comm comm, const Buffer& into, int from)
+{
+  return RequestsFor(into, [&](std::byte* data, int count, MPI_Request* request) {
+    MPI_Irecv(data, count, MPI_BYTE, from, ValuesTag, comm, request);
+  });
+}
+
+template <typename Message>
+bool Take(MPI_Comm comm, MessageTag tag, Message& message, int& from)
+{
+  int there = 0, count = 0;
+  MPI_Status status;
+  MPI_Iprobe(from, tag, comm, &there, &status);
+  if (!there) {
+    return false;
+  }
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  std::vector<std::byte> bytes(count);
+  MPI_Recv(bytes.data(), count, MPI_BYTE, status.MPI_SOURCE, tag, comm, MPI_STATUS_IGNORE);
+  ByteReader in(bytes);
+  message = {};
+  from = status.MPI_SOURCE;
+  in.Get(message.Fields());
+  return true;
+}
+
+template void Sends::Add(Order, int, MessageTag, bool);
+template void Sends::Add(Mark, int, MessageTag, bool);
+template void Sends::Add(Position, int, MessageTag, bool);
+template bool Take(MPI_Comm, MessageTag, Order&, int&);
+template bool Take(MPI_Comm, MessageTag, Mark&, int&);
+template bool Take(MPI_Comm, MessageTag, Position&, int&);
+
+void Nap::Rest()
+{
+  std::this_thread::sleep_for(std::chrono::microseconds(this->Microseconds));
+  this->Microseconds = std::min(2 * this->Microseconds, MostMicroseconds);
+}
+
+bool Await(double seconds, const std::function<bool()>& holds)
+{
+  const Stopwatch watch;
+  Nap nap;
+  while (!holds()) {
+    if (watch.Seconds() > seconds) {
+      return false;
+    }
+    nap.Rest();
+  }
+  return true;
+}
+
+}  // namespace patchio::output

@@ -1,0 +1,170 @@
+// What a sensor sees of a simulation's arrays, in files like k-Wave's.
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
+#include "Formats/KWave/KwaveNames.h"
+#include "Write/FloatFile.h"
+#include "Write/SensorWriter.h"
+#include "Write/Target.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace patchio::output {
+namespace {
+
+class KwaveTarget : public PartsTarget
+{
+public:
+  KwaveTarget(Communicator& ranks, const Channel& channel)
+      : Path(channel.Path), Alike(channel.Path), Writer(ranks, channel)
+  {
+  }
+
+  std::uint64_t BytesOf(const std::shared_ptr<const Declaration>& what, std::size_t variables) override;
+  std::unique_ptr<StepOnItsWay> Prepare(const container::StepToWrite& step,
+      const std::shared_ptr<const Declaration>& what, const std::vector<GivenArray>& mine,
+      const std::string& fault) override;
+  void Flush(int /*threads*/) override { this->Writer.Flush(); }
+  void Lose(std::int64_t step) override { this->Writer.Lose(step); }
+
+private:
+  class Step : public StepOnItsWay
+  {
+  public:
+    Step(SensorWriter& into, SensorSample sample) : Into(into), Sample(std::move(sample)) {}
+    void Write(const std::vector<container::PatchValues>&, int threads) override
+    {
+      this->Into.Add(std::move(this->Sample), threads);
+    }
+
+  private:
+    SensorWriter& Into;
+    SensorSample Sample;
+  };
+
+  std::shared_ptr<const SensorCut> CutOf(const std::shared_ptr<const Declaration>& what) const;
+  void Check(const Catalog& data) const;
+  void Require(bool holds, const std::string& expected, const std::string& found) const;
+  void TakeValues(std::size_t series, const container::StepToWrite& step, const std::vector<GivenArray>& mine,
+      std::vector<float>& values) const;
+
+  const std::string Path;
+  AlikeSteps Alike;
+  SensorWriter Writer;
+  std::shared_ptr<const SensorCut> Current;
+  std::int64_t Prepared = 0;  ///< steps
+};
+
+std::uint64_t KwaveTarget::BytesOf(const std::shared_ptr<const Declaration>& what, std::size_t variables)
+{
+  if (!this->Current || this->Current->Of != what) {
+    this->Current = this->CutOf(what);
+  }
+  std::uint64_t bytes = 0;
+  for (const std::vector<std::int64_t>& sets : this->Current->Values) {
+    bytes += std::accumulate(sets.begin(), sets.end(), std::int64_t(0)) * variables * sizeof(float);
+  }
+  return bytes;
+}
+
+std::shared_ptr<const SensorCut> KwaveTarget::CutOf(const std::shared_ptr<const Declaration>& what) const
+{
+  auto cut = std::make_shared<SensorCut>();
+  cut->Of = what;
+  for (const SensorSeries& series : this->Writer.Series()) {
+    cut->Runs.emplace_back();
+    cut->Values.emplace_back();
+    for (std::size_t set = 0; set < series.Sets(); ++set) {
+      const auto& runs = cut->Runs.back().emplace_back(RunsIn(series, set, what->Data(), what->Mine()));
+      cut->Values.back().push_back(std::accumulate(runs.begin(), runs.end(), std::int64_t(0),
+          [](std::int64_t sum, const SensorRun& run) { return sum + run.Count; }));
+    }
+  }
+  return cut;
+}
+
+std::unique_ptr<StepOnItsWay> KwaveTarget::Prepare(const container::StepToWrite& step,
+    const std::shared_ptr<const Declaration>& what, const std::vector<GivenArray>& mine,
+    const std::string& fault)
+{
+  this->Alike.Check(step.Data);
+  this->Check(step.Data);
+  SensorSample sample{this->Prepared++, step.Data.Step, step.Data.Time, nullptr, {}, fault};
+  this->BytesOf(what, step.Types.size());
+  sample.What = this->Current;
+  sample.Values = this->Writer.TakeMemory();
+  const std::string problem = CatchError([&] {
+    if (this->Alike.IsEmpty()) {
+      this->Writer.LayOut(step.Data);
+    }
+    for (std::size_t series = 0; series < this->Writer.Series().size() && fault.empty(); ++series) {
+      if (this->Writer.Takes(series, sample)) {
+        this->TakeValues(series, step, mine, sample.Values[series]);
+      }
+    }
+  });
+  sample.Fault = fault.empty() ? problem : fault;
+  this->Alike.Add(step.Data);
+  return std::make_unique<Step>(this->Writer, std::move(sample));
+}
+
+/// Throws Error if the format kwave does not support the step.
+void KwaveTarget::Check(const Catalog& data) const
+{
+  for (const Variable& variable : data.Variables) {
+    this->Require(variable.Components == 1 && variable.Center == Centering::Cell,
+        "scalars at the centres of cells", fmt::format("variable '{}'", PlainText(variable.Name)));
+    const std::string fault = kwave::FaultOfName(variable.Name);
+    this->Require(fault.empty(), "names that the format kwave allows",
+        fmt::format("'{}': {}", PlainText(variable.Name), fault));
+  }
+  this->Require(!data.Patches.empty() && data.Patches[0].Level == 0, "patches of the coarsest level", "none");
+}
+
+void KwaveTarget::Require(bool holds, const std::string& expected, const std::string& found) const
+{
+  if (!holds) {
+    throw FileError(this->Path, expected, found, "Change the sensor, or write this channel as a container");
+  }
+}
+
+void KwaveTarget::TakeValues(std::size_t series, const container::StepToWrite& step,
+    const std::vector<GivenArray>& mine, std::vector<float>& values) const
+{
+  const std::size_t patches = step.Data.Patches.size();
+  std::vector<const GivenArray*> arrays(patches * step.Types.size(), nullptr);
+  for (const GivenArray& array : mine) {
+    arrays[array.Variable * patches + array.Patch] = &array;
+  }
+  const std::vector<std::int64_t>& sets = this->Current->Values[series];
+  values.resize(std::accumulate(sets.begin(), sets.end(), std::int64_t(0)) * step.Types.size());
+  float* next = values.data();
+  for (std::size_t variable = 0; variable < step.Types.size(); ++variable) {
+    for (const std::vector<SensorRun>& runs : this->Current->Runs[series]) {
+      for (const SensorRun& run : runs) {
+        const GivenArray* const array = arrays[variable * patches + run.Patch];
+        if (!array) {
+          this->Require(false, "values of all variables on all patches of the coarsest level",
+              fmt::format(
+                  "no values of '{}' on patch {}", PlainText(step.Data.Variables[variable].Name), run.Patch));
+        }
+        Int3 layers = array->Ghosts;
+        std::fill(layers.begin() + step.Data.Dimension, layers.end(), 0);
+        const Box box = Grown(step.Data.Patches[run.Patch].Cells, layers);
+        CopyFloats(step.Types[variable], array->Values, IndexIn(box, run.Cell), run.Count, next);
+        next += run.Count;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Target> MakeKwaveTarget(Communicator& ranks, const Channel& channel)
+{
+  return std::make_unique<KwaveTarget>(ranks, channel);
+}
+
+}  // namespace patchio::output

@@ -1,0 +1,475 @@
+#include "Write/OutputConfig.h"
+
+#include "Base/Error.h"
+#include "Base/NamedValue.h"
+#include "Base/PlainFile.h"
+#include "Formats/Container/StepRecord.h"
+#include "Formats/GRADS/GradsCalendar.h"
+#include "Formats/KWave/KwaveNames.h"
+#include "Write/ConfigCheck.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace patchio::output {
+namespace {
+
+/// An object of the configuration. Each key must be asked for. All methods but Has() throw Error.
+class Section
+{
+public:
+  Section(const nlohmann::json& object, std::string place);
+
+  bool Has(const char* key) const { return this->Object.contains(key); }
+
+  /// Returns the value of a key, or `otherwise` if there is no such key.
+  template <typename T>
+  T Get(const char* key, const char* expected, T otherwise, const std::function<bool(const T&)>& fits = {})
+  {
+    const nlohmann::json* value = this->Find(key);
+    if (!value) {
+      return otherwise;
+    }
+    try {
+      T result = value->get<T>();
+      if (nlohmann::json(result) == *value && (!fits || fits(result))) {  // 1.5 is not a whole number
+        return result;
+      }
+    } catch (const nlohmann::json::exception&) {
+    }
+    this->Fail(fmt::format("{} for \"{}\"", expected, key), value->dump());
+  }
+
+  /// Returns the enumerator that a key names.
+  template <typename Enum>
+  Enum GetNamed(const char* key, Enum otherwise, Enum last)
+  {
+    std::vector<std::string> names;
+    for (int i = 0; i <= static_cast<int>(last); ++i) {
+      names.emplace_back(NameOf(static_cast<Enum>(i)));
+    }
+    const auto name = this->Get<std::string>(key, fmt::format("one of {}", fmt::join(names, ", ")).c_str(),
+        NameOf(otherwise), [&](const std::string& text) { return ValueNamed(text, last).has_value(); });
+    return *ValueNamed(name, last);
+  }
+
+  /// Returns the elements of a list, each with its place; none if there is no such key.
+  std::vector<Section> GetSections(const char* key);
+
+  /// Throws Error if the object has a key that nothing has asked for.
+  void CheckAllKnown() const;
+
+  [[noreturn]] void Fail(const std::string& expected, const std::string& found) const;
+
+private:
+  const nlohmann::json* Find(const char* key);
+
+  const nlohmann::json& Object;
+  const std::string Place;
+  std::set<std::string> Known;
+};
+
+using nlohmann::json;
+
+/// The configuration in messages.
+constexpr const char* Name = "The output configuration";
+/// A configuration of more bytes has not been written by a person.
+constexpr std::uint64_t MostBytes = 16 << 20;
+
+std::string TextOf(const std::string& path)
+{
+  const PlainFile file(path);
+  std::string text(std::min(file.Size(), MostBytes), '\0');
+  text.resize(file.ReadSome(0, text.data(), text.size()));
+  return text;
+}
+
+/// Parses a JSON text; `name` is for messages. Throws Error if an object has a key twice: JSON would keep the
+/// last value.
+json Parse(const std::string& text, const std::string& name)
+{
+  std::vector<std::set<std::string>> keys;  // of the objects around the place
+  const auto check = [&](int /*depth*/, json::parse_event_t event, const json& value) {
+    if (event == json::parse_event_t::object_start) {
+      keys.emplace_back();
+    } else if (event == json::parse_event_t::object_end) {
+      keys.pop_back();
+    } else if (event == json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second) {
+      throw FileError(name, "different keys in an object",
+          fmt::format("the key \"{}\" twice", PlainText(value.get<std::string>())), "Remove one of them");
+    }
+    return true;
+  };
+  try {
+    return json::parse(text, check);
+  } catch (const json::exception& error) {
+    throw FileError(name, "a JSON text", PlainText(error.what()));
+  }
+}
+
+/// True if the text is not empty and has no control characters, such as the one that ends a name in C.
+bool IsPath(const std::string& text)
+{
+  return !text.empty() &&
+         std::none_of(text.begin(), text.end(), [](char letter) { return letter >= 0 && letter < ' '; });
+}
+
+/// Parses a JSON text, which begins with '{', or the file of that name. Throws Error if it is not valid JSON,
+/// or if an object has a key twice.
+json ParseConfig(const std::string& textOrPath)
+{
+  const std::size_t begin = textOrPath.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos) {
+    throw FileError(Name, "the path of a file, or a JSON text, {...}", "an empty text");
+  }
+  const bool isText = textOrPath[begin] == '{';
+  if (!isText && textOrPath.find('\0') != std::string::npos) {
+    throw FileError(Name, "a path without a zero byte", PlainText(textOrPath));
+  }
+  return isText ? Parse(textOrPath, Name) : Parse(TextOf(textOrPath), textOrPath);
+}
+
+Section::Section(const json& object, std::string place) : Object(object), Place(std::move(place))
+{
+  if (!object.is_object()) {
+    this->Fail("an object, {...}", object.dump());
+  }
+}
+
+std::vector<Section> Section::GetSections(const char* key)
+{
+  std::vector<Section> sections;
+  const json* list = this->Find(key);
+  if (list && !list->is_array()) {
+    this->Fail(fmt::format("a list, [...], for \"{}\"", key), list->dump());
+  }
+  for (std::size_t i = 0; list && i < list->size(); ++i) {
+    sections.emplace_back(
+        (*list)[i], fmt::format("{}{}{} {}", this->Place, this->Place.empty() ? "" : ", ", key, i + 1));
+  }
+  return sections;
+}
+
+void Section::CheckAllKnown() const
+{
+  for (const auto& [key, value] : this->Object.items()) {
+    if (this->Known.count(key) == 0) {
+      this->Fail(fmt::format("the keys {}", fmt::join(this->Known, ", ")), fmt::format("\"{}\"", key));
+    }
+  }
+}
+
+void Section::Fail(const std::string& expected, const std::string& found) const
+{
+  const std::string where = this->Place.empty() ? "" : fmt::format(" ({})", this->Place);
+  throw FileError(Name + where, expected, PlainText(found));
+}
+
+const json* Section::Find(const char* key)
+{
+  this->Known.insert(key);
+  const auto found = this->Object.find(key);
+  return found == this->Object.end() ? nullptr : &*found;
+}
+
+std::uint64_t BytesIn(const std::string& text)
+{
+  static const std::map<std::string, double> units{
+      {"", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"KiB", 1024}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
+  double number = 0;
+  const char* const end =
+      std::from_chars(text.data(), text.data() + text.size(), number).ptr;  // in any locale
+  const auto unit =
+      units.find(text.substr(std::min(text.size(), text.find_first_not_of(' ', end - text.data()))));
+  const double bytes = unit == units.end() ? 0 : number * unit->second;
+  return bytes >= 1 && bytes < 1e18 ? static_cast<std::uint64_t>(bytes) : 0;
+}
+
+Window WindowOf(Section section)
+{
+  const auto natural = [](const std::int64_t& number) { return number >= 0; };
+  const auto positive = [](const std::int64_t& number) { return number > 0; };
+  Window window;
+  window.First = section.Get<std::int64_t>("first", "a step, 0 or more,", window.First, natural);
+  window.Last = section.Get<std::int64_t>("last", "a step, 0 or more,", window.Last, natural);
+  window.Every = section.Get<std::int64_t>("every", "a number of steps, 1 or more,", window.Every, positive);
+  section.CheckAllKnown();
+  if (window.Last < window.First) {
+    section.Fail(
+        "a last step that is not before the first", fmt::format("{} and {}", window.First, window.Last));
+  }
+  return window;
+}
+
+std::vector<Window> WindowsOf(Section& section)
+{
+  std::vector<Window> windows;
+  for (const Section& window : section.GetSections("windows")) {
+    windows.push_back(WindowOf(window));
+  }
+  if (windows.empty() && section.Has("windows")) {
+    section.Fail("at least one window (omit the key \"windows\" to write every step)", "an empty list");
+  }
+  return windows.empty() ? std::vector<Window>(1) : windows;
+}
+
+FilterKind CompressionOf(Section& section)
+{
+  std::map<std::string, FilterKind> kinds;
+  for (const FilterKind kind : {FilterKind::None, FilterKind::Deflate, FilterKind::Zstd}) {
+    kinds[container::NameOfCompression(kind)] = kind;
+  }
+  return kinds.at(section.Get<std::string>("compress", "off, deflate or zstd", "off",
+      [&](const std::string& name) { return kinds.count(name) > 0; }));
+}
+
+std::vector<SensorCuboid> CuboidsOf(Section& section)
+{
+  const auto three = [](const std::vector<int>& cells) {
+    return cells.size() == 3 && *std::min_element(cells.begin(), cells.end()) >= 0;
+  };
+  std::vector<SensorCuboid> cuboids;
+  for (Section each : section.GetSections("cuboids")) {
+    const auto cell = [&](const char* key) {
+      const auto cells = each.Get<std::vector<int>>(key, "the cell [x, y, z], each from 0,", {}, three);
+      if (cells.empty()) {
+        each.Fail(fmt::format("a \"{}\" cell, [x, y, z],", key), "none");
+      }
+      return Int3{cells[0], cells[1], cells[2]};
+    };
+    SensorCuboid& cuboid = cuboids.emplace_back();
+    cuboid.Cells = {cell("lower"), cell("upper")};
+    cuboid.Every = each.Get<int>(
+        "every", "a number of steps, 1 or more,", 1, [](const int& every) { return every > 0; });
+    each.CheckAllKnown();
+    if (cuboid.Cells.Empty()) {
+      each.Fail("an \"upper\" cell that is not below the \"lower\" one", "one");
+    }
+  }
+  return cuboids;
+}
+
+void CheckPeriods(const std::vector<SensorCuboid>& cuboids, const Section& section)
+{
+  std::set<int> periods;
+  for (const SensorCuboid& cuboid : cuboids) {
+    periods.insert(cuboid.Every);
+  }
+  for (auto longer = periods.begin(); longer != periods.end() && std::next(longer) != periods.end();
+       ++longer) {
+    if (*std::next(longer) % *longer != 0) {
+      section.Fail("cuboids with periods that are multiples of each other",
+          fmt::format("{} and {}", *longer, *std::next(longer)));
+    }
+  }
+}
+
+/// k-Wave files have a fixed length.
+void CheckLength(const Channel& channel, const Section& section)
+{
+  constexpr std::int64_t most = std::int64_t(1) << 40;
+  const bool endless = std::any_of(channel.Windows.begin(), channel.Windows.end(),
+      [](const Window& window) { return window.Last == Window().Last; });
+  if (endless) {
+    section.Fail(
+        "windows with a \"last\" step, because k-Wave files have a fixed length", "a window without it");
+  }
+  if (channel.MostSteps() > most) {
+    section.Fail(fmt::format("windows of at most {} steps for the format kwave", most),
+        fmt::format("{} steps or more", channel.MostSteps()));
+  }
+}
+
+/// Throws Error if a k-Wave file cannot have one of the variables.
+void CheckNames(const Channel& channel, const Section& section)
+{
+  for (const std::string& name : channel.Variables) {
+    const std::string fault = kwave::FaultOfName(name);
+    if (!fault.empty()) {
+      section.Fail(
+          "names of variables that the format kwave allows (rename the variable, or write it to a "
+          "container)",
+          fmt::format("\"{}\": {}", name, fault));
+    }
+  }
+}
+
+/// The keys of the format kwave.
+void ReadSensor(Section& section, Channel& channel)
+{
+  const bool isKwave = channel.Format == TargetFormat::Kwave;
+  const auto mask = section.Get<std::string>("mask", "the path of a k-Wave file", "", IsPath);
+  channel.Sees.Cuboids = CuboidsOf(section);
+  channel.Sees.Points = section.Get<std::vector<std::int64_t>>(
+      "points", "a list of cell numbers from 1", {}, [](const std::vector<std::int64_t>& points) {
+        return points.empty() || *std::min_element(points.begin(), points.end()) >= 1;
+      });
+  channel.StepsAtOnce = section.Get<int>(
+      "steps at once", "a number of steps, or 0 (automatic)", 0, [](const int& steps) { return steps >= 0; });
+  channel.FlushSeconds = section.Get<double>("flush after", "seconds, or 0 (as late as possible)", 0,
+      [](const double& seconds) { return seconds >= 0; });
+  const bool gathers = channel.StepsAtOnce > 0 || channel.FlushSeconds > 0;
+  if (!isKwave && (!mask.empty() || !channel.Sees.Empty() || gathers)) {
+    section.Fail(
+        "a sensor, \"steps at once\" and \"flush after\" only with the format kwave", NameOf(channel.Format));
+  }
+  if (isKwave && mask.empty() == channel.Sees.Empty()) {
+    section.Fail(
+        "\"cuboids\" and \"points\", or a \"mask\", for the format kwave", mask.empty() ? "neither" : "both");
+  }
+  if (!mask.empty()) {
+    channel.Sees = SensorOfFile(mask);
+    channel.Mask = mask;
+  }
+  CheckPeriods(channel.Sees.Cuboids, section);
+  if (isKwave) {
+    CheckLength(channel, section);
+    CheckNames(channel, section);
+  }
+}
+
+/// The keys of the format grads.
+void ReadTimes(Section& section, Channel& channel)
+{
+  const std::string start = channel.Start, interval = channel.Interval;
+  const auto like = [](const char* pattern) {
+    return [pattern](const std::string& text) { return std::regex_match(text, std::regex(pattern)); };
+  };
+  channel.Start = section.Get<std::string>("start", "a time such as \"06:00Z01jun2017\"", start,
+      like("([01][0-9]|2[0-3]):[0-5][0-9]Z(0[1-9]|[12][0-9]|3[01])(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|"
+           "nov|dec)[0-9]{4}"));
+  if (!grads::ParseDate(channel.Start, grads::Calendar::Gregorian)) {
+    section.Fail("a date that exists for \"start\"", channel.Start);
+  }
+  channel.Interval =
+      section.Get<std::string>("interval", "a time such as \"10mn\", \"6hr\", \"1dy\", \"1mo\" or \"1yr\"",
+          interval, like("[1-9][0-9]{0,5}(mn|hr|dy|mo|yr)"));
+  if (channel.Format != TargetFormat::Grads && (channel.Start != start || channel.Interval != interval)) {
+    section.Fail("\"start\" and \"interval\" only with the format grads", NameOf(channel.Format));
+  }
+}
+
+/// Half of the memory is for steps that channels gather.
+void ShareMemory(OutputConfig& config)
+{
+  const auto gathers = [](const Channel& channel) { return channel.Format == TargetFormat::Kwave; };
+  const auto count =
+      static_cast<std::uint64_t>(std::count_if(config.Channels.begin(), config.Channels.end(), gathers));
+  for (Channel& channel : config.Channels) {
+    channel.Memory = gathers(channel) ? config.Memory / 2 / count : 0;
+  }
+  config.Memory -= count > 0 ? config.Memory / 2 : 0;
+}
+
+Channel ChannelOf(Section section, std::size_t number)
+{
+  Channel channel;
+  const auto some = [](const std::string& text) { return !text.empty(); };
+  channel.Name = section.Get<std::string>("name", "a name", fmt::format("channel {}", number), some);
+  channel.Path = section.Get<std::string>("path", "a path without control characters", "", IsPath);
+  if (channel.Path.empty()) {
+    section.Fail("a \"path\" to write to", "none");
+  }
+  channel.Format = section.GetNamed("format", channel.Format, TargetFormat::Kwave);
+  for (const auto& [format, ending] :
+      {std::pair(TargetFormat::Grads, ".ctl"), std::pair(TargetFormat::Kwave, ".h5")}) {
+    if ((channel.Format == format) != (fs::path(channel.Path).extension() == ending)) {
+      section.Fail(fmt::format("a \"path\" that ends with {} for the format {}, and only for it", ending,
+                       NameOf(format)),
+          channel.Path);
+    }
+  }
+  channel.Variables = section.Get<std::vector<std::string>>("variables",
+      "a list of one or more different names (omit the key for all variables)", {},
+      [](const std::vector<std::string>& names) {
+        return !names.empty() && std::set<std::string>(names.begin(), names.end()).size() == names.size();
+      });
+  channel.Windows = WindowsOf(section);
+  channel.Overwrite = section.Get<bool>("overwrite", "true or false", false);
+  channel.Compression = CompressionOf(section);
+  channel.RanksAFile = section.Get<int>(
+      "ranks a file", "0 (all) or a number of ranks", 0, [](const int& ranks) { return ranks >= 0; });
+  ReadSensor(section, channel);
+  ReadTimes(section, channel);
+  section.CheckAllKnown();
+  if (channel.Format != TargetFormat::Container &&
+      (channel.Compression != FilterKind::None || channel.RanksAFile > 0)) {
+    section.Fail("\"compress\" and \"ranks a file\" only for containers", NameOf(channel.Format));
+  }
+  return channel;
+}
+
+}  // namespace
+
+const char* NameOf(TargetFormat format)
+{
+  return format == TargetFormat::Kwave ? "kwave" : format == TargetFormat::Grads ? "grads" : "container";
+}
+
+const char* NameOf(Mode mode)
+{
+  return mode == Mode::Direct ? "direct" : mode == Mode::Thread ? "thread" : "ranks";
+}
+
+bool Channel::Wants(std::int64_t step) const
+{
+  return std::any_of(
+      this->Windows.begin(), this->Windows.end(), [step](const Window& window) { return window.Has(step); });
+}
+
+std::int64_t Channel::MostSteps() const
+{
+  constexpr std::int64_t most = std::int64_t(1) << 60;
+  std::int64_t steps = 0;
+  for (const Window& window : this->Windows) {
+    steps = std::min(most, steps + std::min(most, (window.Last - window.First) / window.Every) + 1);
+  }
+  return steps;
+}
+
+OutputConfig ReadOutputConfig(const std::string& textOrPath)
+{
+  const nlohmann::json parsed = ParseConfig(textOrPath);
+  Section section(parsed, "");
+  OutputConfig config;
+  config.How = section.GetNamed("mode", config.How, Mode::Ranks);
+  config.IoRanks = section.Get<int>(
+      "io ranks", "a number of I/O ranks, or 0", 0, [](const int& ranks) { return ranks >= 0; });
+  config.Layout = section.GetNamed("layout", config.Layout, IoLayout::Shared);
+  const auto memory = section.Get<std::string>("memory", "a size such as \"512 MB\"", "1 GiB",
+      [](const std::string& text) { return BytesIn(text) > 0; });
+  config.Memory = BytesIn(memory);
+  config.WaitSeconds = section.Get<double>("wait seconds", "seconds, more than 0 and at most 1e9,",
+      config.WaitSeconds, [](const double& s) { return s > 0 && s <= 1e9; });
+  config.Threads = section.Get<int>("threads", "a number of threads, or 0", 0,
+      [](const int& threads) { return threads >= 0 && threads <= 4096; });
+  for (const Section& channel : section.GetSections("channels")) {
+    config.Channels.push_back(ChannelOf(channel, config.Channels.size() + 1));
+  }
+  section.CheckAllKnown();
+  ShareMemory(config);
+  for (const Channel& channel : config.Channels) {
+    if (channel.Format == TargetFormat::Kwave && config.How == Mode::Ranks) {
+      section.Fail("the mode thread or direct for channels of the format kwave", "ranks");
+    }
+  }
+  CheckPaths(config);
+  return config;
+}
+
+}  // namespace patchio::output

@@ -1,0 +1,445 @@
+#include "Write/SensorWriter.h"
+
+#include "Base/ByteText.h"
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
+#include "Io/RunTasksOrThrow.h"
+#include "Tuning/StorageProfile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace patchio::output {
+namespace {
+
+/// Neighbours in the data set go together. Gives what comes after the values.
+const float* GiveRuns(
+    const std::vector<SensorRun>& runs, const float* values, std::uint64_t begin, LineExchange& line)
+{
+  for (std::size_t run = 0; run < runs.size();) {
+    const std::int64_t first = runs[run].To;
+    std::int64_t end = first;
+    for (; run < runs.size() && runs[run].To == end; ++run) {
+      end += runs[run].Count;
+    }
+    line.Add(begin + first * sizeof(float), values, (end - first) * sizeof(float));
+    values += end - first;
+  }
+  return values;
+}
+
+}  // namespace
+
+/// Values of a data set, for the steps of a flush: a range of a file.
+struct SensorWriter::Region
+{
+  std::size_t Series = 0;
+  std::uint64_t Begin = 0;   ///< in the line of all regions
+  std::uint64_t Offset = 0;  ///< in the file
+  std::uint64_t Bytes = 0;
+  std::uint64_t StepBytes = 0;
+};
+
+/// A write into a file.
+struct SensorWriter::Request
+{
+  std::size_t Series = 0;
+  std::uint64_t Offset = 0, From = 0, Bytes = 0;
+};
+
+SensorWriter::SensorWriter(Communicator& ranks, const Channel& channel)
+    : Ranks(ranks), What(channel), AllSeries(SeriesOf(channel.Sees, channel.Path)), Line(ranks)
+{
+  for (const SensorSeries& series : this->AllSeries) {
+    this->Sets += series.Sets();
+    this->LongestPeriod = std::max(this->LongestPeriod, series.Every);
+    this->Room.push_back((channel.MostSteps() + series.Every - 1) / series.Every);
+  }
+}
+
+void SensorWriter::LayOut(const Catalog& data)
+{
+  this->Variables = data.Variables.size();
+  for (std::size_t series = 0; series < this->AllSeries.size() && this->Ranks.Rank() == 0; ++series) {
+    this->Files.emplace_back(this->AllSeries[series], data, this->Room[series]);
+  }
+}
+
+std::vector<std::vector<float>> SensorWriter::TakeMemory()
+{
+  const std::lock_guard<std::mutex> guard(this->SpareLock);
+  if (this->Spare.empty()) {
+    return std::vector<std::vector<float>>(this->AllSeries.size());
+  }
+  std::vector<std::vector<float>> values = std::move(this->Spare.back());
+  this->Spare.pop_back();
+  return values;
+}
+
+void SensorWriter::Add(SensorSample sample, int threads)
+{
+  const std::vector<std::int64_t> lost = this->Lost.Before(sample.Number);
+  if (!lost.empty() && this->Fault.empty()) {
+    this->Fault = fmt::format("Step {} was lost.", lost[0]);
+  }
+  if (!this->Fault.empty()) {
+    throw FileError(this->What.Path, "all earlier steps, because k-Wave files have no gaps",
+        "only some: " + this->Fault.substr(0, this->Fault.find_last_not_of('.') + 1));
+  }
+  this->Lost.Forget(sample.Number);
+  this->Try([&] { this->Gather(std::move(sample), threads); });
+}
+
+void SensorWriter::Flush()
+{
+  if (!this->Gathered.empty()) {
+    this->Try([this] { this->WriteGathered(); });
+  }
+  if (this->Writing.valid()) {
+    this->Try([this] { this->EndWrite([] {}); });
+  }
+  RunOnAllRanks(this->Ranks, [this] {
+    if (this->Committing.valid()) {
+      this->Committing.get();
+    }
+    for (const SensorFile& file : this->Files) {
+      file.Flush();
+    }
+  });
+}
+
+/// Steps that could not be written are lost, and so are all later ones.
+void SensorWriter::Try(const std::function<void()>& work)
+{
+  std::string fault = CatchError(work);
+  if (!fault.empty()) {
+    fault += this->Gathered.size() > 1 ? fmt::format(" With it, {} are lost.", this->StepsText()) : "";
+    this->Fault = fault;
+    this->Gathered.clear();
+    throw Error(fault);
+  }
+}
+
+void SensorWriter::Gather(SensorSample sample, int threads)
+{
+  if (!this->Gathered.empty() && this->Gathered.back().What != sample.What) {
+    this->WriteGathered();
+  }
+  if (this->Gathered.empty()) {
+    this->Oldest = Stopwatch();
+  }
+  this->Gathered.push_back(std::move(sample));
+  if (this->Agreed.For != this->Gathered.back().What) {
+    this->Agree(threads);
+  }
+  const bool late = this->IsTime();
+  if (late || static_cast<int>(this->Gathered.size()) >= this->Agreed.How.Steps) {
+    this->WriteGathered();
+  }
+  if ((late || this->Agreed.How.Steps == 1) && this->Writing.valid()) {
+    this->EndWrite([] {});
+  }
+}
+
+/// Collective, by rank 0's clock: whether steps have been gathered for too long.
+bool SensorWriter::IsTime() const
+{
+  if (this->What.FlushSeconds == 0) {
+    return false;
+  }
+  std::vector<std::byte> late{std::byte(this->Oldest.Seconds() >= this->What.FlushSeconds)};
+  this->Ranks.Broadcast(late);
+  return late.at(0) != std::byte(0);
+}
+
+/// Collective: who writes, and how many steps at once, for the patches of the last sample.
+void SensorWriter::Agree(int threads)
+{
+  this->Agreed.For = this->Gathered.back().What;
+  std::vector<std::int64_t> mine;
+  for (const std::vector<std::int64_t>& sets : this->Agreed.For->Values) {
+    mine.insert(mine.end(), sets.begin(), sets.end());
+  }
+  std::vector<StorageModel> storage;
+  if (this->Ranks.Rank() == 0) {
+    if (const auto profile = FindProfile(this->What.Path, nullptr, this->Ranks.Size())) {
+      storage.push_back(profile->Requests.value_or(StorageModel()));
+    }
+  }
+  this->Agreed.Values = GatherValues(this->Ranks, mine);
+  storage = GatherValues(this->Ranks, storage);
+  this->CheckCover();
+  GatheringNeeds needs;
+  needs.Threads = threads;
+  if (!storage.empty()) {
+    needs.Storage = this->Agreed.Storage = storage[0];
+  }
+  needs.Steps = this->What.StepsAtOnce;
+  needs.Period = this->LongestPeriod;
+  needs.Memory = this->What.Memory;
+  this->Agreed.How =
+      PlanGathering(this->VolumesOf(std::vector<std::int64_t>(this->AllSeries.size(), 1)), needs);
+  if (this->Agreed.How.Steps == 0) {
+    throw FileError(this->What.Path,
+        fmt::format("steps that take at most {} on a rank", ByteText(static_cast<double>(this->What.Memory))),
+        ByteText(static_cast<double>(this->Agreed.How.Step)), "Raise \"memory\" in the output configuration");
+  }
+}
+
+/// Bytes on each rank of so many steps of each series.
+std::vector<std::uint64_t> SensorWriter::VolumesOf(const std::vector<std::int64_t>& steps) const
+{
+  std::vector<std::int64_t> stepsOfSet;
+  for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
+    stepsOfSet.insert(stepsOfSet.end(), this->AllSeries[series].Sets(), steps[series]);
+  }
+  std::vector<std::uint64_t> volumes(this->Ranks.Size(), 0);
+  for (std::size_t i = 0; i < this->Agreed.Values.size(); ++i) {
+    volumes[i / this->Sets] +=
+        this->Agreed.Values[i] * stepsOfSet[i % this->Sets] * this->Variables * sizeof(float);
+  }
+  return volumes;
+}
+
+/// Throws Error where cells of the sensor are on no patch.
+void SensorWriter::CheckCover() const
+{
+  std::size_t number = 0;
+  for (const SensorSeries& series : this->AllSeries) {
+    for (std::size_t set = 0; set < series.Sets(); ++set, ++number) {
+      std::int64_t found = 0;
+      for (std::size_t i = number; i < this->Agreed.Values.size(); i += this->Sets) {
+        found += this->Agreed.Values[i];
+      }
+      if (found != series.ValuesOf(set)) {
+        throw FileError(series.Path,
+            fmt::format("all {} values of {} on patches of the coarsest level", series.ValuesOf(set),
+                series.Cuboids.empty() ? "the points" : fmt::format("cuboid {}", set + 1)),
+            fmt::format("{}", found), "Change the sensor in the output configuration");
+      }
+    }
+  }
+}
+
+/// Collective. Each writer gets a range as long as the plan has for it, and threads for as much as that is of
+/// all. Waits for the write before.
+void SensorWriter::WriteGathered()
+{
+  this->CheckSameSteps();
+  this->Open();
+  const std::vector<std::int64_t> steps = this->CountSteps();
+  this->CheckRoom(steps);
+  const std::vector<Region> regions = this->RegionsOf(steps);
+  const std::vector<std::uint64_t> shares = WrittenBytes(this->Agreed.How.Plan, this->VolumesOf(steps));
+  std::vector<std::uint64_t> ranges(shares.size() + 1, 0);
+  std::partial_sum(shares.begin(), shares.end(), ranges.begin() + 1);
+  this->Line.Begin(ranges);
+  const std::string fault = CatchError([&] {
+    this->CheckSamples();
+    this->Give(regions, this->Line);
+  });
+  if (!fault.empty()) {
+    this->Line.Fail(fault);
+  }
+  this->Line.Exchange();
+  LineExchange::Range mine;
+  this->EndWrite([&] { mine = this->Line.Mine(); });
+  const int threads = this->Agreed.How.ThreadsFor(mine.Count, ranges.back());
+  const auto requests = this->RequestsOf(regions, ranges[this->Ranks.Rank()], mine.Count, threads);
+  this->Writing = std::async(this->Agreed.How.Steps > 1 ? std::launch::async : std::launch::deferred,
+      [this, mine, requests, threads] { this->Write(requests, mine.Bytes, threads); });
+  this->Underway = this->StepsText();
+  this->CountGathered();
+}
+
+/// The gathered steps, which messages name.
+std::string SensorWriter::StepsText() const
+{
+  const std::int64_t first = this->Gathered.front().Number, last = this->Gathered.back().Number;
+  return first == last ? fmt::format("step {}", first) : fmt::format("steps {} to {}", first, last);
+}
+
+/// Collective: throws Error, the same on all ranks, if ranks have gathered different steps or have declared
+/// different variables or grids, because the file would mix their values.
+void SensorWriter::CheckSameSteps() const
+{
+  std::vector<std::pair<std::int64_t, double>> steps;
+  for (const SensorSample& sample : this->Gathered) {
+    steps.emplace_back(sample.Number, sample.Time);
+  }
+  CheckSameOnAllRanks(this->Ranks, steps, *this->Gathered.back().What->Of);
+}
+
+/// Collective: waits for the write that was begun last, if any. `more` is work of each rank that may fail.
+void SensorWriter::EndWrite(const std::function<void()>& more)
+{
+  RunOnAllRanks(this->Ranks, [&] {
+    more();
+    const std::string fault = CatchError([&] {
+      for (std::future<void>* const task : {&this->Writing, &this->Committing}) {
+        task->valid() ? task->get() : static_cast<void>(0);
+      }
+    });
+    if (!fault.empty()) {
+      throw Error(fmt::format("The values of {} could not be written. {}", this->Underway, fault));
+    }
+  });
+  const auto written = std::exchange(this->Times, std::vector<std::vector<double>>(this->AllSeries.size()));
+  if (!this->Files.empty()) {
+    this->Committing = std::async(std::launch::async, [this, written] { this->Commit(written); });
+  }
+}
+
+/// Throws Error when steps came more often than the windows have them.
+void SensorWriter::CheckRoom(const std::vector<std::int64_t>& steps) const
+{
+  for (std::size_t series = 0; series < steps.size(); ++series) {
+    if (this->Given[series] + steps[series] > this->Room[series]) {
+      throw FileError(this->AllSeries[series].Path, fmt::format("at most {} steps", this->Room[series]),
+          "more", "Give each step a unique number, and write it once");
+    }
+  }
+}
+
+/// The files have from now on what all ranks have written.
+void SensorWriter::Commit(const std::vector<std::vector<double>>& times)
+{
+  for (std::size_t series = 0; series < this->Files.size(); ++series) {
+    if (!times[series].empty()) {
+      this->Files[series].Commit(times[series]);
+    }
+  }
+}
+
+/// They are no longer gathered, but on their way.
+void SensorWriter::CountGathered()
+{
+  for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
+    for (const SensorSample& sample : this->Gathered) {
+      if (this->Takes(series, sample)) {
+        ++this->Given[series];
+        this->Times[series].push_back(sample.Time);
+      }
+    }
+  }
+  this->Gathered.clear();
+}
+
+/// Collective the first time: makes the files.
+void SensorWriter::Open()
+{
+  if (!this->Given.empty()) {
+    return;
+  }
+  RunOnAllRanks(this->Ranks, [&] { this->CheckSamples(); });
+  std::vector<std::uint64_t> offsets;
+  RunOnAllRanks(this->Ranks, [&] {
+    for (SensorFile& file : this->Files) {
+      file.Create(this->What.Overwrite);
+      offsets.insert(offsets.end(), file.Offsets().begin(), file.Offsets().end());
+    }
+  });
+  this->Offsets = GatherValues(this->Ranks, offsets);
+  this->Given.resize(this->AllSeries.size(), 0);
+  this->Times.resize(this->AllSeries.size());
+}
+
+/// Throws what this rank has to tell.
+void SensorWriter::CheckSamples() const
+{
+  for (const SensorSample& sample : this->Gathered) {
+    if (!sample.Fault.empty()) {
+      throw Error(sample.Fault);
+    }
+  }
+}
+
+/// Steps of each series among the gathered ones.
+std::vector<std::int64_t> SensorWriter::CountSteps() const
+{
+  std::vector<std::int64_t> steps;
+  for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
+    steps.push_back(std::count_if(this->Gathered.begin(), this->Gathered.end(),
+        [&](const SensorSample& sample) { return this->Takes(series, sample); }));
+  }
+  return steps;
+}
+
+/// Variable by variable and set by set of each series, as SensorFile::Offsets() has them.
+std::vector<SensorWriter::Region> SensorWriter::RegionsOf(const std::vector<std::int64_t>& steps) const
+{
+  std::vector<Region> regions;
+  std::uint64_t begin = 0;
+  for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
+    for (std::size_t i = 0; i < this->Variables * this->AllSeries[series].Sets(); ++i) {
+      Region& region = regions.emplace_back();
+      region.Series = series;
+      region.StepBytes = this->AllSeries[series].ValuesOf(i % this->AllSeries[series].Sets()) * sizeof(float);
+      region.Begin = begin;
+      region.Offset = this->Offsets[regions.size() - 1] + this->Given[series] * region.StepBytes;
+      region.Bytes = region.StepBytes * steps[series];
+      begin += region.Bytes;
+    }
+  }
+  return regions;
+}
+
+/// This rank's values of all gathered steps.
+void SensorWriter::Give(const std::vector<Region>& regions, LineExchange& line)
+{
+  std::vector<std::uint64_t> done(this->AllSeries.size(), 0);
+  for (SensorSample& sample : this->Gathered) {
+    std::size_t region = 0;
+    for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
+      const std::size_t sets = this->AllSeries[series].Sets(), count = this->Variables * sets;
+      const float* next = sample.Values[series].data();
+      for (std::size_t i = 0; i < count && this->Takes(series, sample); ++i) {
+        const Region& to = regions[region + i];
+        next =
+            GiveRuns(sample.What->Runs[series][i % sets], next, to.Begin + done[series] * to.StepBytes, line);
+      }
+      done[series] += this->Takes(series, sample) ? 1 : 0;
+      region += count;
+    }
+    this->KeepMemory(std::move(sample.Values));
+  }
+}
+
+/// A range of the line, cut into requests as large as the storage likes them.
+std::vector<SensorWriter::Request> SensorWriter::RequestsOf(
+    const std::vector<Region>& regions, std::uint64_t begin, std::uint64_t count, int threads) const
+{
+  const RequestLimits limits = LimitsOf(this->Agreed.Storage, ~std::uint64_t(0), 1);
+  const std::uint64_t most =
+      std::clamp(count / threads + 1, std::max<std::uint64_t>(limits.Gap, 64 << 10), limits.Bytes);
+  std::vector<Request> requests;
+  for (const Region& region : regions) {
+    const std::uint64_t end = std::min(begin + count, region.Begin + region.Bytes);
+    for (std::uint64_t at = std::max(begin, region.Begin); at < end; at += most) {
+      requests.push_back(
+          {region.Series, region.Offset + (at - region.Begin), at - begin, std::min(most, end - at)});
+    }
+  }
+  return requests;
+}
+
+/// What has been written outlives the machine's failure.
+void SensorWriter::Write(const std::vector<Request>& requests, const std::byte* from, int threads)
+{
+  for (const Request& request : requests) {
+    this->Opened.try_emplace(
+        request.Series, this->AllSeries[request.Series].Path, PlainFile::Purpose::Update);
+  }
+  RunTasksOrThrow(requests.size(), threads, [&](std::size_t task) {
+    const Request& request = requests[task];
+    this->Opened.at(request.Series).Write(request.Offset, from + request.From, request.Bytes);
+  });
+  for (const auto& [series, file] : this->Opened) {
+    file.Flush();
+  }
+}
+
+}  // namespace patchio::output

@@ -1,0 +1,556 @@
+#include "Write/SocketCommunicator.h"
+
+#include "Base/Bytes.h"
+#include "Base/Error.h"
+#include "Base/MachineName.h"
+#include "Base/RunOnAllRanks.h"
+#include "Base/Stopwatch.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace patchio::output {
+namespace {
+
+/// A connection to another rank; none when it is made without a number.
+class Socket
+{
+public:
+  explicit Socket(int number = -1) : Number(number) {}
+  Socket(Socket&& other) noexcept : Number(std::exchange(other.Number, -1)) {}
+  Socket& operator=(Socket&& other) noexcept
+  {
+    std::swap(this->Number, other.Number);
+    return *this;
+  }
+  ~Socket();
+
+  int Get() const { return this->Number; }
+  bool IsOpen() const { return this->Number >= 0; }
+
+  /// The longest wait of Put() and Take().
+  void SetWait(double seconds) const;
+  /// All of the bytes; false when the other side has ended or is too slow, and then errno is EAGAIN.
+  bool Put(const void* data, std::size_t bytes) const;
+  bool Take(void* data, std::size_t bytes) const;
+
+private:
+  int Number;
+};
+
+/// How to reach a rank.
+struct Meeting
+{
+  std::vector<std::uint32_t> Addresses;  ///< of its machine, in network order
+  std::uint16_t Port = 0;                ///< in network order
+  std::array<char, 16> Secret{};         ///< which strangers do not know
+  std::string Machine;
+
+  auto Fields() { return std::tie(this->Addresses, this->Port, this->Secret, this->Machine); }
+};
+
+/// Where a rank is reached.
+class Door
+{
+public:
+  /// For so many ranks. Throws Error.
+  explicit Door(int ranks);
+
+  const Meeting& Place() const { return this->Here; }
+  /// Takes in connections until `seconds` have passed or `count` ranks have come: accept(rank, socket) gets
+  /// them, and says whether the rank was awaited. Returns how many are missing.
+  template <typename Accept>
+  int Await(int count, double seconds, Accept accept) const;
+
+private:
+  /// The next one to come, and its rank; none after a second.
+  std::pair<Socket, int> Next() const;
+
+  Socket Listening;
+  Meeting Here;
+};
+
+template <typename Accept>
+int Door::Await(int count, double seconds, Accept accept) const
+{
+  int rounds = static_cast<int>(seconds) + 1;
+  while (count > 0 && rounds > 0) {
+    auto [socket, rank] = this->Next();
+    if (!socket.IsOpen()) {
+      --rounds;
+    } else if (accept(rank, std::move(socket))) {
+      --count;
+    }
+  }
+  return count;
+}
+
+/// Strangers, and machines that cannot be reached, must not keep ranks waiting.
+constexpr double FirstWait = 10;
+
+/// What a rank says when it joins.
+struct Greeting
+{
+  std::array<char, 16> Secret{};
+  std::int32_t Rank = 0;
+};
+
+template <typename Transfer>
+bool ForAll(std::size_t bytes, Transfer transfer)
+{
+  for (std::size_t done = 0; done < bytes;) {
+    errno = 0;
+    const ssize_t now = transfer(done);
+    if (now > 0) {
+      done += static_cast<std::size_t>(now);
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::vector<std::uint32_t> AddressesOfMachine()
+{
+  std::vector<std::uint32_t> addresses;
+  ifaddrs* all = nullptr;
+  ::getifaddrs(&all);
+  for (const ifaddrs* one = all; one; one = one->ifa_next) {
+    if (one->ifa_addr && one->ifa_addr->sa_family == AF_INET && (one->ifa_flags & IFF_LOOPBACK) == 0) {
+      addresses.push_back(reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr.s_addr);
+    }
+  }
+  if (all) {
+    ::freeifaddrs(all);
+  }
+  return addresses;
+}
+
+sockaddr_in PlaceOf(std::uint32_t address, std::uint16_t port)
+{
+  sockaddr_in place = {};
+  place.sin_family = AF_INET;
+  place.sin_addr.s_addr = address;
+  place.sin_port = port;
+  return place;
+}
+
+/// A rank may have more neighbours than files that a process may have open by default.
+void AllowFiles(int count)
+{
+  rlimit limit = {};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = std::max<rlim_t>(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, count + 1024));
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+Socket::~Socket()
+{
+  if (this->Number >= 0) {
+    ::close(this->Number);
+  }
+}
+
+void Socket::SetWait(double seconds) const
+{
+  const timeval most{static_cast<time_t>(seconds), static_cast<suseconds_t>(std::fmod(seconds, 1) * 1e6)};
+  ::setsockopt(this->Number, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
+  ::setsockopt(this->Number, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
+  const int on = 1;
+  ::setsockopt(this->Number, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+bool Socket::Put(const void* data, std::size_t bytes) const
+{
+  const auto* next = static_cast<const char*>(data);
+  return ForAll(
+      bytes, [&](std::size_t done) { return ::send(this->Number, next + done, bytes - done, MSG_NOSIGNAL); });
+}
+
+bool Socket::Take(void* data, std::size_t bytes) const
+{
+  auto* next = static_cast<char*>(data);
+  return ForAll(bytes, [&](std::size_t done) { return ::recv(this->Number, next + done, bytes - done, 0); });
+}
+
+Door::Door(int ranks) : Listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
+{
+  AllowFiles(ranks);
+  sockaddr_in place = PlaceOf(INADDR_ANY, 0);
+  socklen_t bytes = sizeof place;
+  auto* address = reinterpret_cast<sockaddr*>(&place);
+  const int number = this->Listening.Get();
+  if (!this->Listening.IsOpen() || ::bind(number, address, bytes) != 0 || ::listen(number, ranks) != 0 ||
+      ::getsockname(number, address, &bytes) != 0) {
+    throw Error("Connecting the ranks by sockets failed: " + SystemMessage(errno) + ".");
+  }
+  this->Here = {AddressesOfMachine(), place.sin_port, {}, MachineName()};
+  if (::getrandom(this->Here.Secret.data(), this->Here.Secret.size(), 0) !=
+      static_cast<ssize_t>(this->Here.Secret.size())) {
+    throw Error("Connecting the ranks by sockets failed: the system provides no random numbers.");
+  }
+}
+
+std::pair<Socket, int> Door::Next() const
+{
+  pollfd event = {this->Listening.Get(), POLLIN, 0};
+  Socket guest(::poll(&event, 1, 1000) > 0 ? ::accept4(event.fd, nullptr, nullptr, SOCK_CLOEXEC) : -1);
+  Greeting greeting;
+  guest.SetWait(FirstWait);
+  if (!guest.IsOpen() || !guest.Take(&greeting, sizeof greeting) || greeting.Secret != this->Here.Secret) {
+    return {Socket(), -1};
+  }
+  return {std::move(guest), greeting.Rank};
+}
+
+/// A connection from a rank to another. Throws Error, which says why there is none.
+Socket Connect(int from, int to, const Meeting& there)
+{
+  std::vector<std::uint32_t> addresses = there.Addresses;
+  if (there.Machine == MachineName()) {
+    addresses.insert(addresses.begin(), htonl(INADDR_LOOPBACK));
+  }
+  std::string fault = "it has no address";
+  for (const std::uint32_t address : addresses) {
+    Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    socket.SetWait(FirstWait);
+    const sockaddr_in place = PlaceOf(address, there.Port);
+    const Greeting greeting{there.Secret, from};
+    if (::connect(socket.Get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) == 0 &&
+        socket.Put(&greeting, sizeof greeting)) {
+      return socket;
+    }
+    fault = SystemMessage(errno);
+  }
+  throw Error(fmt::format(
+      "Rank {} cannot reach rank {} on {} over the network: {}.", from, to, there.Machine, fault));
+}
+
+/// A text that a rank sends has no more bytes; a longer one is none of ours.
+constexpr std::uint64_t MostBytes = std::uint64_t(1) << 40;
+/// In place of the bytes of a text: why rank 0 has given up follows.
+constexpr std::uint64_t FaultMark = ~std::uint64_t(0);
+
+/// Bytes on their way between this rank and another one, in both directions.
+struct Transfer
+{
+  int Rank = 0;
+  const std::string* Out = nullptr;
+  std::string* In = nullptr;
+  std::size_t Sent = 0, Received = 0;
+
+  bool Sends() const { return this->Sent < this->Out->size(); }
+  bool Receives() const { return this->Received < this->In->size(); }
+};
+
+class SocketCommunicator : public Communicator
+{
+public:
+  SocketCommunicator(Communicator& ranks, double waitSeconds)
+      : RankValue(ranks.Rank()),
+        SizeValue(ranks.Size()),
+        // Others wait longer than rank 0, which tells them for whom it has waited.
+        WaitSeconds(ranks.Rank() == 0 ? waitSeconds : waitSeconds + std::max(1.0, 0.05 * waitSeconds)),
+        Others(ranks.Size())
+  {
+    RunOnAllRanks(ranks, [&] { this->Entrance = std::make_unique<Door>(this->SizeValue); });
+    this->TakeMeetings(ranks);
+    RunOnAllRanks(ranks, [&] { this->RankValue == 0 ? this->Await(this->SizeValue - 1) : this->Join(0); });
+  }
+
+  int Rank() const override { return this->RankValue; }
+  int Size() const override { return this->SizeValue; }
+
+  void Broadcast(std::vector<std::byte>& bytes) override
+  {
+    if (this->RankValue == 0) {
+      const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      for (int rank = 1; rank < this->SizeValue; ++rank) {
+        this->Put(rank, text);
+      }
+    } else {
+      const std::string text = this->Take(0);
+      const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+      bytes.assign(begin, begin + text.size());
+    }
+  }
+
+  std::vector<std::string> Gather(const std::string& text) override
+  {
+    if (this->RankValue != 0) {
+      this->Put(0, text);
+      return {};
+    }
+    std::vector<std::string> all{text};
+    for (int rank = 1; rank < this->SizeValue; ++rank) {
+      all.push_back(this->Take(rank));
+    }
+    return all;
+  }
+
+  std::vector<std::string> AllGather(const std::string& text) override
+  {
+    std::vector<std::byte> bytes;
+    const std::vector<std::string> gathered = this->Gather(text);
+    if (this->RankValue == 0) {
+      ByteWriter out;
+      out.Put(gathered);
+      bytes = out.Take();
+    }
+    this->Broadcast(bytes);
+    ByteReader in(bytes);
+    std::vector<std::string> all;
+    in.Get(all);
+    return all;
+  }
+
+  std::vector<double> AllGather(const std::vector<double>& values) override
+  {
+    return GatherValues(*this, values);
+  }
+  std::vector<int> AllGather(const std::vector<int>& values) override { return GatherValues(*this, values); }
+  using Communicator::Exchange;
+  void Exchange(std::vector<std::string>& texts, std::vector<std::string>& into) override;
+
+private:
+  void TakeMeetings(Communicator& ranks);
+  void Await(int count);
+  void Join(int rank);
+  void JoinWhere(const std::vector<bool>& needed);
+  void Run(std::vector<Transfer>& transfers);
+  void Advance(Transfer& transfer, short events);
+  void Put(int rank, const std::string& text);
+  std::string Take(int rank);
+  void TakeFault(int rank);
+  [[noreturn]] void Fail(int rank);
+
+  const int RankValue;
+  const int SizeValue;
+  const double WaitSeconds;
+  std::unique_ptr<Door> Entrance;
+  std::vector<Meeting> Meetings;  ///< of all ranks
+  std::vector<Socket> Others;     ///< by rank: rank 0 and all others, and those that have exchanged something
+  std::string Broken;             ///< why it is
+};
+
+/// Collective over `ranks`.
+void SocketCommunicator::TakeMeetings(Communicator& ranks)
+{
+  ByteWriter out;
+  Meeting here = this->Entrance->Place();
+  out.Put(here.Fields());
+  const std::vector<std::byte> bytes = out.Take();
+  for (const std::string& text :
+      ranks.AllGather(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()))) {
+    ByteReader in(reinterpret_cast<const std::byte*>(text.data()), text.size());
+    in.Get(this->Meetings.emplace_back().Fields());
+  }
+}
+
+/// So many ranks that have no connection yet.
+void SocketCommunicator::Await(int count)
+{
+  const int missing = this->Entrance->Await(count, this->WaitSeconds, [this](int rank, Socket socket) {
+    if (rank < 0 || rank >= this->SizeValue || this->Others[rank].IsOpen()) {
+      return false;
+    }
+    socket.SetWait(this->WaitSeconds);
+    this->Others[rank] = std::move(socket);
+    return true;
+  });
+  if (missing > 0) {
+    throw Error(
+        fmt::format("Rank {} on {} waited {} s for {} of {} ranks to connect over the network. Check that "
+                    "the ranks can reach each other.",
+            this->RankValue, this->Meetings[this->RankValue].Machine, this->WaitSeconds, missing, count));
+  }
+}
+
+void SocketCommunicator::Join(int rank)
+{
+  this->Others[rank] = Connect(this->RankValue, rank, this->Meetings[rank]);
+  this->Others[rank].SetWait(this->WaitSeconds);
+}
+
+/// Makes the connections that lack. Of two ranks the one with the smaller number calls on the other.
+void SocketCommunicator::JoinWhere(const std::vector<bool>& needed)
+{
+  int awaited = 0;
+  for (int rank = 0; rank < this->SizeValue; ++rank) {
+    if (needed[rank] && rank != this->RankValue && !this->Others[rank].IsOpen()) {
+      rank > this->RankValue ? this->Join(rank) : static_cast<void>(++awaited);
+    }
+  }
+  this->Await(awaited);
+}
+
+void SocketCommunicator::Exchange(std::vector<std::string>& texts, std::vector<std::string>& into)
+{
+  std::vector<std::uint64_t> mine;
+  for (const std::string& text : texts) {
+    mine.push_back(text.size());
+  }
+  const std::vector<std::uint64_t> sizes = GatherValues(*this, mine);  // from, to
+  const auto sizeOf = [&](int from, int to) { return sizes[std::size_t(from) * this->SizeValue + to]; };
+  into.resize(this->SizeValue);
+  std::vector<Transfer> transfers;
+  std::vector<bool> needed(this->SizeValue);
+  for (int rank = 0; rank < this->SizeValue; ++rank) {
+    const std::uint64_t size = sizeOf(rank, this->RankValue);
+    if (rank == this->RankValue) {
+      into[rank] = texts[rank];
+      continue;
+    }
+    into[rank].resize(size);
+    if (size > 0 || mine[rank] > 0) {
+      needed[rank] = true;
+      transfers.push_back({rank, &texts[rank], &into[rank]});
+    }
+  }
+  const std::string fault = CatchError([&] { this->JoinWhere(needed); });
+  if (!fault.empty()) {
+    this->Broken = fault;
+    this->Others.clear();
+    throw Error(fault);
+  }
+  this->Run(transfers);
+}
+
+/// All of them at once: who only sent before it received would wait for ever.
+void SocketCommunicator::Run(std::vector<Transfer>& transfers)
+{
+  Stopwatch sinceMoved;
+  for (;;) {
+    std::vector<pollfd> events;
+    std::vector<Transfer*> active;
+    for (Transfer& transfer : transfers) {
+      const int wanted = (transfer.Sends() ? POLLOUT : 0) | (transfer.Receives() ? POLLIN : 0);
+      if (wanted != 0) {
+        events.push_back({this->Others[transfer.Rank].Get(), static_cast<short>(wanted), 0});
+        active.push_back(&transfer);
+      }
+    }
+    if (active.empty()) {
+      return;
+    }
+    if (::poll(events.data(), events.size(), 100) > 0) {
+      sinceMoved = Stopwatch();
+    } else if (sinceMoved.Seconds() > this->WaitSeconds) {
+      errno = EAGAIN;
+      this->Fail(active[0]->Rank);
+    }
+    for (std::size_t i = 0; i < active.size(); ++i) {
+      this->Advance(*active[i], events[i].revents);
+    }
+  }
+}
+
+/// As much as there is, or goes, now.
+void SocketCommunicator::Advance(Transfer& transfer, short events)
+{
+  const int socket = this->Others[transfer.Rank].Get();
+  const auto check = [&](ssize_t moved) {
+    if (moved == 0 || (moved < 0 && errno != EAGAIN && errno != EINTR)) {
+      errno = 0;
+      this->Fail(transfer.Rank);
+    }
+    return moved < 0 ? 0 : static_cast<std::size_t>(moved);
+  };
+  if (transfer.Receives() && (events & (POLLIN | POLLHUP | POLLERR)) != 0) {
+    transfer.Received += check(::recv(socket, transfer.In->data() + transfer.Received,
+        transfer.In->size() - transfer.Received, MSG_DONTWAIT));
+  }
+  if (transfer.Sends() && (events & (POLLOUT | POLLHUP | POLLERR)) != 0) {
+    transfer.Sent += check(::send(socket, transfer.Out->data() + transfer.Sent,
+        transfer.Out->size() - transfer.Sent, MSG_DONTWAIT | MSG_NOSIGNAL));
+  }
+}
+
+void SocketCommunicator::Put(int rank, const std::string& text)
+{
+  const std::uint64_t size = text.size();
+  if (!this->Broken.empty() || !this->Others[rank].Put(&size, sizeof size) ||
+      !this->Others[rank].Put(text.data(), text.size())) {
+    this->Fail(rank);
+  }
+}
+
+std::string SocketCommunicator::Take(int rank)
+{
+  std::uint64_t size = 0;
+  if (!this->Broken.empty() || !this->Others[rank].Take(&size, sizeof size)) {
+    this->Fail(rank);
+  }
+  if (size == FaultMark) {
+    this->TakeFault(rank);
+  }
+  if (size > MostBytes) {
+    this->Fail(rank);
+  }
+  std::string text(size, '\0');
+  if (!this->Others[rank].Take(text.data(), size)) {
+    this->Fail(rank);
+  }
+  return text;
+}
+
+/// The reason of a rank that has given up.
+void SocketCommunicator::TakeFault(int rank)
+{
+  constexpr std::uint64_t most = 1 << 16;
+  const std::string text = this->Take(rank);
+  this->Broken = text.substr(0, most);
+  this->Others.clear();
+  throw Error(this->Broken);
+}
+
+/// Closes all connections, so that the others need not wait either. errno says whether the wait was too long.
+void SocketCommunicator::Fail(int rank)
+{
+  if (this->Broken.empty()) {
+    this->Broken = errno == EAGAIN
+                       ? fmt::format("Rank {} waited {} s for rank {} without an answer.", this->RankValue,
+                             this->WaitSeconds, rank)
+                       : fmt::format("Rank {} waited for rank {}, which has stopped.", this->RankValue, rank);
+    const std::uint64_t head[] = {FaultMark, this->Broken.size()};
+    std::string last(reinterpret_cast<const char*>(head), sizeof head);
+    last += this->Broken;
+    for (const Socket& other : this->Others) {
+      if (this->RankValue == 0 && other.IsOpen()) {
+        static_cast<void>(::send(other.Get(), last.data(), last.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
+      }
+    }
+    this->Others.clear();
+  }
+  throw Error(this->Broken);
+}
+
+}  // namespace
+
+std::unique_ptr<Communicator> MakeSocketCommunicator(Communicator& ranks, double waitSeconds)
+{
+  return std::make_unique<SocketCommunicator>(ranks, waitSeconds);
+}
+
+}  // namespace patchio::output

@@ -1,0 +1,240 @@
+#include "Write/StepReceiver.h"
+
+#include "Base/Error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace patchio::output {
+StepReceiver::StepReceiver(IoRoles& roles, int number, const OutputConfig& config)
+    : Roles(roles),
+      Number(number),
+      Most(RoomIn(config.Memory)),
+      WaitSeconds(config.WaitSeconds),
+      Marks(roles.All())
+{
+}
+
+StepReceiver::~StepReceiver()
+{
+  if (!this->Receiving.empty()) {
+    new std::deque<std::shared_ptr<ReceivedStep>>(std::move(this->Receiving));
+  }
+}
+
+bool StepReceiver::Serve(const std::function<void(const std::shared_ptr<ReceivedStep>&)>& write)
+{
+  Nap nap;
+  std::optional<Stopwatch> sinceEnd;
+  for (;;) {
+    const bool hasOrders = this->TakeOrders();
+    const bool hasDone = this->CarryOut();
+    const bool hasHanded = this->HandOver(write);
+    const bool hasWritten = this->CountWritten();
+    if (hasDone || hasWritten) {
+      this->Promise();
+      this->Tell();
+    }
+    this->Marks.Test();
+    if (this->Ends) {
+      sinceEnd = sinceEnd ? sinceEnd : Stopwatch();
+      const bool all = this->Receiving.empty() && this->Writing.empty();
+      if (all || sinceEnd->Seconds() > this->WaitSeconds) {
+        return all;
+      }
+    }
+    if (hasOrders || hasDone || hasHanded || hasWritten || !this->Receiving.empty()) {
+      nap.Restart();  // MPI gets on with long messages when it is called
+    }
+    nap.Rest();
+  }
+}
+
+bool StepReceiver::TakeOrders()
+{
+  Order order;
+  if (!output::Take(this->Roles.All(), OrderTag, order)) {
+    return false;
+  }
+  this->Orders.push_back(std::move(order));
+  return true;
+}
+
+/// The first order, where that can be done now.
+bool StepReceiver::CarryOut()
+{
+  if (this->Orders.empty()) {
+    return false;
+  }
+  Order& order = this->Orders.front();
+  if (!order.Needs.empty()) {
+    if (!this->MakeRoom(order)) {
+      return false;
+    }
+    ++this->Now.Rooms;
+  } else if (order.Code == EndMark()) {
+    this->Ends = true;
+  } else {
+    this->Take(std::move(order));
+    ++this->Now.Steps;
+  }
+  this->Orders.pop_front();
+  return true;
+}
+
+/// False: not now. Where another order follows, the compute ranks have given up waiting for this one.
+bool StepReceiver::MakeRoom(const Order& order)
+{
+  if (!order.Declared.empty()) {
+    this->Declared = std::make_shared<Declaration>(Declaration::Decode(order.Declared));
+    this->Map = order.Map;
+  }
+  this->Promised.clear();
+  std::uint64_t all = 0;
+  for (std::size_t rank = 0; rank < this->Map.size(); ++rank) {
+    if (this->Map[rank] == this->Number) {
+      this->Promised[static_cast<int>(rank)] = 0;
+      all += order.Needs[rank];
+    }
+  }
+  if (this->Used + all > this->Most) {
+    return this->Orders.size() > 1;
+  }
+  for (auto& [rank, bytes] : this->Promised) {
+    bytes = order.Needs[rank];
+  }
+  return true;
+}
+
+/// Begins to receive a step: the code and what ranks told of their arrays say what comes.
+void StepReceiver::Take(Order order)
+{
+  auto step = std::make_shared<ReceivedStep>();
+  step->Declared = this->Declared;
+  step->Map = this->Map;
+  step->Wanted = Decode(order.Code, this->Declared->Names());
+  for (auto& [rank, promised] : this->Promised) {
+    std::vector<ArrayOfStep> arrays = ArraysTold(order.Told[rank], rank, *this->Declared, step->Wanted);
+    std::uint64_t bytes = 0;
+    for (const ArrayOfStep& array : arrays) {
+      bytes += this->Declared->RoomFor(array.Variable, array.Patch);
+    }
+    Buffer buffer(bytes);
+    const std::byte* next = buffer.Data();
+    for (ArrayOfStep& array : arrays) {
+      array.Values = next;
+      next += this->Declared->RoomFor(array.Variable, array.Patch);
+    }
+    const auto coming = BeginReceive(this->Roles.All(), buffer, this->Roles.Computing()[rank]);
+    step->Coming.insert(step->Coming.end(), coming.begin(), coming.end());
+    step->Arrays.insert(step->Arrays.end(), arrays.begin(), arrays.end());
+    step->Buffers[rank] = std::move(buffer);
+    step->Bytes += bytes;
+    promised -= bytes;
+  }
+  this->Used += step->Bytes;
+  step->What = std::move(order);
+  this->Receiving.push_back(std::move(step));
+}
+
+/// The oldest step that comes, when it is there.
+bool StepReceiver::HandOver(const std::function<void(const std::shared_ptr<ReceivedStep>&)>& write)
+{
+  if (this->Receiving.empty()) {
+    return false;
+  }
+  const std::shared_ptr<ReceivedStep> step = this->Receiving.front();
+  int complete = 0;
+  MPI_Testall(static_cast<int>(step->Coming.size()), step->Coming.data(), &complete, MPI_STATUSES_IGNORE);
+  if (!complete) {
+    this->TellWhoIsLate(*step);
+    return false;
+  }
+  this->Receiving.pop_front();
+  this->Writing.push_back(step->Bytes);
+  write(step);
+  return true;
+}
+
+/// A step that is not there is waited for on, as the compute ranks may be in the middle of it.
+void StepReceiver::TellWhoIsLate(ReceivedStep& step)
+{
+  if (step.IsLate || step.Since.Seconds() < this->WaitSeconds) {
+    return;
+  }
+  step.IsLate = true;
+  this->Now.Faults =
+      fmt::format("I/O rank {} has waited {} s for its compute ranks to send step {}, and continues to wait.",
+          this->Roles.Rank(), this->WaitSeconds, step.What.Step);
+  this->Tell();
+}
+
+void StepReceiver::Done(const std::string& fault)
+{
+  const std::lock_guard<std::mutex> guard(this->Lock);
+  ++this->Written;
+  this->Faults += (this->Faults.empty() || fault.empty() ? "" : "\n") + fault;
+}
+
+bool StepReceiver::CountWritten()
+{
+  const std::lock_guard<std::mutex> guard(this->Lock);
+  if (this->Now.Written == this->Written) {
+    return false;
+  }
+  for (; this->Now.Written < this->Written; ++this->Now.Written) {
+    this->Used -= this->Writing.front();
+    this->Writing.pop_front();
+  }
+  this->Now.Faults = std::exchange(this->Faults, {});
+  return true;
+}
+
+/// X = (0.9 X_total - X_used) over the ranks that it serves; less where others still have promises.
+void StepReceiver::Promise()
+{
+  std::uint64_t free = this->Most - this->Used;
+  const std::uint64_t mark = this->Promised.empty() ? 0 : free / this->Promised.size();
+  for (const auto& [rank, bytes] : this->Promised) {
+    free -= bytes;
+  }
+  const bool waits = !this->Orders.empty() && !this->Orders.front().Needs.empty();
+  for (auto& [rank, bytes] : this->Promised) {
+    const std::uint64_t more = waits || bytes >= mark ? 0 : std::min(free, mark - bytes);
+    bytes += more;
+    free -= more;
+  }
+  this->MostUsed = std::max(this->MostUsed, this->Most - free);
+}
+
+void StepReceiver::Tell()
+{
+  for (const auto& [rank, bytes] : this->Promised) {
+    this->Now.Room = bytes;
+    this->Marks.Add(this->Now, this->Roles.Computing()[rank], MarkTag, true);
+  }
+  this->Now.Faults.clear();
+}
+
+void StepReceiver::End()
+{
+  MPI_Request everybody = MPI_REQUEST_NULL;
+  bool begun = false;
+  const bool ended = Await(this->WaitSeconds, [&] {
+    int complete = 0;
+    if (this->Marks.Test() && !begun) {
+      begun = MPI_Ibarrier(this->Roles.All(), &everybody) == MPI_SUCCESS;
+    }
+    if (begun) {
+      MPI_Test(&everybody, &complete, MPI_STATUS_IGNORE);
+    }
+    return complete != 0;
+  });
+  if (!ended) {
+    this->Roles.Keep();
+  }
+}
+
+}  // namespace patchio::output

@@ -1,0 +1,85 @@
+#include "Write/Target.h"
+
+#include "Base/Error.h"
+#include "Tuning/StorageProfile.h"
+#include "Write/ContainerWriter.h"
+
+#include <fmt/format.h>
+
+namespace patchio::output {
+namespace {
+
+class ContainerTarget : public Target
+{
+public:
+  ContainerTarget(Communicator& ranks, const Channel& channel) : Ranks(ranks), What(channel) {}
+
+  std::unique_ptr<StepOnItsWay> Prepare(container::StepToWrite step) override
+  {
+    if (step.Compression.empty()) {
+      step.Compression.assign(step.Types.size(), this->What.Compression);
+    }
+    return std::make_unique<Step>(*this, std::move(step));
+  }
+
+private:
+  class Step : public StepOnItsWay
+  {
+  public:
+    Step(ContainerTarget& into, container::StepToWrite step)
+        : Into(into), Writing(into.Ranks, into.What.Path, std::move(step), into.What.RanksAFile)
+    {
+    }
+
+    void Write(const std::vector<container::PatchValues>& mine, int threads) override
+    {
+      container::ContainerWriter& writer = this->Into.Writer();
+      writer.Begin(this->Writing);
+      this->Writing.Write(mine, threads);
+      writer.Commit(this->Writing);
+    }
+
+  private:
+    ContainerTarget& Into;
+    container::StepWriter Writing;
+  };
+
+  /// Collective the first time.
+  container::ContainerWriter& Writer()
+  {
+    if (!this->Opened) {
+      this->Opened = std::make_unique<container::ContainerWriter>(this->Ranks, this->What.Path,
+          container::ContainerOptions{this->What.Overwrite, this->What.RanksAFile});
+    }
+    return *this->Opened;
+  }
+
+  Communicator& Ranks;
+  const Channel& What;
+  std::unique_ptr<container::ContainerWriter> Opened;
+};
+
+}  // namespace
+
+int ThreadsFor(const OutputConfig& config, const Channel& channel, int ranks)
+{
+  constexpr int unknown = 4;
+  if (config.Threads > 0) {
+    return config.Threads;
+  }
+  const auto profile = FindProfile(channel.Path, nullptr, ranks);
+  return profile ? profile->ThreadsFor(ranks) : unknown;
+}
+
+std::unique_ptr<Target> MakeTarget(Communicator& ranks, const Channel& channel)
+{
+  if (channel.Format == TargetFormat::Grads) {
+    return MakeGradsTarget(ranks, channel);
+  }
+  if (channel.Format == TargetFormat::Kwave) {
+    return MakeKwaveTarget(ranks, channel);
+  }
+  return std::make_unique<ContainerTarget>(ranks, channel);
+}
+
+}  // namespace patchio::output
