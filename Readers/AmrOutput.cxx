@@ -1,6 +1,6 @@
 #include "AmrOutput.h"
 
-#include "Extract/VtkVersions.h"
+#include "Filters/VtkVersions.h"
 
 #include <vtkAMRBox.h>
 #include <vtkCompositeDataPipeline.h>

@@ -1,22 +1,9 @@
 #include "ReaderRanks.h"
 
 #include "FilterThreads.h"
-
-#include <vtkMPI.h>
-#include <vtkMPICommunicator.h>
-#include <vtkMPIController.h>
+#include "Filters/BlockFilter.h"
 
 namespace patchio {
-
-std::unique_ptr<Communicator> MakeCommunicator(vtkMultiProcessController* controller)
-{
-  auto* mpi = vtkMPIController::SafeDownCast(controller);
-  if (mpi && mpi->GetNumberOfProcesses() > 1) {
-    auto* communicator = vtkMPICommunicator::SafeDownCast(mpi->GetCommunicator());
-    return MakeMpiCommunicator(*communicator->GetMPIComm()->GetHandle());
-  }
-  return MakeSelfCommunicator();
-}
 
 void ReaderRanks::Use(vtkMultiProcessController* controller)
 {

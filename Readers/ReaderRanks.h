@@ -11,9 +11,6 @@
 
 namespace patchio {
 
-/// The ranks of a controller; without one, or without MPI, this process alone.
-std::unique_ptr<Communicator> MakeCommunicator(vtkMultiProcessController* controller);
-
 /// The ranks of a controller; without a controller, this process alone.
 class ReaderRanks
 {

@@ -4,7 +4,7 @@
 #include "Base/Error.h"
 #include "Base/RunOnAllRanks.h"
 #include "Base/Stopwatch.h"
-#include "Extract/Slice.h"
+#include "Filters/Slice.h"
 #include "Io/IoScheduler.h"
 #include "PointGrids.h"
 
@@ -246,8 +246,8 @@ bool ShowSurfaceFirst(LoadedStep& loaded)
 std::string SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkMultiBlockDataSet* output)
 {
   const Stopwatch watch;
-  extract::Blocks blocks;
-  RunOnAllRanks(ranks, [&] { blocks = extract::MakeBlocks(output); });
+  filters::Blocks blocks;
+  RunOnAllRanks(ranks, [&] { blocks = filters::MakeBlocks(output); });
   if (!AllOf(ranks, loaded.Plan.Sliced && blocks.NotUnderstood.empty())) {
     loaded.Report().Notes.emplace_back(NoSlice);
     return NoSlice;
@@ -255,12 +255,12 @@ std::string SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkMultiBlockDa
   vtkNew<vtkPlane> plane;
   plane->SetOrigin(loaded.Options.Region.Origin.data());
   plane->SetNormal(loaded.Options.Region.Normal.data());
-  extract::SliceRequest request;
+  filters::SliceRequest request;
   request.Triangles = false;
-  if (const auto surface = extract::Surface::Make(plane, 0)) {
+  if (const auto surface = filters::Surface::Make(plane, 0)) {
     request.Surfaces.push_back(*surface);
   }
-  const auto pieces = extract::Slice(blocks, request, ranks);
+  const auto pieces = filters::Slice(blocks, request, ranks);
   RunOnAllRanks(ranks, [&] {
     std::uint64_t kilobytes = 0;
     for (unsigned int level = 0; level < pieces.size(); ++level) {

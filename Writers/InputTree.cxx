@@ -1,7 +1,7 @@
 #include "InputTree.h"
 
 #include "Base/Error.h"
-#include "Extract/VtkVersions.h"
+#include "Filters/VtkVersions.h"
 
 #include <vtkCompositeDataSet.h>
 #include <vtkDataArray.h>

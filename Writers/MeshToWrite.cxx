@@ -2,7 +2,7 @@
 
 #include "Base/Error.h"
 #include "DataArrays.h"
-#include "Extract/VtkVersions.h"
+#include "Filters/VtkVersions.h"
 
 #include <vtkCellArray.h>
 #include <vtkCellData.h>

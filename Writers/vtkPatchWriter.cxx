@@ -2,9 +2,9 @@
 
 #include "Base/Error.h"
 #include "Base/RunOnAllRanks.h"
+#include "Filters/BlockFilter.h"
 #include "Formats/Container/ContainerLog.h"
 #include "InputStep.h"
-#include "ReaderRanks.h"
 #include "Write/CatalogOutput.h"
 #include "vtkPatchReader.h"
 

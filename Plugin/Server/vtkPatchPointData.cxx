@@ -1,6 +1,6 @@
 #include "vtkPatchPointData.h"
 
-#include "Extract/VtkVersions.h"
+#include "Filters/VtkVersions.h"
 #include "KnownRanges.h"
 
 #include <vtkDataSet.h>

@@ -1,9 +1,9 @@
 #include "vtkPatchViewGeometryFilter.h"
 
 #include "Base/RunOnAllRanks.h"
-#include "BlockFilter.h"
-#include "Extract/Blocks.h"
-#include "Extract/VisibleSurface.h"
+#include "Filters/BlockFilter.h"
+#include "Filters/Blocks.h"
+#include "Filters/VisibleSurface.h"
 #include "vtkPatchSettings.h"
 
 #include <vtkDataObjectTree.h>
@@ -20,7 +20,7 @@
 #include <map>
 #include <vector>
 
-using namespace patchio::extract;
+using namespace patchio::filters;
 
 vtkStandardNewMacro(vtkPatchViewGeometryFilter);
 

@@ -4,7 +4,7 @@
  *
  * ParaView's filter looks at each cell of a block in a slow way as soon as one cell is hidden, and draws the
  * faces between blocks, which nobody sees and which are most of them. This one makes the surfaces of uniform
- * and rectilinear blocks by extract::SurfacesOfBlocks and hands them on in their place; all else, outlines
+ * and rectilinear blocks by filters::SurfacesOfBlocks and hands them on in their place; all else, outlines
  * too, is ParaView's own. Selections and block colours work as before: each block keeps its own surface, with
  * the numbers of its cells and points.
  */

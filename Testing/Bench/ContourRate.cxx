@@ -1,7 +1,7 @@
 // How fast contours of many patches are made, without ParaView: with one thread and with all. JSON: seconds
 // of each.
 #include "Base/Stopwatch.h"
-#include "Extract/ContourOutput.h"
+#include "Filters/ContourOutput.h"
 
 #include <vtkCellData.h>
 #include <vtkDoubleArray.h>
@@ -19,7 +19,7 @@
 #include <cmath>
 #include <cstdio>
 
-using namespace patchio::extract;
+using namespace patchio::filters;
 
 namespace {
 

@@ -2,7 +2,7 @@
 // plain loop that reads the values and flags of the same rows and writes as many bytes. JSON: seconds of
 // each.
 #include "Base/Stopwatch.h"
-#include "Extract/Slice.h"
+#include "Filters/Slice.h"
 
 #include <vtkCellData.h>
 #include <vtkDoubleArray.h>
@@ -23,7 +23,7 @@
 #include <random>
 #include <vector>
 
-using namespace patchio::extract;
+using namespace patchio::filters;
 
 namespace {
 

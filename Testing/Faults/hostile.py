@@ -258,7 +258,7 @@ def test_waits_for_no_pipe():
 def test_nothing_runs_programs():
     calls = re.compile(r"\b(system|popen|posix_spawnp?|execv[pe]*|execl[pe]*|v?fork|dlopen)\s*\(")
     seen = 0
-    for folder in ("Core", "Readers", "Extract", "Writers", "Plugin"):
+    for folder in ("Core", "Readers", "Filters", "Writers", "Plugin"):
         for path in glob.glob("%s/%s/**/*.*" % (options.source, folder), recursive=True):
             if path.endswith((".cxx", ".h")):
                 seen += 1

@@ -576,7 +576,7 @@ def check_abort():
     Delete(clip)
 
 
-for kind, name in ((Clip, "vtkPatchClip"), (Threshold, "vtkPatchThreshold")):
+for kind, name in ((Clip, "vtkPVPatchClip"), (Threshold, "vtkPVPatchThreshold")):
     expect(kind(Input=Wavelet()).GetClientSideObject().GetClassName() == name, "%s is ParaView's own", name)
 if ranks == 1:
     check_made_grids()

@@ -461,7 +461,7 @@ def check_abort():
     Delete(cut)
 
 
-expect(Slice(Input=Wavelet()).GetClientSideObject().GetClassName() == "vtkPatchSlice", "Slice is ParaView's own")
+expect(Slice(Input=Wavelet()).GetClientSideObject().GetClassName() == "vtkPVPatchSlice", "Slice is ParaView's own")
 check_made_grids()
 check_sharing()
 check_levels()

@@ -1,0 +1,264 @@
+#include "Filters/Blocks.h"
+
+#include "Filters/VtkVersions.h"
+
+#include <vtkCellData.h>
+#include <vtkCompositeDataSet.h>
+#include <vtkDataObjectTree.h>
+#include <vtkDataObjectTreeIterator.h>
+#include <vtkDataSetAttributes.h>
+#include <vtkImageData.h>
+#include <vtkInformation.h>
+#include <vtkMatrix3x3.h>
+#include <vtkPointData.h>
+#include <vtkPoints.h>
+#include <vtkRectilinearGrid.h>
+#include <vtkSmartPointer.h>
+#include <vtkStructuredGrid.h>
+#include <vtkUniformGridAMR.h>
+#include <vtkUnsignedCharArray.h>
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+namespace patchio::filters {
+namespace {
+
+static_assert(Block::HidingFlags == (vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::REFINEDCELL |
+                                        vtkDataSetAttributes::HIDDENCELL));
+
+vtkIdType NumberOf(const Int3& counts)
+{
+  return static_cast<vtkIdType>(counts[0]) * counts[1] * counts[2];
+}
+
+void TakeExtent(const int extent[6], Block& block)
+{
+  for (int axis = 0; axis < 3; ++axis) {
+    block.First[axis] = extent[2 * axis];
+    block.Points[axis] = extent[2 * axis + 1] - extent[2 * axis] + 1;
+  }
+}
+
+/// False if the positions along an axis are not finite or do not increase.
+bool BoundsOfPositions(Block& block)
+{
+  for (int axis = 0; axis < 3; ++axis) {
+    const double* const first = block.PositionsOf(axis);
+    const double* const last = first + block.Points[axis] - 1;
+    if (!std::isfinite(*first) || !std::isfinite(*last) ||
+        std::adjacent_find(first, last + 1, [](double a, double b) { return !(a < b); }) != last + 1) {
+      return false;
+    }
+    block.Bounds[2 * axis] = *first;
+    block.Bounds[2 * axis + 1] = *last;
+  }
+  return true;
+}
+
+bool TakeImage(vtkImageData* image, Block& block)
+{
+  if (!image->GetDirectionMatrix()->IsIdentity()) {
+    return false;
+  }
+  block.Form = BlockForm::Uniform;
+  TakeExtent(image->GetExtent(), block);
+  block.Positions.reserve(block.Points[0] + block.Points[1] + block.Points[2]);
+  for (int axis = 0; axis < 3; ++axis) {
+    block.Origin[axis] = image->GetOrigin()[axis];
+    block.Spacing[axis] = image->GetSpacing()[axis];
+    for (int i = 0; i < block.Points[axis]; ++i) {
+      block.Positions.push_back(block.Origin[axis] + block.Spacing[axis] * (block.First[axis] + i));
+    }
+  }
+  return BoundsOfPositions(block);
+}
+
+bool TakeRectilinear(vtkRectilinearGrid* grid, Block& block)
+{
+  block.Form = BlockForm::Rectilinear;
+  TakeExtent(grid->GetExtent(), block);
+  vtkDataArray* const axes[] = {grid->GetXCoordinates(), grid->GetYCoordinates(), grid->GetZCoordinates()};
+  for (int axis = 0; axis < 3; ++axis) {
+    if (!axes[axis] || axes[axis]->GetNumberOfTuples() < block.Points[axis]) {
+      return false;
+    }
+    for (int i = 0; i < block.Points[axis]; ++i) {
+      block.Positions.push_back(axes[axis]->GetComponent(i, 0));
+    }
+  }
+  return BoundsOfPositions(block);
+}
+
+bool TakeCurvilinear(vtkStructuredGrid* grid, Block& block)
+{
+  block.Form = BlockForm::Curvilinear;
+  TakeExtent(grid->GetExtent(), block);
+  if (!grid->GetPoints() || grid->GetNumberOfPoints() < NumberOf(block.Points)) {
+    return false;
+  }
+  block.Corners = grid->GetPoints()->GetData();
+  grid->GetBounds(block.Bounds.data());
+  return std::all_of(block.Bounds.begin(), block.Bounds.end(), [](double end) { return std::isfinite(end); });
+}
+
+/// VTK does not show a cell with a hidden corner.
+void HideAroundPoints(const unsigned char* points, Block& block)
+{
+  const vtkIdType count = NumberOf({block.Cells(0), block.Cells(1), block.Cells(2)});
+  block.FlagsOfOwn.assign(count, 0);
+  if (block.Flags) {
+    std::copy_n(block.Flags, count, block.FlagsOfOwn.begin());
+  }
+  block.Flags = block.FlagsOfOwn.data();
+  const long long steps[] = {1, block.Points[0], static_cast<long long>(block.Points[0]) * block.Points[1]};
+  unsigned char* flag = block.FlagsOfOwn.data();
+  for (int k = 0; k < block.Cells(2); ++k) {
+    for (int j = 0; j < block.Cells(1); ++j) {
+      for (int i = 0; i < block.Cells(0); ++i, ++flag) {
+        const unsigned char* const corner = points + i + j * steps[1] + k * steps[2];
+        unsigned char any = 0;
+        for (int c = 0; c < 8; ++c) {
+          any |= corner[(c & 1 && block.Points[0] > 1 ? steps[0] : 0) +
+                        (c & 2 && block.Points[1] > 1 ? steps[1] : 0) +
+                        (c & 4 && block.Points[2] > 1 ? steps[2] : 0)];
+        }
+        *flag |= any & vtkDataSetAttributes::HIDDENPOINT ? vtkDataSetAttributes::HIDDENCELL : 0;
+      }
+    }
+  }
+}
+
+/// False if there are too few flags.
+bool TakeFlags(Block& block)
+{
+  vtkUnsignedCharArray* const cells = block.Grid->GetCellGhostArray();
+  vtkUnsignedCharArray* const points = block.Grid->GetPointGhostArray();
+  if ((cells && cells->GetNumberOfTuples() < NumberOf({block.Cells(0), block.Cells(1), block.Cells(2)})) ||
+      (points && points->GetNumberOfTuples() < NumberOf(block.Points))) {
+    return false;
+  }
+  block.Flags = cells ? cells->GetPointer(0) : nullptr;
+  if (points && block.Grid->HasAnyBlankPoints()) {
+    HideAroundPoints(points->GetPointer(0), block);
+  }
+  return true;
+}
+
+bool TakeGeometry(Block& block)
+{
+  if (auto* const image = vtkImageData::SafeDownCast(block.Grid)) {
+    return TakeImage(image, block);
+  }
+  if (auto* const grid = vtkRectilinearGrid::SafeDownCast(block.Grid)) {
+    return TakeRectilinear(grid, block);
+  }
+  auto* const grid = vtkStructuredGrid::SafeDownCast(block.Grid);
+  return grid && TakeCurvilinear(grid, block);
+}
+
+/// Finds all grids of an input, without what is in them.
+class Collector
+{
+public:
+  Blocks Found;
+
+  /// A child of the root, which may be null: on other ranks, a grid may be in its place.
+  void AddChild(vtkDataObject* child, const std::string& name, unsigned int flatIndex)
+  {
+    if (auto* const tree = vtkCompositeDataSet::SafeDownCast(child)) {
+      this->Found.Pieces.push_back(name);
+      this->AddLeaves(tree, static_cast<int>(this->Found.Pieces.size()) - 1, flatIndex);
+      return;
+    }
+    if (this->PieceOfGrids < 0) {
+      this->PieceOfGrids = static_cast<int>(this->Found.Pieces.size());
+      this->Found.Pieces.emplace_back();
+    }
+    if (child) {
+      this->Add(child, this->PieceOfGrids, flatIndex);
+    }
+  }
+
+  /// A child for each level.
+  void AddLevels(vtkUniformGridAMR* amr)
+  {
+    for (unsigned int level = 0; level < amr->GetNumberOfLevels(); ++level) {
+      this->Found.Pieces.push_back("level " + std::to_string(level));
+    }
+    const auto leaves = vtkSmartPointer<AmrIterator>::Take(AmrIterator::SafeDownCast(amr->NewIterator()));
+    for (leaves->InitTraversal(); !leaves->IsDoneWithTraversal(); leaves->GoToNextItem()) {
+      this->Add(leaves->GetCurrentDataObject(), static_cast<int>(leaves->GetCurrentLevel()),
+          leaves->GetCurrentFlatIndex());
+    }
+  }
+
+  void AddChildren(vtkDataObjectTree* tree)
+  {
+    const auto children = vtkSmartPointer<vtkDataObjectTreeIterator>::Take(tree->NewTreeIterator());
+    children->SkipEmptyNodesOff();
+    children->TraverseSubTreeOff();
+    children->VisitOnlyLeavesOff();
+    for (children->InitTraversal(); !children->IsDoneWithTraversal(); children->GoToNextItem()) {
+      const char* const name = children->HasCurrentMetaData()
+                                   ? children->GetCurrentMetaData()->Get(vtkCompositeDataSet::NAME())
+                                   : nullptr;
+      this->AddChild(children->GetCurrentDataObject(), name ? name : "", children->GetCurrentFlatIndex());
+    }
+  }
+
+private:
+  void AddLeaves(vtkCompositeDataSet* tree, int piece, unsigned int flatIndex)
+  {
+    const auto leaves = vtkSmartPointer<vtkCompositeDataIterator>::Take(tree->NewIterator());
+    for (leaves->InitTraversal(); !leaves->IsDoneWithTraversal(); leaves->GoToNextItem()) {
+      this->Add(leaves->GetCurrentDataObject(), piece, flatIndex + leaves->GetCurrentFlatIndex());
+    }
+  }
+
+  void Add(vtkDataObject* leaf, int piece, unsigned int flatIndex)
+  {
+    auto* const grid = vtkDataSet::SafeDownCast(leaf);
+    if (!grid) {
+      this->Found.NotUnderstood = leaf->GetClassName();
+    } else if (grid->GetNumberOfCells() > 0 || grid->GetNumberOfPoints() > 0) {
+      Block& block = this->Found.List.emplace_back();
+      block.Grid = grid;
+      block.Piece = piece;
+      block.FlatIndex = flatIndex;
+    }
+  }
+
+  int PieceOfGrids = -1;  ///< -1: there is none yet
+};
+
+}  // namespace
+
+Blocks MakeBlocks(vtkDataObject* input)
+{
+  Collector collector;
+  if (auto* const amr = vtkUniformGridAMR::SafeDownCast(input)) {  // since VTK 9.6 also a tree
+    collector.AddLevels(amr);
+  } else if (auto* const tree = vtkDataObjectTree::SafeDownCast(input)) {
+    collector.AddChildren(tree);
+  } else {
+    collector.AddChild(input, "", 0);
+  }
+  Blocks blocks = std::move(collector.Found);
+  std::atomic<vtkDataSet*> other{nullptr};
+  tbb::parallel_for(std::size_t(0), blocks.List.size(), [&](std::size_t b) {
+    Block& block = blocks.List[b];
+    if (!TakeGeometry(block) || !TakeFlags(block)) {
+      other = block.Grid;
+    }
+  });
+  if (vtkDataSet* const grid = other) {
+    blocks.NotUnderstood = grid->GetClassName();
+  }
+  return blocks;
+}
+
+}  // namespace patchio::filters

@@ -1,0 +1,233 @@
+#include "Filters/CellLattice.h"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace patchio::filters {
+namespace {
+
+/// Nodes that are nearer than this part of the narrowest cell are one.
+constexpr double Tolerance = 1e-3;
+
+double NarrowestCell(const std::vector<std::pair<const double*, int>>& lists)
+{
+  double narrowest = std::numeric_limits<double>::infinity(), greatest = 0;
+  for (const auto& [nodes, count] : lists) {
+    for (int i = 1; i < count; ++i) {
+      narrowest = std::min(narrowest, nodes[i] - nodes[i - 1]);
+    }
+  }
+  // Flat blocks have none, but positions.
+  for (std::size_t l = 0; l < lists.size() && !std::isfinite(narrowest); ++l) {
+    greatest = std::max(greatest, std::abs(lists[l].first[0]));
+  }
+  return std::isfinite(narrowest) ? narrowest : 1e-6 * greatest;
+}
+
+std::string_view BytesOf(const double* nodes, int count)
+{
+  return {reinterpret_cast<const char*>(nodes), count * sizeof(double)};
+}
+
+}  // namespace
+
+bool CellBlock::IsPointHidden(std::int64_t point) const
+{
+  if (this->PointFlags || !this->Flags) {
+    return this->PointFlags && this->PointFlags[point];
+  }
+  const std::int64_t row = point / this->Cells[0];
+  const Int3 last{static_cast<int>(point % this->Cells[0]), static_cast<int>(row % this->Cells[1]),
+      static_cast<int>(row / this->Cells[1])};
+  Int3 cell;
+  for (cell[2] = std::max(last[2] - 1, 0); cell[2] <= std::min(last[2], this->Cells[2] - 2); ++cell[2]) {
+    for (cell[1] = std::max(last[1] - 1, 0); cell[1] <= std::min(last[1], this->Cells[1] - 2); ++cell[1]) {
+      for (cell[0] = std::max(last[0] - 1, 0); cell[0] <= std::min(last[0], this->Cells[0] - 2); ++cell[0]) {
+        if (!(this->Flags[this->CellAfter(cell)] & Block::HidingFlags)) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+CellLattice::CellLattice(std::vector<CellBlock> blocks, const std::array<std::vector<double>, 3>& others)
+    : List(std::move(blocks)), Axes(this->List.size())
+{
+  for (int axis = 0; axis < 3; ++axis) {
+    const AxisNodes lists = this->ShareAxes(axis);
+    this->FindPositions(axis, others[axis], lists);
+    this->Place(axis, lists);
+    this->CheckFit(axis);
+  }
+  std::vector<Box> cubes(this->List.size());
+  for (std::size_t b = 0; b < cubes.size(); ++b) {
+    for (int axis = 0; axis < 3; ++axis) {
+      cubes[b].Lower[axis] = this->Axes[b][axis]->Places.front();
+      cubes[b].Upper[axis] = this->Axes[b][axis]->Places.back() - 1;
+    }
+  }
+  this->Bins = std::make_unique<BoxBins>(std::move(cubes));
+}
+
+std::vector<double> CellLattice::Nodes(const std::vector<CellBlock>& blocks, int axis)
+{
+  std::unordered_map<std::string_view, bool> seen;
+  std::vector<double> all;
+  for (const CellBlock& block : blocks) {
+    const int count = block.NodeCount(axis);
+    if (seen.emplace(BytesOf(block.Nodes[axis], count), true).second) {
+      all.insert(all.end(), block.Nodes[axis], block.Nodes[axis] + count);
+    }
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+/// Makes an Axis, still empty, for each different list of nodes.
+CellLattice::AxisNodes CellLattice::ShareAxes(int axis)
+{
+  AxisNodes lists;
+  std::unordered_map<std::string_view, const Axis*> known;
+  for (std::size_t b = 0; b < this->List.size(); ++b) {
+    const int count = this->List[b].NodeCount(axis);
+    const double* const nodes = this->List[b].Nodes[axis];
+    const auto [found, isNew] = known.emplace(BytesOf(nodes, count), nullptr);
+    if (isNew) {
+      lists.emplace_back(nodes, count);
+      found->second = &this->AllAxes.emplace_back();
+    }
+    this->Axes[b][axis] = found->second;
+  }
+  return lists;
+}
+
+void CellLattice::FindPositions(int axis, const std::vector<double>& others, const AxisNodes& lists)
+{
+  std::vector<double> all = others;
+  for (const auto& [nodes, count] : lists) {
+    all.insert(all.end(), nodes, nodes + count);
+  }
+  std::sort(all.begin(), all.end());
+  const double near = Tolerance * NarrowestCell(lists);
+  std::vector<double>& positions = this->Positions[axis];
+  for (const double node : all) {
+    if (positions.empty() || node - positions.back() > near) {
+      positions.push_back(node);
+    }
+  }
+}
+
+void CellLattice::Place(int axis, const AxisNodes& lists)
+{
+  const std::vector<double>& positions = this->Positions[axis];
+  const double near = Tolerance * NarrowestCell(lists);
+  for (std::size_t l = 0; l < lists.size(); ++l) {
+    const auto [nodes, count] = lists[l];
+    Axis& shared = this->AllAxes[this->AllAxes.size() - lists.size() + l];
+    for (int i = 0; i < count; ++i) {
+      const auto place = std::lower_bound(positions.begin(), positions.end(), nodes[i] - near);
+      shared.Places.push_back(static_cast<int>(place - positions.begin()));
+    }
+    const bool atNodes = this->OfPoints() || axis == this->FlatAxis();
+    if (atNodes) {
+      shared.Places.push_back(shared.Places.back() + 1);
+    }
+    for (std::size_t i = 0; i + 1 < shared.Places.size(); ++i) {
+      shared.CellAt.insert(shared.CellAt.end(), shared.Places[i + 1] - shared.Places[i], static_cast<int>(i));
+      const int upper = atNodes ? shared.Places[i] : shared.Places[i + 1];
+      shared.Centers.push_back(0.5 * (positions[shared.Places[i]] + positions[upper]));
+    }
+  }
+}
+
+/// A place within a cell may be a node of finer blocks only.
+void CellLattice::CheckFit(int axis)
+{
+  if (this->OfPoints() || axis == this->FlatAxis()) {
+    return;
+  }
+  std::unordered_map<const Axis*, double> widths;
+  for (std::size_t b = 0; b < this->List.size(); ++b) {
+    const CellBlock& block = this->List[b];
+    const double width = (block.Nodes[axis][block.Cells[axis]] - block.Nodes[axis][0]) / block.Cells[axis];
+    widths[this->Axes[b][axis]] = block.CellVolume > 0 ? width : 1;
+  }
+  std::vector<double> coarsest(this->Positions[axis].size(), 0);
+  for (const auto& [shared, width] : widths) {
+    for (const int place : shared->Places) {
+      coarsest[place] = std::max(coarsest[place], width);
+    }
+  }
+  for (const auto& [shared, width] : widths) {
+    for (std::size_t i = 1; i < shared->Places.size(); ++i) {
+      for (int place = shared->Places[i - 1] + 1; place < shared->Places[i]; ++place) {
+        if (coarsest[place] > 0.8 * width) {
+          this->MisfitText = "the cells of coarser blocks do not align with those of finer blocks";
+          return;
+        }
+      }
+    }
+  }
+}
+
+CellRef CellLattice::At(int block, const Int3& cube) const
+{
+  const Box& covered = this->CubesOf(block);
+  std::int64_t cell = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const int offset = cube[axis] - covered.Lower[axis];
+    if (offset < 0 || cube[axis] > covered.Upper[axis]) {
+      return {};
+    }
+    cell += this->Axes[block][axis]->CellAt[offset] * this->List[block].Stride(axis);
+  }
+  return this->List[block].IsVisible(cell) ? CellRef{block, cell} : CellRef{};
+}
+
+CellRef CellLattice::Find(const Int3& cube, int& hint) const
+{
+  if (!this->OfPoints()) {
+    if (const CellRef found = this->At(hint, cube)) {
+      return found;
+    }
+  }
+  CellRef found;
+  this->Bins->ForEachMeeting({cube, cube}, [&](int block) {
+    const CellRef cell = this->At(block, cube);
+    // The same whatever the order of the blocks, also where blocks overlap.
+    if (cell && (!found || this->IsFiner(block, found.Block))) {
+      found = cell;
+    }
+    return true;
+  });
+  if (found) {
+    hint = found.Block;
+  }
+  return found;
+}
+
+Int3 CellLattice::IndexOf(const CellRef& cell) const
+{
+  const Int3& cells = this->List[cell.Block].Cells;
+  const std::int64_t row = cell.Cell / cells[0];
+  return {static_cast<int>(cell.Cell % cells[0]), static_cast<int>(row % cells[1]),
+      static_cast<int>(row / cells[1])};
+}
+
+std::array<double, 3> CellLattice::Center(const CellRef& cell) const
+{
+  const Int3 index = this->IndexOf(cell);
+  std::array<double, 3> center;
+  for (int axis = 0; axis < 3; ++axis) {
+    center[axis] = this->Axes[cell.Block][axis]->Centers[index[axis]];
+  }
+  return center;
+}
+
+}  // namespace patchio::filters

@@ -1,0 +1,301 @@
+#include "Filters/CellSet.h"
+
+#include "Base/Bytes.h"
+
+#include <vtkCellData.h>
+#include <vtkDataArray.h>
+#include <vtkDataSet.h>
+#include <vtkDataSetAttributes.h>
+#include <vtkPointData.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace patchio::filters {
+namespace {
+
+constexpr int NotKnown = -2;
+
+/// What a rank tells the others of its blocks.
+struct Summary
+{
+  std::string NotUnderstood;
+  bool Uniform = false, Rectilinear = false;
+  int FlatAxis = NotKnown;  ///< -1: none
+  std::vector<CellArray> Arrays, GridArrays;
+};
+
+std::string ToText(const Summary& summary)
+{
+  ByteWriter to;
+  to.Put(std::tie(summary.NotUnderstood, summary.Uniform, summary.Rectilinear, summary.FlatAxis));
+  for (const auto* arrays : {&summary.Arrays, &summary.GridArrays}) {
+    to.Put<std::uint64_t>(arrays->size());
+    for (const CellArray& array : *arrays) {
+      to.Put(std::tie(array.Name, array.Type, array.Components, array.Bytes));
+    }
+  }
+  return TextOfValues(to.Take());
+}
+
+Summary FromText(const std::string& text)
+{
+  Summary summary;
+  ByteReader from(reinterpret_cast<const std::byte*>(text.data()), text.size());
+  from.Get(std::tie(summary.NotUnderstood, summary.Uniform, summary.Rectilinear, summary.FlatAxis));
+  for (auto* arrays : {&summary.Arrays, &summary.GridArrays}) {
+    arrays->resize(from.Get<std::uint64_t>());
+    for (CellArray& array : *arrays) {
+      from.Get(std::tie(array.Name, array.Type, array.Components, array.Bytes));
+    }
+  }
+  return summary;
+}
+
+vtkDataArray* FindArray(const Block& block, const char* name, bool ofPoints)
+{
+  vtkDataSet* const grid = block.Grid;
+  vtkDataArray* const array =
+      ofPoints ? grid->GetPointData()->GetArray(name) : grid->GetCellData()->GetArray(name);
+  const vtkIdType tuples = ofPoints ? grid->GetNumberOfPoints() : grid->GetNumberOfCells();
+  return array && array->GetNumberOfTuples() == tuples && array->GetDataType() != VTK_BIT ? array : nullptr;
+}
+
+CellArray Describe(vtkDataArray* array)
+{
+  const int components = array->GetNumberOfComponents();
+  return {array->GetName(), array->GetDataType(), components, components * array->GetDataTypeSize()};
+}
+
+/// The arrays of a block, that with this name first if there is one.
+std::vector<CellArray> ArraysOf(const Block& block, const std::string& first, bool ofPoints)
+{
+  std::vector<CellArray> arrays;
+  vtkFieldData* const data =
+      ofPoints ? static_cast<vtkFieldData*>(block.Grid->GetPointData()) : block.Grid->GetCellData();
+  for (int a = 0; a < data->GetNumberOfArrays(); ++a) {
+    const char* const name = data->GetArrayName(a);
+    if (name && std::strcmp(name, vtkDataSetAttributes::GhostArrayName()) != 0 &&
+        FindArray(block, name, ofPoints)) {
+      arrays.insert(
+          name == first ? arrays.begin() : arrays.end(), Describe(FindArray(block, name, ofPoints)));
+    }
+  }
+  return arrays;
+}
+
+/// Keeps the arrays that a block has, too.
+void KeepThoseOf(const Block& block, bool ofPoints, std::vector<CellArray>& arrays)
+{
+  const auto isMissing = [&](const CellArray& array) {
+    vtkDataArray* const same = FindArray(block, array.Name.c_str(), ofPoints);
+    return !same || !(Describe(same) == array);
+  };
+  arrays.erase(std::remove_if(arrays.begin(), arrays.end(), isMissing), arrays.end());
+}
+
+/// Keeps the arrays that are in both.
+void KeepCommon(std::vector<CellArray>& arrays, const std::vector<CellArray>& others)
+{
+  const auto isCommon = [&](const CellArray& array) {
+    return std::find(others.begin(), others.end(), array) != others.end();
+  };
+  arrays.erase(std::remove_if(arrays.begin(), arrays.end(), [&](const CellArray& a) { return !isCommon(a); }),
+      arrays.end());
+}
+
+void TakeFlatAxis(int axis, Summary& summary)
+{
+  if (summary.FlatAxis != NotKnown && axis != NotKnown && axis != summary.FlatAxis) {
+    summary.NotUnderstood = "2-D blocks in different planes";
+  }
+  summary.FlatAxis = summary.FlatAxis == NotKnown ? axis : summary.FlatAxis;
+}
+
+Summary Summarize(const Blocks& blocks, const std::string& array, bool ofPoints)
+{
+  Summary summary;
+  summary.NotUnderstood = blocks.NotUnderstood;
+  bool first = true;
+  for (const Block& block : blocks.List) {
+    if (!FindArray(block, array.c_str(), ofPoints)) {
+      continue;
+    }
+    summary.Uniform = summary.Uniform || block.Form == BlockForm::Uniform;
+    summary.Rectilinear = summary.Rectilinear || block.Form == BlockForm::Rectilinear;
+    const auto flat = std::count(block.Points.begin(), block.Points.end(), 1);
+    if (block.Form == BlockForm::Curvilinear || flat > (ofPoints ? 0 : 1)) {
+      summary.NotUnderstood = "curvilinear blocks, 2-D blocks with point arrays, or lines";
+      return summary;
+    }
+    const auto thin = std::find(block.Points.begin(), block.Points.end(), 1);
+    TakeFlatAxis(flat ? static_cast<int>(thin - block.Points.begin()) : -1, summary);
+    if (first) {
+      summary.Arrays = ArraysOf(block, array, ofPoints);
+      summary.GridArrays = ofPoints ? ArraysOf(block, "", false) : std::vector<CellArray>();
+    } else {
+      KeepThoseOf(block, ofPoints, summary.Arrays);
+      KeepThoseOf(block, false, summary.GridArrays);
+    }
+    first = false;
+    if (summary.Arrays.empty() || summary.Arrays[0].Name != array || summary.Arrays[0].Components != 1) {
+      summary.NotUnderstood = "an array that differs between blocks or has several components";
+      return summary;
+    }
+  }
+  return summary;
+}
+
+/// What all ranks have in common; those without a block agree with all.
+Summary Agree(const Summary& mine, const std::string& array, Communicator& ranks)
+{
+  Summary common;
+  bool first = true;
+  for (const std::string& text : ranks.AllGather(ToText(mine))) {
+    const Summary summary = FromText(text);
+    common.NotUnderstood = common.NotUnderstood.empty() ? summary.NotUnderstood : common.NotUnderstood;
+    common.Uniform = common.Uniform || summary.Uniform;
+    common.Rectilinear = common.Rectilinear || summary.Rectilinear;
+    TakeFlatAxis(summary.FlatAxis, common);
+    if (!summary.Uniform && !summary.Rectilinear) {
+      continue;
+    }
+    if (first) {
+      common.Arrays = summary.Arrays;
+      common.GridArrays = summary.GridArrays;
+    } else {
+      KeepCommon(common.Arrays, summary.Arrays);
+      KeepCommon(common.GridArrays, summary.GridArrays);
+    }
+    first = false;
+  }
+  if (common.Uniform && common.Rectilinear) {
+    common.NotUnderstood = "both uniform and rectilinear blocks";
+  } else if (common.NotUnderstood.empty() && (common.Arrays.empty() || common.Arrays[0].Name != array)) {
+    common.NotUnderstood = "a missing array";
+  }
+  return common;
+}
+
+void AddBlock(const Block& block, CellSet& set)
+{
+  CellBlock& cells = set.Blocks.emplace_back();
+  cells.OfPoints = set.OfPoints;
+  cells.FlatAxis = set.FlatAxis;
+  cells.CellVolume = block.Form == BlockForm::Uniform ? 1 : 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    cells.Nodes[axis] = block.PositionsOf(axis);
+    cells.Cells[axis] = set.OfPoints ? block.Points[axis] : block.Cells(axis);
+    cells.CellVolume *= axis == set.FlatAxis ? 1 : block.Spacing[axis];
+  }
+  cells.Flags = block.Flags;
+  const auto pointers = [&](const std::vector<CellArray>& arrays, bool ofPoints) {
+    std::vector<const char*> values;
+    for (const CellArray& array : arrays) {
+      values.push_back(
+          static_cast<const char*>(FindArray(block, array.Name.c_str(), ofPoints)->GetVoidPointer(0)));
+    }
+    return values;
+  };
+  set.Values.push_back(pointers(set.Arrays, set.OfPoints));
+  set.GridValues.push_back(pointers(set.GridArrays, false));
+  set.TakeNumbers();
+}
+
+void SetNodes(CellSet& set, Communicator& ranks)
+{
+  for (int axis = 0; axis < 3; ++axis) {
+    set.Nodes[axis] = CellLattice::Nodes(set.Blocks, axis);
+    if (ranks.Size() > 1) {
+      set.Nodes[axis] = GatherValues(ranks, set.Nodes[axis]);
+    }
+  }
+}
+
+}  // namespace
+
+void CellSet::TakeNumbers()
+{
+  if (this->Arrays.empty() || !this->HasNumbers) {
+    return;
+  }
+  CellBlock& block = this->Blocks.back();
+  const char* const values = this->Values.back()[0];
+  if (this->Arrays[0].Type == VTK_FLOAT) {
+    block.Floats = reinterpret_cast<const float*>(values);
+  } else if (this->Arrays[0].Type == VTK_DOUBLE) {
+    block.Doubles = reinterpret_cast<const double*>(values);
+  } else {
+    std::vector<double>& numbers = this->Numbers.emplace_back(block.Size());
+    switch (this->Arrays[0].Type) {
+      vtkTemplateMacro(std::copy_n(reinterpret_cast<const VTK_TT*>(values), numbers.size(), numbers.begin()));
+    }
+    block.Doubles = numbers.data();
+  }
+}
+
+CellSet MakeCellSet(const std::vector<const Block*>& blocks, Communicator& ranks)
+{
+  CellSet set;
+  for (const Block* block : blocks) {
+    AddBlock(*block, set);
+  }
+  SetNodes(set, ranks);
+  return set;
+}
+
+CellSet MakeCellSet(const std::vector<const Block*>& blocks, bool ofPoints,
+    const std::vector<std::string>& arrays, Communicator& ranks)
+{
+  Summary mine;
+  for (const Block* block : blocks) {
+    if (mine.Uniform) {
+      KeepThoseOf(*block, ofPoints, mine.Arrays);
+    } else {
+      mine.Arrays = ArraysOf(*block, "", ofPoints);
+    }
+    mine.Uniform = true;
+  }
+  CellSet set;
+  set.OfPoints = ofPoints;
+  set.HasNumbers = false;
+  set.Arrays = Agree(mine, "", ranks).Arrays;
+  const auto isUnwanted = [&](const CellArray& array) {
+    return std::find(arrays.begin(), arrays.end(), array.Name) == arrays.end();
+  };
+  set.Arrays.erase(std::remove_if(set.Arrays.begin(), set.Arrays.end(), isUnwanted), set.Arrays.end());
+  for (const Block* block : blocks) {
+    AddBlock(*block, set);
+  }
+  return set;
+}
+
+std::string WhyNotUnderstood(
+    const filters::Blocks& blocks, const std::string& array, bool ofPoints, Communicator& ranks)
+{
+  return Agree(Summarize(blocks, array, ofPoints), array, ranks).NotUnderstood;
+}
+
+CellSet MakeCellSet(
+    const filters::Blocks& blocks, const std::string& array, bool ofPoints, Communicator& ranks)
+{
+  CellSet set;
+  const Summary common = Agree(Summarize(blocks, array, ofPoints), array, ranks);
+  set.NotUnderstood = common.NotUnderstood;
+  set.OfPoints = ofPoints;
+  set.FlatAxis = common.FlatAxis;
+  set.Arrays = common.Arrays;
+  set.GridArrays = common.GridArrays;
+  if (!set.NotUnderstood.empty()) {
+    return set;
+  }
+  for (const Block& block : blocks.List) {
+    if (FindArray(block, array.c_str(), ofPoints)) {
+      AddBlock(block, set);
+    }
+  }
+  SetNodes(set, ranks);
+  return set;
+}
+
+}  // namespace patchio::filters

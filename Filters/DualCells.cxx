@@ -1,0 +1,227 @@
+#include "Filters/DualCells.h"
+
+#include <algorithm>
+
+namespace patchio::filters {
+namespace {
+
+/// The octants of a hexahedron's corners as VTK numbers them.
+constexpr std::array<int, 8> OctantOfCorner{0, 1, 3, 2, 4, 5, 7, 6};
+
+/// For a set of octants (or quadrants, of two axes): the axes along which all of them lie on one side.
+int AxesWithOneSide(int visible, int octants)
+{
+  int lower = 0, upper = 0;
+  for (int o = 0; o < octants; ++o) {
+    if (visible & (1 << o)) {
+      upper |= o;
+      lower |= ~o & (octants - 1);
+    }
+  }
+  return (octants - 1) & ~(lower & upper);
+}
+
+int Count(int bits)
+{
+  int count = 0;
+  for (; bits; bits &= bits - 1) {
+    ++count;
+  }
+  return count;
+}
+
+/// True if the set is all that lies on its sides: one half, a quarter ..., or all.
+bool IsBox(int visible, int octants)
+{
+  return Count(visible) << Count(AxesWithOneSide(visible, octants)) == octants;
+}
+
+int FirstOf(int visible)
+{
+  int first = 0;
+  while (!(visible & (1 << first))) {
+    ++first;
+  }
+  return first;
+}
+
+}  // namespace
+
+std::array<double, 3> PositionOf(const CellLattice& lattice, const DualCorner& corner)
+{
+  const CellRef cell = corner.Cell();
+  const Int3 index = lattice.IndexOf(cell);
+  std::array<double, 3> position;
+  for (int axis = 0; axis < 3; ++axis) {
+    const CellLattice::Axis& nodes = lattice.AxisOf(cell.Block, axis);
+    const DualCorner::Side side = corner.SideAlong(axis);
+    position[axis] =
+        side == DualCorner::Side::Center
+            ? nodes.Centers[index[axis]]
+            : lattice.PlaceToPosition(axis, nodes.Places[index[axis] + (side == DualCorner::Side::High)]);
+  }
+  return position;
+}
+
+bool DualCells::CanNumber(const CellLattice& lattice)
+{
+  if (lattice.Blocks().size() >= std::size_t(1) << 24) {
+    return false;
+  }
+  for (const CellBlock& block : lattice.Blocks()) {
+    if (block.Size() >= std::int64_t(1) << 34) {
+      return false;
+    }
+  }
+  return true;
+}
+
+const std::vector<DualCell>& DualCells::Around(int block, const Int3& corner, double level)
+{
+  this->Found.clear();
+  if (!this->FindCells(block, corner, level)) {
+    return this->Found;
+  }
+  if (this->Lattice.FlatAxis() >= 0) {
+    this->AddFaces(this->Lattice.FlatAxis(), 1, false);
+  } else if (IsBox(this->Visible, 8)) {
+    this->Found.push_back(this->Regular());
+  } else {
+    this->AddPyramids();
+  }
+  return this->Found;
+}
+
+/// False if the corner belongs to another block, or no surface passes.
+bool DualCells::FindCells(int block, const Int3& corner, double level)
+{
+  const CellBlock& own = this->Lattice[block];
+  this->Visible = 0;
+  int signs = 0;
+  bool first = true;
+  const int flat = this->Lattice.FlatAxis();
+  for (int o = 0; o < 8; ++o) {
+    if (flat >= 0 && !(o >> flat & 1)) {
+      continue;  // another plane
+    }
+    std::int64_t cell = 0;
+    bool inside = true;
+    Int3 cube;
+    for (int axis = 0; axis < 3; ++axis) {
+      const int below = (o >> axis & 1) ? 0 : 1;
+      const int index = corner[axis] - below;
+      inside = inside && index >= 0 && index < own.Cells[axis];
+      cell += index * own.Stride(axis);
+      cube[axis] = this->Lattice.AxisOf(block, axis).Places[corner[axis]] - below;
+    }
+    CellRef& found = this->Cells[o];
+    found = inside && own.IsVisible(cell) ? CellRef{block, cell} : this->Lattice.Find(cube, this->Hint);
+    if (!found) {
+      continue;
+    }
+    if (first || this->Lattice.IsFiner(found.Block, this->Cells[this->Owner].Block)) {
+      this->Owner = o;
+    }
+    first = false;
+    this->Visible |= 1 << o;
+    signs |= this->Lattice[found.Block].Value(found.Cell) >= level ? 1 : 2;
+  }
+  return signs == 3 && this->Cells[this->Owner].Block == block;
+}
+
+/// The cell of an octant, projected to the sides of the octant's inner corner along these axes.
+DualCorner DualCells::Projected(int octant, int axes) const
+{
+  DualCorner corner(this->Cells[octant]);
+  for (int axis = 0; axis < 3; ++axis) {
+    if (axes & (1 << axis)) {
+      corner.Project(axis, (octant >> axis & 1) ? DualCorner::Side::Low : DualCorner::Side::High);
+    }
+  }
+  return corner;
+}
+
+/// All octants have a cell, or can take one straight across the border.
+DualCell DualCells::Regular() const
+{
+  const int axes = AxesWithOneSide(this->Visible, 8);
+  const int inside = FirstOf(this->Visible) & axes;
+  DualCell cell;
+  for (int c = 0; c < 8; ++c) {
+    const int octant = OctantOfCorner[c];
+    const int source = (octant & ~axes) | inside;
+    cell[c] = this->Projected(source, octant ^ source);
+  }
+  return cell;
+}
+
+void DualCells::AddPyramids()
+{
+  for (int axis = 0; axis < 3; ++axis) {
+    for (const int side : {0, 1}) {
+      this->AddFaces(axis, side, true);
+    }
+  }
+}
+
+/// Polygons of the face, or pyramids above it, between this dual cell and the next one along an axis. The
+/// face is made of the four cells around the edge in this direction alone, so that both sides make the same.
+void DualCells::AddFaces(int axis, int side, bool asPyramids)
+{
+  const int b = (axis + 1) % 3, c = (axis + 2) % 3;
+  // For each quadrant, counter-clockwise: the octant, and the bits of it among quadrants.
+  constexpr std::array<int, 4> around{0, 1, 3, 2};
+  const auto octantOf = [=](int quadrant) {
+    return (side << axis) | ((quadrant & 1) << b) | ((quadrant >> 1) << c);
+  };
+  int visible = 0;
+  for (int q = 0; q < 4; ++q) {
+    visible |= (this->Visible >> octantOf(q) & 1) << q;
+  }
+  if (!visible) {
+    return;
+  }
+  if (IsBox(visible, 4)) {
+    const int axes = AxesWithOneSide(visible, 4);
+    std::array<DualCorner, 4> base;
+    for (int n = 0; n < 4; ++n) {
+      const int source = octantOf((around[n] & ~axes) | (FirstOf(visible) & axes));
+      base[n] = this->Projected(source, octantOf(around[n]) ^ source);
+    }
+    this->AddFace(side, base, asPyramids);
+    return;
+  }
+  int finest = octantOf(FirstOf(visible));
+  for (int q = 0; q < 4; ++q) {
+    if ((visible & (1 << q)) &&
+        this->Lattice.IsFiner(this->Cells[octantOf(q)].Block, this->Cells[finest].Block)) {
+      finest = octantOf(q);
+    }
+  }
+  const DualCorner edge = this->Projected(finest, (1 << b) | (1 << c));
+  for (int n = 0; n < 4; ++n) {
+    const int from = octantOf(around[n]), to = octantOf(around[(n + 1) % 4]);
+    const bool hasFrom = this->Visible >> from & 1, hasTo = this->Visible >> to & 1;
+    if (hasFrom || hasTo) {
+      const DualCorner first = hasFrom ? this->Projected(from, 0) : this->Projected(to, from ^ to);
+      const DualCorner second = hasTo ? this->Projected(to, 0) : this->Projected(from, from ^ to);
+      this->AddFace(side, {edge, first, second, second}, asPyramids);
+    }
+  }
+}
+
+void DualCells::AddFace(int side, const std::array<DualCorner, 4>& base, bool asPyramid)
+{
+  DualCell& cell = this->Found.emplace_back();
+  if (!asPyramid) {
+    std::copy(base.begin(), base.end(), cell.begin());
+    return;
+  }
+  const DualCorner apex = this->Projected(this->Owner, 7);
+  for (int n = 0; n < 4; ++n) {
+    cell[n] = side ? apex : base[n];
+    cell[n + 4] = side ? base[n] : apex;
+  }
+}
+
+}  // namespace patchio::filters

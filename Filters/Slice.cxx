@@ -1,0 +1,441 @@
+#include "Filters/Slice.h"
+
+#include "Base/RunOnAllRanks.h"
+#include "Filters/AlignedCut.h"
+#include "Filters/CellCases.h"
+#include "Filters/CellShape.h"
+#include "Filters/CutPart.h"
+#include "Filters/CutTasks.h"
+#include "Filters/Fields.h"
+#include "Filters/PointIds.h"
+#include "Filters/PolyDataOfParts.h"
+#include "Filters/Surface.h"
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
+#include <vtkPolyData.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <list>
+#include <vector>
+
+namespace patchio::filters {
+namespace {
+
+class Coverage
+{
+public:
+  /// Runs of visible cells above the plane, as numbers that ranks can exchange.
+  static std::vector<double> RunsOf(const std::vector<AlignedCut>& cuts);
+
+  /// runs: those of all ranks.
+  explicit Coverage(const std::vector<double>& runs);
+
+  /// Leaves out the cells below the plane of which the middle is covered.
+  void RemoveCovered(AlignedCut& cut) const;
+
+private:
+  struct Run
+  {
+    double Kind;  ///< which of the plane's axes are flat: a line does not cover an area
+    std::array<double, 2> Inner, Outer;
+  };
+
+  static int KindOf(const AlignedCut& cut);
+  void FindRuns(double kind, double outer, std::vector<const Run*>& found) const;
+
+  std::vector<Run> Runs;
+  std::vector<std::vector<int>> Bins;  ///< the runs of each of many equal strips along the outer axis
+  double First = 0, BinsPerLength = 0;
+};
+
+constexpr int NumbersOfRun = 5;
+constexpr std::size_t MostBins = 100000;
+
+std::array<double, 2> EndsOf(const Block& block, int axis, int begin, int end)
+{
+  const double* const positions = block.PositionsOf(axis);
+  const int last = block.Points[axis] - 1;
+  return {positions[std::min(begin, last)], positions[std::min(end, last)]};
+}
+
+double MiddleOf(const Block& block, int axis, int cell)
+{
+  const std::array<double, 2> ends = EndsOf(block, axis, cell, cell + 1);
+  return 0.5 * (ends[0] + ends[1]);
+}
+
+int Coverage::KindOf(const AlignedCut& cut)
+{
+  return (cut.Of->Points[cut.Inner] > 1 ? 1 : 0) + (cut.Of->Points[cut.Outer] > 1 ? 2 : 0);
+}
+
+std::vector<double> Coverage::RunsOf(const std::vector<AlignedCut>& cuts)
+{
+  std::vector<double> runs;
+  for (const AlignedCut& cut : cuts) {
+    const int inner = cut.Of->Cells(cut.Inner);
+    for (int o = 0; cut.Layer >= 0 && o < cut.Rows(); ++o) {
+      const auto isVisible = [&](int i) { return cut.Of->IsVisible(cut.CellAt(cut.Layer, i, o)); };
+      for (int begin = 0; begin < inner; ++begin) {
+        if (!isVisible(begin)) {
+          continue;
+        }
+        int end = begin + 1;
+        while (end < inner && isVisible(end)) {
+          ++end;
+        }
+        const std::array<double, 2> along = EndsOf(*cut.Of, cut.Inner, begin, end);
+        const std::array<double, 2> across = EndsOf(*cut.Of, cut.Outer, o, o + 1);
+        runs.insert(runs.end(), {static_cast<double>(KindOf(cut)), along[0], along[1], across[0], across[1]});
+        begin = end;
+      }
+    }
+  }
+  return runs;
+}
+
+Coverage::Coverage(const std::vector<double>& runs)
+{
+  if (runs.empty()) {
+    return;
+  }
+  double last = runs[4];
+  this->First = runs[3];
+  for (std::size_t r = 0; r + NumbersOfRun <= runs.size(); r += NumbersOfRun) {
+    this->Runs.push_back({runs[r], {runs[r + 1], runs[r + 2]}, {runs[r + 3], runs[r + 4]}});
+    this->First = std::min(this->First, runs[r + 3]);
+    last = std::max(last, runs[r + 4]);
+  }
+  this->Bins.resize(std::min(this->Runs.size(), MostBins));
+  this->BinsPerLength =
+      last > this->First ? static_cast<double>(this->Bins.size()) / (last - this->First) : 0;
+  const auto bin = [this](double outer) {
+    return std::min(
+        static_cast<std::size_t>((outer - this->First) * this->BinsPerLength), this->Bins.size() - 1);
+  };
+  for (std::size_t r = 0; r < this->Runs.size(); ++r) {
+    for (std::size_t b = bin(this->Runs[r].Outer[0]); b <= bin(this->Runs[r].Outer[1]); ++b) {
+      this->Bins[b].push_back(static_cast<int>(r));
+    }
+  }
+}
+
+void Coverage::FindRuns(double kind, double outer, std::vector<const Run*>& found) const
+{
+  found.clear();
+  const double place = (outer - this->First) * this->BinsPerLength;
+  if (this->Bins.empty() || !(place >= 0)) {
+    return;
+  }
+  for (const int r : this->Bins[std::min(static_cast<std::size_t>(place), this->Bins.size() - 1)]) {
+    const Run& run = this->Runs[static_cast<std::size_t>(r)];
+    if (run.Kind == kind && run.Outer[0] <= outer && outer <= run.Outer[1]) {
+      found.push_back(&run);
+    }
+  }
+}
+
+void Coverage::RemoveCovered(AlignedCut& cut) const
+{
+  std::vector<const Run*> found;
+  auto below = cut.Below.begin();
+  const int inner = cut.Of->Cells(cut.Inner);
+  for (int o = 0; !cut.Below.empty() && o < cut.Rows(); ++o) {
+    this->FindRuns(KindOf(cut), MiddleOf(*cut.Of, cut.Outer, o), found);
+    for (int i = 0; i < inner; ++i, ++below) {
+      if (*below) {
+        const double middle = MiddleOf(*cut.Of, cut.Inner, i);
+        *below = std::none_of(found.begin(), found.end(),
+            [middle](const Run* run) { return run->Inner[0] <= middle && middle <= run->Inner[1]; });
+      }
+    }
+  }
+}
+
+/// A crossing this near a corner, in lengths of the edge, lies on the corner: no slivers by rounding.
+constexpr double NearInEdges = 1e-12;
+
+/// A point to be made: between two points of the block, or on one.
+struct Crossing
+{
+  Int3 A, B;
+  double T;
+  long long Key;
+};
+
+template <typename Field>
+class LayerCutter
+{
+public:
+  LayerCutter(const Block& block, const Field& field, int begin, int end, bool triangles, CutPart& part)
+      : From(block),
+        Values(field),
+        Begin(begin),
+        End(end),
+        Triangles(triangles),
+        Part(part),
+        Shape(block),
+        Cases(CellCases(this->Shape.Axes))
+  {
+  }
+
+  void Cut()
+  {
+    for (int k = this->Begin; k < this->End; ++k) {
+      if (!this->Values.Meets(k, k + 1)) {
+        continue;
+      }
+      for (int j = 0; j < this->From.Cells(1); ++j) {
+        const auto [first, last] = this->Values.Row(j, k);
+        const long long row = this->From.Cells(0) * (j + static_cast<long long>(this->From.Cells(1)) * k);
+        for (int i = first; i < last; ++i) {
+          if (this->From.IsVisible(row + i)) {
+            this->CutCell({i, j, k}, row + i);
+          }
+        }
+      }
+    }
+    std::sort(this->Part.Before.begin(), this->Part.Before.end());
+    std::sort(this->Part.After.begin(), this->Part.After.end());
+  }
+
+private:
+  Int3 CornerAt(const Int3& cell, int corner) const
+  {
+    const Int3& step = this->Shape.Corners[corner];
+    return {cell[0] + step[0], cell[1] + step[1], cell[2] + step[2]};
+  }
+
+  void CutCell(const Int3& cell, long long number)
+  {
+    double values[8];
+    unsigned positive = 0;
+    for (int c = 0; c < 1 << this->Shape.Axes; ++c) {
+      const Int3 at = this->CornerAt(cell, c);
+      values[c] = this->Values.At(at[0], at[1], at[2]);
+      if (!std::isfinite(values[c])) {
+        return;
+      }
+      positive |= values[c] >= 0 ? 1u << c : 0u;
+    }
+    for (const std::vector<CellEdge>& polygon : this->Cases[positive]) {
+      this->AddPolygon(cell, polygon, values, number);
+    }
+  }
+
+  void AddPolygon(
+      const Int3& cell, const std::vector<CellEdge>& polygon, const double* values, long long number)
+  {
+    Crossing crossings[12];
+    int count = 0;
+    for (const CellEdge& edge : polygon) {
+      const Crossing next = this->CrossingOf(cell, edge, values);
+      if (count == 0 || next.Key != crossings[count - 1].Key) {
+        crossings[count++] = next;
+      }
+    }
+    while (count > 1 && crossings[count - 1].Key == crossings[0].Key) {
+      --count;
+    }
+    if (count < this->Shape.Axes) {
+      return;  // the surface only touches the cell
+    }
+    int points[12];
+    std::transform(
+        crossings, crossings + count, points, [this](const Crossing& at) { return this->PointAt(at); });
+    this->Part.AddCell(points, count, this->Triangles, number);
+  }
+
+  long long NumberOf(const Int3& at) const
+  {
+    return at[0] + this->From.Points[0] * (at[1] + static_cast<long long>(this->From.Points[1]) * at[2]);
+  }
+
+  /// A point of the grid on the surface is one point, whichever edge it is found on.
+  Crossing CrossingOf(const Int3& cell, const CellEdge& edge, const double* values) const
+  {
+    const int upper = edge.Corner | 1 << edge.Axis;
+    const double a = values[edge.Corner], b = values[upper];
+    const bool nearA = std::abs(a) <= NearInEdges * std::abs(b);
+    if (nearA || std::abs(b) <= NearInEdges * std::abs(a)) {
+      const Int3 at = this->CornerAt(cell, nearA ? edge.Corner : upper);
+      return {at, at, 0.0, 4 * this->NumberOf(at) + 3};
+    }
+    const Int3 at = this->CornerAt(cell, edge.Corner);
+    return {at, this->CornerAt(cell, upper), a / (a - b), 4 * this->NumberOf(at) + edge.Axis};
+  }
+
+  int PointAt(const Crossing& at)
+  {
+    int& id = this->Ids[at.Key];
+    if (id >= 0) {
+      return id;
+    }
+    Position position = PositionAt(this->From, at.A[0], at.A[1], at.A[2]);
+    const Position other = PositionAt(this->From, at.B[0], at.B[1], at.B[2]);
+    for (int c = 0; c < 3; ++c) {
+      position[c] += at.T * (other[c] - position[c]);
+    }
+    id = this->Part.AddPoint({this->NumberOf(at.A), this->NumberOf(at.B), at.T}, position);
+    const int layer = at.A[2] == at.B[2] ? at.A[2] : -1;
+    if (layer == this->Begin && layer > 0) {
+      this->Part.Before.push_back({at.Key, id});
+    } else if (layer == this->End && layer < this->From.Cells(2)) {
+      this->Part.After.push_back({at.Key, id});
+    }
+    return id;
+  }
+
+  const Block& From;
+  const Field& Values;
+  const int Begin, End;
+  const bool Triangles;
+  CutPart& Part;
+  const CellShape Shape;
+  const std::vector<CellCase>& Cases;
+  PointIds Ids;
+};
+
+/// Memory for what a flat surface has of these layers, so that arrays seldom grow.
+void ReserveFlat(const Block& block, int layers, bool triangles, CutPart& part)
+{
+  const auto x = static_cast<std::size_t>(block.Cells(0)), y = static_cast<std::size_t>(block.Cells(1));
+  const auto z = static_cast<std::size_t>(layers);
+  part.Reserve(std::max({x * y, x * z, y * z}), triangles);
+}
+
+/// Adds to the part the cuts of the block's cells in layers begin to end (not included) along z.
+void CutLayers(const Block& block, const Surface& surface, int begin, int end, bool triangles, CutPart& part)
+{
+  if (surface.IsPlane() && block.Form != BlockForm::Curvilinear) {
+    const PlaneField field(block, surface);
+    if (field.Meets(begin, end)) {
+      ReserveFlat(block, end - begin, triangles, part);
+      LayerCutter<PlaneField>(block, field, begin, end, triangles, part).Cut();
+    }
+    return;
+  }
+  const SampledField field(block, begin, std::min(end, block.Points[2] - 1), surface);
+  LayerCutter<SampledField>(block, field, begin, end, triangles, part).Cut();
+}
+
+using Parts = std::vector<CutPart>;
+
+/// Leaves out cells below a plane where others lie above it, on any rank.
+void FindBelow(std::vector<AlignedCut>& cuts, Communicator& ranks)
+{
+  const bool here = tbb::parallel_reduce(
+      tbb::blocked_range<std::size_t>(0, cuts.size()), false,
+      [&](const tbb::blocked_range<std::size_t>& range, bool any) {
+        for (std::size_t c = range.begin(); c < range.end(); ++c) {
+          any = cuts[c].FindBelow() || any;
+        }
+        return any;
+      },
+      [](bool a, bool b) { return a || b; });
+  if (!AllOf(ranks, !here)) {
+    const Coverage coverage(GatherValues(ranks, Coverage::RunsOf(cuts)));
+    tbb::parallel_for(std::size_t(0), cuts.size(), [&](std::size_t c) { coverage.RemoveCovered(cuts[c]); });
+  }
+}
+
+Parts CutAligned(
+    const std::vector<const Block*>& blocks, int number, const SliceRequest& request, Communicator& ranks)
+{
+  const Surface& surface = request.Surfaces[number];
+  const int axis = surface.AlignedAxis();
+  const bool reversed = surface.Normal()[axis] < 0;
+  const AlignedPlane plane{axis, reversed ? -surface.Offset() : surface.Offset(), reversed};
+  std::vector<AlignedCut> cuts;
+  for (const Block* block : blocks) {
+    AlignedCut cut(*block, plane);
+    if (cut.Meets()) {
+      cuts.push_back(std::move(cut));
+    }
+  }
+  FindBelow(cuts, ranks);
+  CutTasks tasks(number);
+  for (std::size_t c = 0; c < cuts.size(); ++c) {
+    tasks.Add(c, *cuts[c].Of, cuts[c].Rows(), cuts[c].Of->Cells(cuts[c].Inner));
+  }
+  return tasks.Run([&](std::size_t c, int begin, int end, CutPart& part) {
+    cuts[c].CutRows(begin, end, request.Triangles, part);
+  });
+}
+
+bool IsNear(const Block& block, const Surface& surface)
+{
+  Position middle;
+  double square = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const double half = 0.5 * (block.Bounds[2 * axis + 1] - block.Bounds[2 * axis]);
+    middle[axis] = block.Bounds[2 * axis] + half;
+    square += half * half;
+  }
+  return surface.IsWithin(middle, std::sqrt(square));
+}
+
+Parts CutCells(const std::vector<const Block*>& blocks, int number, const SliceRequest& request)
+{
+  const Surface& surface = request.Surfaces[number];
+  CutTasks tasks(number);
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    if (IsNear(*blocks[b], surface)) {
+      tasks.AddLayers(b, *blocks[b]);
+    }
+  }
+  return tasks.Run([&](std::size_t b, int begin, int end, CutPart& part) {
+    CutLayers(*blocks[b], surface, begin, end, request.Triangles, part);
+  });
+}
+
+std::list<Parts> CutAll(const Blocks& blocks, const SliceRequest& request, Communicator& ranks)
+{
+  std::vector<const Block*> straight, curved, all;
+  for (const Block& block : blocks.List) {
+    (block.Form == BlockForm::Curvilinear ? curved : straight).push_back(&block);
+    all.push_back(&block);
+  }
+  std::list<Parts> parts;
+  for (int surface = 0; surface < static_cast<int>(request.Surfaces.size()); ++surface) {
+    if (request.Surfaces[surface].AlignedAxis() >= 0) {
+      parts.push_back(CutAligned(straight, surface, request, ranks));
+      parts.push_back(CutCells(curved, surface, request));
+    } else {
+      parts.push_back(CutCells(all, surface, request));
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::vector<vtkSmartPointer<vtkPolyData>> Slice(
+    const Blocks& blocks, const SliceRequest& request, Communicator& ranks)
+{
+  request.Progress(0.1);
+  const std::list<Parts> cut = CutAll(blocks, request, ranks);
+  // All ranks have met for the last time, so each may stop by itself.
+  const bool goesOn = request.Progress(0.6);
+  std::vector<const CutPart*> wanted;
+  for (const Parts& parts : cut) {
+    for (const CutPart& part : parts) {
+      if (goesOn && !part.Cells.empty()) {
+        wanted.push_back(&part);
+      }
+    }
+  }
+  std::vector<const Block*> all;
+  for (const Block& block : blocks.List) {
+    all.push_back(&block);
+  }
+  std::vector<vtkSmartPointer<vtkPolyData>> pieces = MakePieces(all, wanted, blocks.Pieces.size());
+  request.Progress(1.0);
+  return pieces;
+}
+
+}  // namespace patchio::filters

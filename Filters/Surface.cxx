@@ -1,0 +1,117 @@
+#include "Filters/Surface.h"
+
+#include <vtkBox.h>
+#include <vtkCylinder.h>
+#include <vtkLinearTransform.h>
+#include <vtkMatrix4x4.h>
+#include <vtkPlane.h>
+#include <vtkSphere.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace patchio::filters {
+
+bool Surface::TakePlane(vtkImplicitFunction* function, double value)
+{
+  auto* const plane = vtkPlane::SafeDownCast(function);
+  if (!plane || plane->GetTransform()) {
+    return false;
+  }
+  const double* const normal = plane->GetNormal();
+  const double* const origin = plane->GetOrigin();
+  const double length = std::hypot(normal[0], normal[1], normal[2]);
+  Position at{origin[0], origin[1], origin[2]};
+  // ParaView's planes have an offset of their own, which only their function knows.
+  this->Wanted = value - plane->EvaluateFunction(at.data()) / length;
+  for (int axis = 0; axis < 3; ++axis) {
+    this->PlaneNormal[axis] = normal[axis] / length;
+    this->Wanted += this->PlaneNormal[axis] * origin[axis];
+  }
+  return length > 0 && std::isfinite(length);
+}
+
+/// VTK's transforms lock at each point, so the matrix is applied here.
+bool Surface::TakeTransform()
+{
+  vtkAbstractTransform* const any = this->Function->GetTransform();
+  if (!any) {
+    return true;
+  }
+  auto* const linear = vtkLinearTransform::SafeDownCast(any);
+  if (!linear) {
+    return false;
+  }
+  const vtkMatrix4x4* const matrix = linear->GetMatrix();
+  double squares = 0;
+  for (int column = 0; column < 4; ++column) {
+    for (int row = 0; row < 3; ++row) {
+      this->Columns[column][row] = matrix->GetElement(row, column);
+      squares += column < 3 ? this->Columns[column][row] * this->Columns[column][row] : 0;
+    }
+  }
+  this->Transformed = true;
+  this->Stretch = std::sqrt(squares);
+  return true;
+}
+
+std::optional<Surface> Surface::Make(vtkImplicitFunction* function, double value)
+{
+  Surface made;
+  made.Function = function;
+  made.Wanted = value;
+  bool known = function && std::isfinite(value);
+  if (known && !made.TakePlane(function, value)) {
+    auto* const sphere = vtkSphere::SafeDownCast(function);
+    auto* const cylinder = vtkCylinder::SafeDownCast(function);
+    made.Kind = sphere || cylinder ? Shape::Round : Shape::Box;
+    made.Radius = sphere ? sphere->GetRadius() : cylinder ? cylinder->GetRadius() : 0;
+    known = (sphere || cylinder || vtkBox::SafeDownCast(function)) && made.TakeTransform();
+  }
+  return known && std::isfinite(made.Wanted) ? std::optional<Surface>(made) : std::nullopt;
+}
+
+int Surface::AlignedAxis() const
+{
+  for (int axis = 0; axis < 3; ++axis) {
+    if (this->IsPlane() && std::abs(this->PlaneNormal[axis]) == 1 && this->PlaneNormal[(axis + 1) % 3] == 0 &&
+        this->PlaneNormal[(axis + 2) % 3] == 0) {
+      return axis;
+    }
+  }
+  return -1;
+}
+
+double Surface::At(Position position) const
+{
+  if (this->IsPlane()) {
+    return ((this->PlaneNormal[2] * position[2] - this->Wanted) + this->PlaneNormal[1] * position[1]) +
+           this->PlaneNormal[0] * position[0];
+  }
+  if (this->Transformed) {
+    Position image = this->Columns[3];
+    for (int row = 0; row < 3; ++row) {
+      for (int column = 0; column < 3; ++column) {
+        image[row] += this->Columns[column][row] * position[column];
+      }
+    }
+    position = image;
+  }
+  return this->Function->EvaluateFunction(position.data()) - this->Wanted;
+}
+
+bool Surface::IsWithin(const Position& position, double distance) const
+{
+  const double value = this->At(position);
+  const double reach = 1.000001 * distance * this->Stretch;
+  if (this->Kind != Shape::Round) {
+    return !(std::abs(value) > reach);
+  }
+  // From the square of a distance to the distance.
+  const double square = this->Radius * this->Radius;
+  const double here = std::sqrt(std::max(value + this->Wanted + square, 0.0));
+  const double wanted = std::sqrt(std::max(this->Wanted + square, 0.0));
+  return !(std::abs(here - wanted) > reach);
+}
+
+}  // namespace patchio::filters

@@ -1,0 +1,60 @@
+#include "vtkPatchClip.h"
+
+#include "Filters/BlockFilter.h"
+#include "Filters/Clip.h"
+
+#include <vtkClipDataSet.h>
+#include <vtkExtractGeometry.h>
+#include <vtkObjectFactory.h>
+
+#include <algorithm>
+
+using namespace patchio::filters;
+
+vtkStandardNewMacro(vtkPatchClip);
+
+void vtkPatchClip::PrintSelf(ostream& os, vtkIndent indent)
+{
+  this->Superclass::PrintSelf(os, indent);
+  os << indent << "ClipFunction: " << this->ClipFunction.Get() << "\n"
+     << indent << "Value: " << this->Value << "\n"
+     << indent << "InsideOut: " << this->InsideOut << "\n"
+     << indent << "WholeCells: " << this->WholeCells << "\n";
+}
+
+vtkMTimeType vtkPatchClip::GetMTime()
+{
+  const vtkMTimeType mine = this->Superclass::GetMTime();
+  return this->ClipFunction ? std::max(mine, this->ClipFunction->GetMTime()) : mine;
+}
+
+bool vtkPatchClip::Supports()
+{
+  return Surface::Make(this->ClipFunction, this->Value).has_value();
+}
+
+bool vtkPatchClip::Make(const Blocks& blocks, patchio::Communicator&, vtkDataObject* output)
+{
+  const ClipRequest request{
+      *Surface::Make(this->ClipFunction, this->Value), this->InsideOut, this->WholeCells};
+  patchio::PutCells(
+      blocks, [&](const GoesOn& goesOn) { return Clip(blocks, request, goesOn); },
+      [this](double done) { return this->Tell(done); }, output);
+  return true;
+}
+
+vtkSmartPointer<vtkAlgorithm> vtkPatchClip::FilterOfVtk(vtkSmartPointer<vtkDataObject>&)
+{
+  if (this->WholeCells) {
+    auto whole = vtkSmartPointer<vtkExtractGeometry>::New();
+    whole->SetImplicitFunction(this->ClipFunction);
+    whole->SetExtractInside(this->InsideOut);
+    whole->ExtractBoundaryCellsOn();
+    return whole;
+  }
+  auto clip = vtkSmartPointer<vtkClipDataSet>::New();
+  clip->SetClipFunction(this->ClipFunction);
+  clip->SetValue(this->Value);
+  clip->SetInsideOut(this->InsideOut);
+  return clip;
+}

@@ -1,0 +1,172 @@
+#include "vtkPatchContour.h"
+
+#include "Base/Error.h"
+#include "Base/RunOnAllRanks.h"
+#include "Filters/BlockFilter.h"
+#include "Filters/ContourOutput.h"
+
+#include <fmt/format.h>
+#include <vtkAbstractArray.h>
+#include <vtkCellDataToPointData.h>
+#include <vtkCompositeDataIterator.h>
+#include <vtkCompositeDataSet.h>
+#include <vtkContourFilter.h>
+#include <vtkDataObject.h>
+#include <vtkDataSetAttributes.h>
+#include <vtkFieldData.h>
+#include <vtkInformation.h>
+#include <vtkObjectFactory.h>
+#include <vtkPolyData.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <vector>
+
+using namespace patchio::filters;
+
+vtkStandardNewMacro(vtkPatchContour);
+
+namespace {
+
+bool IsOfPoints(vtkAlgorithm& filter)
+{
+  return patchio::ArrayOf(filter).Association != vtkDataObject::FIELD_ASSOCIATION_CELLS;
+}
+
+}  // namespace
+
+vtkPatchContour::vtkPatchContour()
+{
+  this->Values->SetValue(0, 0.0);
+  this->SetInputArrayToProcess(
+      0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_CELLS, vtkDataSetAttributes::SCALARS);
+}
+
+void vtkPatchContour::PrintSelf(ostream& os, vtkIndent indent)
+{
+  this->Superclass::PrintSelf(os, indent);
+  this->Values->PrintSelf(os, indent);
+  os << indent << "ComputeScalars: " << this->ComputeScalars << "\n"
+     << indent << "ComputeNormals: " << this->ComputeNormals << "\n"
+     << indent << "ComputeGradients: " << this->ComputeGradients << "\n"
+     << indent << "DoublePoints: " << this->DoublePoints << "\n";
+}
+
+vtkMTimeType vtkPatchContour::GetMTime()
+{
+  return std::max(this->Superclass::GetMTime(), this->Values->GetMTime());
+}
+
+int vtkPatchContour::ComponentsOf(vtkDataObject* input, int association, const char* name)
+{
+  if (auto* const blocks = vtkCompositeDataSet::SafeDownCast(input)) {
+    const auto block = vtkSmartPointer<vtkCompositeDataIterator>::Take(blocks->NewIterator());
+    for (block->InitTraversal(); !block->IsDoneWithTraversal(); block->GoToNextItem()) {
+      if (const int found = ComponentsOf(block->GetCurrentDataObject(), association, name)) {
+        return found;
+      }
+    }
+    return 0;
+  }
+  vtkFieldData* const arrays = input ? input->GetAttributesAsFieldData(association) : nullptr;
+  vtkAbstractArray* const array = arrays ? arrays->GetAbstractArray(name) : nullptr;
+  return array ? array->GetNumberOfComponents() : 0;
+}
+
+bool vtkPatchContour::Supports()
+{
+  return !patchio::ArrayOf(*this).Name.empty();
+}
+
+bool vtkPatchContour::Make(const Blocks& blocks, patchio::Communicator& ranks, vtkDataObject* output)
+{
+  const patchio::ChosenArray array = patchio::ArrayOf(*this);
+  // A rank without blocks does not know how many components there are.
+  const bool isScalar = std::all_of(blocks.List.begin(), blocks.List.end(), [&](const Block& block) {
+    return ComponentsOf(block.Grid, array.Association, array.Name.c_str()) <= 1;
+  });
+  if (!patchio::AllOf(ranks, isScalar)) {
+    return false;
+  }
+  if (!IsOfPoints(*this)) {
+    const vtkSmartPointer<vtkPolyData> whole = this->ContourOf(blocks, ranks);
+    if (whole) {
+      patchio::PutPieces({"contour"}, {whole}, output);
+    }
+    return whole;
+  }
+  if (!WhyNotUnderstood(blocks, array.Name, true, ranks).empty()) {
+    return false;
+  }
+  std::vector<vtkSmartPointer<vtkPolyData>> pieces;
+  for (std::size_t p = 0; p < blocks.Pieces.size(); ++p) {
+    Blocks part;
+    std::copy_if(blocks.List.begin(), blocks.List.end(), std::back_inserter(part.List),
+        [p](const Block& block) { return block.Piece == static_cast<int>(p); });
+    const vtkSmartPointer<vtkPolyData> piece = this->ContourOf(part, ranks);
+    pieces.push_back(piece ? piece : vtkSmartPointer<vtkPolyData>::New());
+  }
+  patchio::PutPieces(blocks.Pieces, pieces, output);
+  return true;
+}
+
+/// Collective. Null on all ranks if there are no such blocks.
+vtkSmartPointer<vtkPolyData> vtkPatchContour::ContourOf(const Blocks& blocks, patchio::Communicator& ranks)
+{
+  const bool ofPoints = IsOfPoints(*this);
+  CellSet cells = MakeCellSet(blocks, patchio::ArrayOf(*this).Name, ofPoints, ranks);
+  if (!cells.NotUnderstood.empty()) {
+    return nullptr;
+  }
+  ContourOptions options;
+  for (int i = 0; i < this->GetNumberOfContours(); ++i) {
+    options.Levels.push_back(this->GetValue(i));
+  }
+  options.Scalars = this->ComputeScalars;
+  options.Normals = this->ComputeNormals && cells.FlatAxis < 0;
+  options.Gradients = this->ComputeGradients;
+  options.DoublePoints = this->DoublePoints;
+  if (!ofPoints || options.Normals || options.Gradients) {
+    AddCellsOfOthers(cells, options.Normals || options.Gradients, ranks);
+  }
+  const CellLattice lattice(cells.Blocks, cells.Nodes);
+  if (!patchio::AllOf(ranks, lattice.Misfit().empty() && DualCells::CanNumber(lattice))) {
+    return nullptr;
+  }
+  const Contour contour =
+      MakeContour(lattice, options.Levels, [this](double part) { return this->Tell(part); });
+  auto piece = vtkSmartPointer<vtkPolyData>::New();
+  FillPolyData(contour, lattice, cells, options, piece);
+  return piece;
+}
+
+vtkSmartPointer<vtkAlgorithm> vtkPatchContour::FilterOfVtk(vtkSmartPointer<vtkDataObject>& input)
+{
+  const patchio::ChosenArray array = patchio::ArrayOf(*this);
+  const int components = ComponentsOf(input, array.Association, array.Name.c_str());
+  if (components > 1) {
+    throw patchio::Error(
+        fmt::format("Contour requires an array with one component, but {} has {}. Use "
+                    "vtkArrayCalculator to make a scalar array from it",
+            array.Name, components));
+  }
+  auto contour = vtkSmartPointer<vtkContourFilter>::New();
+  contour->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, array.Name.c_str());
+  contour->SetNumberOfContours(this->GetNumberOfContours());
+  for (int i = 0; i < this->GetNumberOfContours(); ++i) {
+    contour->SetValue(i, this->GetValue(i));
+  }
+  contour->SetComputeScalars(this->ComputeScalars);
+  contour->SetComputeNormals(this->ComputeNormals);
+  contour->SetComputeGradients(this->ComputeGradients);
+  contour->SetOutputPointsPrecision(
+      this->DoublePoints ? vtkAlgorithm::DOUBLE_PRECISION : vtkAlgorithm::SINGLE_PRECISION);
+  if (array.Association == vtkDataObject::FIELD_ASSOCIATION_CELLS) {
+    const auto toPoints = vtkSmartPointer<vtkCellDataToPointData>::New();
+    toPoints->SetInputDataObject(input);
+    toPoints->Update();
+    input = toPoints->GetOutputDataObject(0);
+  }
+  return contour;
+}

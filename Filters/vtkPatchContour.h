@@ -1,0 +1,79 @@
+/**
+ * @class vtkPatchContour
+ * @brief Contour of all blocks at once, without cracks between blocks, levels and ranks
+ *
+ * SetInputArrayToProcess() names the array, of cells or of points, with one component. Arrays of cells in
+ * blocks of uniform or rectilinear cells are contoured as they are, on all threads and all ranks together
+ * (see patchio::filters::DualCells); the output is one piece a rank. Arrays of points in such blocks give one
+ * piece for each child of the input's root. Other input is left to vtkContourFilter; arrays of cells become
+ * arrays of points first.
+ */
+#ifndef vtkPatchContour_h
+#define vtkPatchContour_h
+
+#include "vtkContourValues.h"  // for the values
+#include "vtkNew.h"
+#include "vtkPatchFilter.h"
+
+class vtkPolyData;
+
+class VTKPATCHIOFILTERS_EXPORT vtkPatchContour : public vtkPatchFilter
+{
+public:
+  static vtkPatchContour* New();
+  vtkTypeMacro(vtkPatchContour, vtkPatchFilter);
+  void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  ///@{
+  /// Values of the array. Default: 0 alone.
+  void SetValue(int i, double value) { this->Values->SetValue(i, value); }
+  double GetValue(int i) { return this->Values->GetValue(i); }
+  void SetNumberOfContours(int number) { this->Values->SetNumberOfContours(number); }
+  int GetNumberOfContours() { return this->Values->GetNumberOfContours(); }
+  ///@}
+
+  ///@{
+  /// Arrays of the output's points: the contoured values, normals (both by default), and gradients.
+  vtkSetMacro(ComputeScalars, bool);
+  vtkGetMacro(ComputeScalars, bool);
+  vtkSetMacro(ComputeNormals, bool);
+  vtkGetMacro(ComputeNormals, bool);
+  vtkSetMacro(ComputeGradients, bool);
+  vtkGetMacro(ComputeGradients, bool);
+  ///@}
+
+  ///@{
+  /// Whether the output's points are of double precision. Default: false.
+  vtkSetMacro(DoublePoints, bool);
+  vtkGetMacro(DoublePoints, bool);
+  ///@}
+
+  /// The number of components of the array in the first block that has it; 0 if no block of this rank has it.
+  static int ComponentsOf(vtkDataObject* input, int association, const char* name);
+
+  vtkMTimeType GetMTime() override;
+
+protected:
+  vtkPatchContour();
+  ~vtkPatchContour() override = default;
+
+  const char* OutputClass() const override { return "vtkPolyData"; }
+  bool Supports() override;
+  bool Make(const patchio::filters::Blocks&, patchio::Communicator&, vtkDataObject*) override;
+  vtkSmartPointer<vtkAlgorithm> FilterOfVtk(vtkSmartPointer<vtkDataObject>& input) override;
+
+private:
+  vtkPatchContour(const vtkPatchContour&) = delete;
+  void operator=(const vtkPatchContour&) = delete;
+
+  vtkSmartPointer<vtkPolyData> ContourOf(
+      const patchio::filters::Blocks& blocks, patchio::Communicator& ranks);
+
+  vtkNew<vtkContourValues> Values;
+  bool ComputeScalars = true;
+  bool ComputeNormals = true;
+  bool ComputeGradients = false;
+  bool DoublePoints = false;
+};
+
+#endif

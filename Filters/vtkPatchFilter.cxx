@@ -1,0 +1,65 @@
+#include "vtkPatchFilter.h"
+
+#include "Base/RunOnAllRanks.h"
+#include "Filters/BlockFilter.h"
+#include "Filters/Blocks.h"
+
+#include <vtkCompositeDataSet.h>
+#include <vtkDataObjectTypes.h>
+#include <vtkDataSet.h>
+#include <vtkInformation.h>
+#include <vtkInformationVector.h>
+
+int vtkPatchFilter::FillInputPortInformation(int, vtkInformation* info)
+{
+  info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkDataSet");
+  info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
+  return 1;
+}
+
+int vtkPatchFilter::RequestDataObject(
+    vtkInformation*, vtkInformationVector** inputs, vtkInformationVector* outputs)
+{
+  vtkInformation* const output = outputs->GetInformationObject(0);
+  if (auto* const tree = vtkCompositeDataSet::GetData(inputs[0])) {
+    patchio::SetTreeOutput(tree, output);
+  } else if (!vtkDataObject::GetData(output) || !vtkDataObject::GetData(output)->IsA(this->OutputClass())) {
+    output->Set(vtkDataObject::DATA_OBJECT(),
+        vtkSmartPointer<vtkDataObject>::Take(vtkDataObjectTypes::NewDataObject(this->OutputClass())));
+  }
+  return 1;
+}
+
+int vtkPatchFilter::RequestData(vtkInformation*, vtkInformationVector** inputs, vtkInformationVector* outputs)
+{
+  vtkDataObject* const output = vtkDataObject::GetData(outputs);
+  return patchio::Guarded(this, output, [&] {
+    vtkSmartPointer<vtkDataObject> input = vtkDataObject::GetData(inputs[0]);
+    if (this->Run(input, output)) {
+      return 1;
+    }
+    const vtkSmartPointer<vtkAlgorithm> other = this->FilterOfVtk(input);
+    return patchio::RunByItself(other, input, output);
+  });
+}
+
+bool vtkPatchFilter::Run(vtkDataObject* input, vtkDataObject* output)
+{
+  if (!this->Supports()) {
+    return false;
+  }
+  const patchio::filters::Blocks blocks = patchio::filters::MakeBlocks(input);
+  const auto ranks = patchio::AllRanks();
+  if (!patchio::AllOf(*ranks, blocks.NotUnderstood.empty())) {
+    vtkDebugMacro("Not supported: " << blocks.NotUnderstood);
+    return false;
+  }
+  this->SetAbortExecute(0);  // that of an execution that was given up
+  return this->Make(blocks, *ranks, output);
+}
+
+bool vtkPatchFilter::Tell(double done)
+{
+  this->UpdateProgress(done);
+  return !this->GetAbortExecute();
+}

@@ -1,0 +1,44 @@
+/**
+ * @class vtkPatchGeometryFilter
+ * @brief Extract Surface without two faults of VTK in grids with hidden cells
+ *
+ * If cells of a structured grid are hidden, vtkGeometryFilter of VTK before 26 January 2023 uses the upper
+ * end of the grid's extent along z for x and y too. Faces then lie in wrong places, or their points beyond
+ * the end of the arrays, and ParaView crashes. The result is right if the three ends are equal. So this
+ * filter hands over such grids with another extent, whose upper ends are all 0, and with the origin that
+ * belongs to it. Points, cells and their data stay the same, in the same order.
+ *
+ * VTK since 9.6.1 leaves out faces of visible cells before a duplicate along an axis, also before a duplicate
+ * that is hidden, but not those behind one. So this filter has VTK make the surface of visible and duplicate
+ * cells together, and removes the faces of the duplicates, as ParaView does for views: faces between visible
+ * cells and duplicates are left out on both sides, and faces between visible and hidden cells are there. All
+ * other input goes to vtkGeometryFilter unchanged.
+ *
+ * While the plugin is loaded into such a version, ParaView's Extract Surface is
+ * this class (ReplacedFilters.xml), because vtkGeometryFilter does not ask VTK's object factories for a
+ * replacement.
+ */
+#ifndef vtkPatchGeometryFilter_h
+#define vtkPatchGeometryFilter_h
+
+#include "vtkGeometryFilter.h"
+#include "vtkPatchIOFiltersModule.h"  // for the export macro
+
+class VTKPATCHIOFILTERS_EXPORT vtkPatchGeometryFilter : public vtkGeometryFilter
+{
+public:
+  static vtkPatchGeometryFilter* New();
+  vtkTypeMacro(vtkPatchGeometryFilter, vtkGeometryFilter);
+
+protected:
+  vtkPatchGeometryFilter() = default;
+  ~vtkPatchGeometryFilter() override = default;
+
+  int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
+
+private:
+  vtkPatchGeometryFilter(const vtkPatchGeometryFilter&) = delete;
+  void operator=(const vtkPatchGeometryFilter&) = delete;
+};
+
+#endif

@@ -1,0 +1,33 @@
+/**
+ * @class vtkPatchSettings
+ * @brief The user's settings of the plugin, in each process
+ */
+#ifndef vtkPatchSettings_h
+#define vtkPatchSettings_h
+
+#include "vtkObject.h"
+#include "vtkPatchIOFiltersModule.h"  // for the export macro
+
+class VTKPATCHIOFILTERS_EXPORT vtkPatchSettings : public vtkObject
+{
+public:
+  static vtkPatchSettings* New();
+  vtkTypeMacro(vtkPatchSettings, vtkObject);
+
+  /// Whether slices, contours and surfaces are PatchIO's where the data are of a kind that it understands,
+  /// for all that is computed from now on. The default is true.
+  void SetFastExtraction(bool value) { Fast = value; }
+  static bool GetFastExtraction() { return Fast; }
+
+protected:
+  vtkPatchSettings() = default;
+  ~vtkPatchSettings() override = default;
+
+private:
+  vtkPatchSettings(const vtkPatchSettings&) = delete;
+  void operator=(const vtkPatchSettings&) = delete;
+
+  static bool Fast;
+};
+
+#endif

@@ -1,0 +1,63 @@
+/**
+ * @class vtkPatchSlice
+ * @brief Slice of many blocks, and of blocks of which cells are hidden
+ *
+ * Cuts by planes, spheres, boxes and cylinders; other functions are left to vtkCutter. Each visible cell on a
+ * plane appears once. The output is poly data.
+ */
+#ifndef vtkPatchSlice_h
+#define vtkPatchSlice_h
+
+#include "vtkContourValues.h"  // for the values
+#include "vtkImplicitFunction.h"
+#include "vtkNew.h"
+#include "vtkPatchFilter.h"
+
+class VTKPATCHIOFILTERS_EXPORT vtkPatchSlice : public vtkPatchFilter
+{
+public:
+  static vtkPatchSlice* New();
+  vtkTypeMacro(vtkPatchSlice, vtkPatchFilter);
+  void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  ///@{
+  /// The surface is where this function has one of the values; of a plane, they are distances.
+  vtkSetSmartPointerMacro(CutFunction, vtkImplicitFunction);
+  vtkGetSmartPointerMacro(CutFunction, vtkImplicitFunction);
+  ///@}
+
+  ///@{
+  /// Values of the function. Default: 0 alone.
+  void SetValue(int i, double value) { this->Values->SetValue(i, value); }
+  double GetValue(int i) { return this->Values->GetValue(i); }
+  void SetNumberOfContours(int number) { this->Values->SetNumberOfContours(number); }
+  int GetNumberOfContours() { return this->Values->GetNumberOfContours(); }
+  ///@}
+
+  ///@{
+  /// Whether the output has triangles (default) or polygons.
+  vtkSetMacro(GenerateTriangles, bool);
+  vtkGetMacro(GenerateTriangles, bool);
+  ///@}
+
+  vtkMTimeType GetMTime() override;
+
+protected:
+  vtkPatchSlice();
+  ~vtkPatchSlice() override = default;
+
+  const char* OutputClass() const override { return "vtkPolyData"; }
+  bool Supports() override;
+  bool Make(const patchio::filters::Blocks&, patchio::Communicator&, vtkDataObject*) override;
+  vtkSmartPointer<vtkAlgorithm> FilterOfVtk(vtkSmartPointer<vtkDataObject>& input) override;
+
+private:
+  vtkPatchSlice(const vtkPatchSlice&) = delete;
+  void operator=(const vtkPatchSlice&) = delete;
+
+  vtkSmartPointer<vtkImplicitFunction> CutFunction;
+  vtkNew<vtkContourValues> Values;
+  bool GenerateTriangles = true;
+};
+
+#endif

@@ -1,0 +1,83 @@
+#include "vtkPatchSurface.h"
+
+#include "Base/RunOnAllRanks.h"
+#include "Filters/BlockFilter.h"
+#include "Filters/Blocks.h"
+#include "Filters/VisibleSurface.h"
+#include "vtkPatchSettings.h"
+
+#include <vtkCompositeDataSet.h>
+#include <vtkDataObject.h>
+#include <vtkDemandDrivenPipeline.h>
+#include <vtkInformation.h>
+#include <vtkInformationVector.h>
+#include <vtkNew.h>
+#include <vtkObjectFactory.h>
+#include <vtkPolyData.h>
+
+vtkStandardNewMacro(vtkPatchSurface);
+
+int vtkPatchSurface::FillInputPortInformation(int port, vtkInformation* info)
+{
+  const int filled = this->Superclass::FillInputPortInformation(port, info);
+  if (port == 0) {  // VTK would hand over one block after another
+    info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
+  }
+  return filled;
+}
+
+int vtkPatchSurface::FillOutputPortInformation(int, vtkInformation* info)
+{
+  info->Set(vtkDataObject::DATA_TYPE_NAME(), "vtkDataObject");
+  return 1;
+}
+
+int vtkPatchSurface::ProcessRequest(
+    vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
+{
+  if (!request->Has(vtkDemandDrivenPipeline::REQUEST_DATA_OBJECT())) {
+    const auto process = [&] { return this->Superclass::ProcessRequest(request, inputs, outputs); };
+    vtkDataObject* const made = vtkDataObject::GetData(outputs);
+    return made ? patchio::Guarded(this, made, process) : process();
+  }
+  vtkInformation* const output = outputs->GetInformationObject(0);
+  if (auto* const tree = vtkCompositeDataSet::GetData(inputs[0])) {
+    patchio::SetTreeOutput(tree, output);
+  } else if (!vtkPolyData::GetData(outputs)) {
+    output->Set(vtkDataObject::DATA_OBJECT(), vtkNew<vtkPolyData>());
+  }
+  return 1;
+}
+
+int vtkPatchSurface::RequestData(
+    vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
+{
+  auto* const tree = vtkCompositeDataSet::GetData(inputs[0]);
+  if (!tree) {
+    return this->Superclass::RequestData(request, inputs, outputs);
+  }
+  vtkDataObject* const output = vtkDataObject::GetData(outputs);
+  if (vtkPatchSettings::GetFastExtraction() && this->MakeSurface(tree, output)) {
+    return 1;
+  }
+  vtkNew<vtkPatchGeometryFilter> ofBlock;
+  ofBlock->SetPieceInvariant(this->GetPieceInvariant());
+  ofBlock->SetNonlinearSubdivisionLevel(this->GetNonlinearSubdivisionLevel());
+  ofBlock->SetFastMode(this->GetFastMode());
+  ofBlock->SetRemoveGhostInterfaces(this->GetRemoveGhostInterfaces());
+  return patchio::RunByItself(ofBlock, tree, output);
+}
+
+/// Collective. False on all ranks if this input is not one for this class.
+bool vtkPatchSurface::MakeSurface(vtkDataObject* input, vtkDataObject* output)
+{
+  using namespace patchio::filters;
+  const Blocks blocks = MakeBlocks(input);
+  const bool fits = blocks.NotUnderstood.empty() && SolidBlocks(blocks).size() == blocks.List.size();
+  const auto ranks = patchio::AllRanks();
+  if (!patchio::AllOf(*ranks, fits)) {
+    return false;
+  }
+  patchio::PutPieces(blocks.Pieces, OuterSurface(blocks, *ranks), output);
+  return true;
+}

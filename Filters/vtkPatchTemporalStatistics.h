@@ -1,0 +1,48 @@
+/**
+ * @class vtkPatchTemporalStatistics
+ * @brief Temporal Statistics that ends with a message if blocks change from one time step to another
+ *
+ * vtkTemporalStatistics adds up the values of each cell and point over all time steps. If a step has a block
+ * that the first step does not have, VTK reads beyond its tree, and ParaView crashes. If blocks of the same
+ * size have moved, it mixes values of different places. So this filter compares the blocks of each step with
+ * those of the first, on all ranks: places in the tree, kinds of grids, sizes and bounds. (The bounds of
+ * grids with points of their own may change.) If they differ, it says how, gives no data and reads no more
+ * steps. It also keeps the flags of hidden cells and points, which VTK treats as values: a cell is hidden if
+ * it is hidden at any step.
+ *
+ * While the plugin is loaded, ParaView's Temporal Statistics is this class (ReplacedFilters.xml).
+ */
+#ifndef vtkPatchTemporalStatistics_h
+#define vtkPatchTemporalStatistics_h
+
+#include "vtkPatchIOFiltersModule.h"  // for the export macro
+#include "vtkTemporalStatistics.h"
+#include "vtkVersionMacros.h"
+
+class VTKPATCHIOFILTERS_EXPORT vtkPatchTemporalStatistics : public vtkTemporalStatistics
+{
+public:
+  static vtkPatchTemporalStatistics* New();
+  vtkTypeMacro(vtkPatchTemporalStatistics, vtkTemporalStatistics);
+
+protected:
+  vtkPatchTemporalStatistics() = default;
+  ~vtkPatchTemporalStatistics() override = default;
+
+  int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
+  void InitializeArray(vtkDataArray* array, vtkFieldData* outFd) override;
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
+  void AccumulateArrays(vtkFieldData* inFd, vtkFieldData* outFd) override;
+#else
+  void AccumulateArrays(vtkFieldData* inFd, vtkFieldData* outFd, int currentTimeIndex) override;
+#endif
+
+private:
+  /// Collective. first: the blocks of the first step. Reports what differs when it returns false.
+  bool HasBlocksOf(vtkCompositeDataSet* first, vtkCompositeDataSet* now);
+
+  vtkPatchTemporalStatistics(const vtkPatchTemporalStatistics&) = delete;
+  void operator=(const vtkPatchTemporalStatistics&) = delete;
+};
+
+#endif

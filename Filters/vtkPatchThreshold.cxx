@@ -1,0 +1,64 @@
+#include "vtkPatchThreshold.h"
+
+#include "Filters/BlockFilter.h"
+#include "Filters/Threshold.h"
+
+#include <vtkDataObject.h>
+#include <vtkDataSetAttributes.h>
+#include <vtkInformation.h>
+#include <vtkObjectFactory.h>
+#include <vtkThreshold.h>
+
+using namespace patchio::filters;
+
+vtkStandardNewMacro(vtkPatchThreshold);
+
+vtkPatchThreshold::vtkPatchThreshold()
+{
+  this->SetInputArrayToProcess(
+      0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_CELLS, vtkDataSetAttributes::SCALARS);
+}
+
+void vtkPatchThreshold::PrintSelf(ostream& os, vtkIndent indent)
+{
+  this->Superclass::PrintSelf(os, indent);
+  os << indent << "LowerThreshold: " << this->LowerThreshold << "\n"
+     << indent << "UpperThreshold: " << this->UpperThreshold << "\n"
+     << indent << "AllScalars: " << this->AllScalars << "\n"
+     << indent << "Invert: " << this->Invert << "\n";
+}
+
+bool vtkPatchThreshold::Supports()
+{
+  const patchio::ChosenArray array = patchio::ArrayOf(*this);
+  return !array.Name.empty() && (array.Association == vtkDataObject::FIELD_ASSOCIATION_POINTS ||
+                                    array.Association == vtkDataObject::FIELD_ASSOCIATION_CELLS);
+}
+
+bool vtkPatchThreshold::Make(const Blocks& blocks, patchio::Communicator&, vtkDataObject* output)
+{
+  const patchio::ChosenArray array = patchio::ArrayOf(*this);
+  ThresholdRequest request;
+  request.Array = array.Name;
+  request.OfPoints = array.Association == vtkDataObject::FIELD_ASSOCIATION_POINTS;
+  request.AllPoints = this->AllScalars;
+  request.Lower = this->LowerThreshold;
+  request.Upper = this->UpperThreshold;
+  request.Inverted = this->Invert;
+  patchio::PutCells(
+      blocks, [&](const GoesOn& goesOn) { return Threshold(blocks, request, goesOn); },
+      [this](double done) { return this->Tell(done); }, output);
+  return true;
+}
+
+vtkSmartPointer<vtkAlgorithm> vtkPatchThreshold::FilterOfVtk(vtkSmartPointer<vtkDataObject>&)
+{
+  auto threshold = vtkSmartPointer<vtkThreshold>::New();
+  threshold->SetInputArrayToProcess(0, this->GetInputArrayInformation(0));
+  threshold->SetThresholdFunction(vtkThreshold::THRESHOLD_BETWEEN);
+  threshold->SetLowerThreshold(this->LowerThreshold);
+  threshold->SetUpperThreshold(this->UpperThreshold);
+  threshold->SetAllScalars(this->AllScalars);
+  threshold->SetInvert(this->Invert);
+  return threshold;
+}

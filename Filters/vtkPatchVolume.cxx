@@ -1,0 +1,177 @@
+#include "vtkPatchVolume.h"
+
+#include "Base/Bytes.h"
+#include "Base/NameList.h"
+#include "Base/RunOnAllRanks.h"
+#include "Filters/BlockFilter.h"
+#include "Filters/Image.h"
+#include "Filters/VisibleSurface.h"
+
+#include <vtkDataSet.h>
+#include <vtkDataSetAttributes.h>
+#include <vtkExtentTranslator.h>
+#include <vtkImageData.h>
+#include <vtkInformation.h>
+#include <vtkInformationVector.h>
+#include <vtkMultiBlockDataSet.h>
+#include <vtkNew.h>
+#include <vtkObjectFactory.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace patchio::filters;
+
+namespace {
+
+/// The cells that a rank makes of the image, as VTK divides it.
+patchio::Box PartOf(const ImageGrid& grid, const patchio::Communicator& ranks)
+{
+  int whole[6] = {0, grid.Cells[0], 0, grid.Cells[1], 0, grid.Cells[2]};
+  int part[6] = {0, 0, 0, 0, 0, 0};
+  vtkNew<vtkExtentTranslator> translator;
+  translator->PieceToExtentThreadSafe(
+      ranks.Rank(), ranks.Size(), 0, whole, part, vtkExtentTranslator::BLOCK_MODE, 0);
+  return {{part[0], part[2], part[4]}, {part[1] - 1, part[3] - 1, part[5] - 1}};
+}
+
+using Names = std::set<std::string>;
+
+/// Collective: the names of all ranks.
+std::vector<std::string> OfAllRanks(const Names& mine, patchio::Communicator& ranks)
+{
+  Names all;
+  patchio::ByteWriter to;
+  to.Put(std::vector<std::string>(mine.begin(), mine.end()));
+  for (const std::string& text : ranks.AllGather(patchio::TextOfValues(to.Take()))) {
+    std::vector<std::string> some;
+    patchio::ByteReader(reinterpret_cast<const std::byte*>(text.data()), text.size()).Get(some);
+    all.insert(some.begin(), some.end());
+  }
+  return {all.begin(), all.end()};
+}
+
+/// The names of the arrays of blocks, those of cells or of points.
+Names NamesIn(const std::vector<const Block*>& blocks, int kind)
+{
+  Names names;
+  for (const Block* block : blocks) {
+    vtkDataSetAttributes* const data = block->Grid->GetAttributes(kind);
+    for (int a = 0; a < data->GetNumberOfArrays(); ++a) {
+      names.insert(data->GetArrayName(a) ? data->GetArrayName(a) : "");
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+struct vtkPatchVolume::Internals
+{
+  Names CellArrays, PointArrays;
+};
+
+vtkStandardNewMacro(vtkPatchVolume);
+
+vtkPatchVolume::vtkPatchVolume() : Internal(new Internals) {}
+
+vtkPatchVolume::~vtkPatchVolume() = default;
+
+void vtkPatchVolume::PrintSelf(ostream& os, vtkIndent indent)
+{
+  this->Superclass::PrintSelf(os, indent);
+  os << indent << "MaximumCells: " << this->MaximumCells << "\n";
+}
+
+void vtkPatchVolume::AddCellArray(const char* name)
+{
+  this->Internal->CellArrays.insert(name ? name : "");
+  this->Modified();
+}
+
+void vtkPatchVolume::ClearCellArrays()
+{
+  this->Internal->CellArrays.clear();
+  this->Modified();
+}
+
+void vtkPatchVolume::AddPointArray(const char* name)
+{
+  this->Internal->PointArrays.insert(name ? name : "");
+  this->Modified();
+}
+
+void vtkPatchVolume::ClearPointArrays()
+{
+  this->Internal->PointArrays.clear();
+  this->Modified();
+}
+
+int vtkPatchVolume::FillInputPortInformation(int, vtkInformation* info)
+{
+  info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkDataSet");
+  // Blocks come here together, and not one after another.
+  info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
+  return 1;
+}
+
+int vtkPatchVolume::RequestData(vtkInformation*, vtkInformationVector** inputs, vtkInformationVector* outputs)
+{
+  auto* const output = vtkMultiBlockDataSet::GetData(outputs);
+  return patchio::Guarded(
+      this, output, [&] { return this->MakeImages(vtkDataObject::GetData(inputs[0]), output); });
+}
+
+void vtkPatchVolume::WarnOfMissing(
+    const char* kind, const std::vector<std::string>& wanted, const std::vector<std::string>& found)
+{
+  for (const std::string& name : wanted) {
+    if (!std::binary_search(found.begin(), found.end(), name)) {
+      vtkWarningMacro("The input has no " << kind << " array '" << name << "'. The " << kind
+                                          << " arrays are: " << patchio::NameList(found) << ".");
+    }
+  }
+}
+
+int vtkPatchVolume::MakeImages(vtkDataObject* input, vtkMultiBlockDataSet* output)
+{
+  const auto ranks = patchio::AllRanks();
+  const Blocks blocks = MakeBlocks(input);
+  const std::vector<const Block*> solid = SolidBlocks(blocks);
+  this->AbortExecute = 0;  // that of an image that was given up
+  if (!patchio::AllOf(*ranks, blocks.NotUnderstood.empty() && solid.size() == blocks.List.size())) {
+    if (ranks->Rank() == 0) {
+      vtkErrorMacro(
+          "To render a volume of these data, apply Resample To Image. Volume Of Patches requires uniform or "
+          "rectilinear blocks in 3-D, but the input has "
+          << (blocks.NotUnderstood.empty() ? "2-D or curvilinear blocks" : blocks.NotUnderstood));
+    }
+    return 1;
+  }
+  ImageRequest request;
+  request.Grid = ChooseImageGrid(solid, static_cast<double>(this->MaximumCells), *ranks);
+  request.Cells = PartOf(request.Grid, *ranks);
+  request.CellArrays = OfAllRanks(this->Internal->CellArrays, *ranks);
+  request.PointArrays = OfAllRanks(this->Internal->PointArrays, *ranks);
+  const std::vector<std::string> ofCells = OfAllRanks(NamesIn(solid, vtkDataObject::CELL), *ranks);
+  const std::vector<std::string> ofPoints = OfAllRanks(NamesIn(solid, vtkDataObject::POINT), *ranks);
+  if (request.CellArrays.empty() && request.PointArrays.empty()) {
+    request.CellArrays = ofCells;
+    request.PointArrays = ofPoints;
+  }
+  if (ranks->Rank() == 0) {
+    this->WarnOfMissing("cell", request.CellArrays, ofCells);
+    this->WarnOfMissing("point", request.PointArrays, ofPoints);
+  }
+  request.Progress = [this](double done) {
+    this->UpdateProgress(done);
+    return !this->GetAbortExecute();
+  };
+  vtkNew<vtkImageData> part;
+  FillImage(solid, request, *ranks, part);
+  output->SetNumberOfBlocks(ranks->Size());
+  output->SetBlock(ranks->Rank(), part->GetNumberOfCells() > 0 ? part.Get() : nullptr);
+  return 1;
+}

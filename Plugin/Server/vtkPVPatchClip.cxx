@@ -1,0 +1,113 @@
+#include "vtkPVPatchClip.h"
+
+#include "Filters/BlockFilter.h"
+#include "RunInside.h"
+
+#include <vtkBox.h>
+#include <vtkCallbackCommand.h>
+#include <vtkCommand.h>
+#include <vtkCompositeDataSet.h>
+#include <vtkDataSet.h>
+#include <vtkDemandDrivenPipeline.h>
+#include <vtkExtractGeometry.h>
+#include <vtkInformation.h>
+#include <vtkInformationVector.h>
+#include <vtkNew.h>
+#include <vtkObjectFactory.h>
+#include <vtkPVClipDataSet.h>
+
+vtkStandardNewMacro(vtkPVPatchClip);
+
+namespace {
+
+/// The filters that ParaView's class runs: for clips, and for crinkle clips.
+vtkPVClipDataSet* ClipperOf(vtkPVMetaClipDataSet* clip)
+{
+  return vtkPVClipDataSet::SafeDownCast(clip->GetFilter(0));
+}
+
+vtkExtractGeometry* CrinkleOf(vtkPVMetaClipDataSet* clip)
+{
+  return vtkExtractGeometry::SafeDownCast(clip->GetFilter(1));
+}
+
+}  // namespace
+
+void vtkPVPatchClip::PrintSelf(ostream& os, vtkIndent indent)
+{
+  this->Superclass::PrintSelf(os, indent);
+  os << indent << "UsePatchIO: " << this->UsePatchIO << "\n";
+}
+
+int vtkPVPatchClip::FillInputPortInformation(int port, vtkInformation* info)
+{
+  this->Superclass::FillInputPortInformation(port, info);
+  // Blocks come here together, and not one after another.
+  info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
+  return 1;
+}
+
+int vtkPVPatchClip::RequestDataObject(
+    vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
+{
+  auto* const tree = vtkCompositeDataSet::GetData(inputs[0]);
+  if (!tree) {
+    return this->Superclass::RequestDataObject(request, inputs, outputs);
+  }
+  ClipperOf(this)->SetClipFunction(this->ImplicitFunctions[METACLIP_DATASET]);
+  CrinkleOf(this)->SetImplicitFunction(this->ImplicitFunctions[METACLIP_DATASET]);
+  patchio::SetTreeOutput(tree, outputs->GetInformationObject(0));
+  return 1;
+}
+
+int vtkPVPatchClip::ProcessRequest(
+    vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
+{
+  vtkDataObject* const input = vtkDataObject::GetData(inputs[0]);
+  const bool isTree = vtkCompositeDataSet::SafeDownCast(input);
+  if (!request->Has(vtkDemandDrivenPipeline::REQUEST_DATA()) ||
+      (!isTree && !vtkDataSet::SafeDownCast(input))) {
+    return this->Superclass::ProcessRequest(request, inputs, outputs);
+  }
+  vtkDataObject* const output = vtkDataObject::GetData(outputs);
+  return patchio::Guarded(this, output, [&] {
+    if (this->ClipByPatchIO(input, output)) {
+      return 1;
+    }
+    return isTree ? this->ClipByParaView(input, output)
+                  : this->Superclass::ProcessRequest(request, inputs, outputs);
+  });
+}
+
+bool vtkPVPatchClip::ClipByPatchIO(vtkDataObject* input, vtkDataObject* output)
+{
+  vtkPVClipDataSet* const mine = ClipperOf(this);
+  vtkImplicitFunction* const function = this->ImplicitFunctions[METACLIP_DATASET];
+  const bool crinkle = this->GetActiveFilter() != mine;
+  const bool exact =
+      this->GetExactBoxClip() && mine->GetInsideOut() && !crinkle && vtkBox::SafeDownCast(function);
+  if (!this->UsePatchIO || exact) {
+    return false;
+  }
+  this->Inner->SetClipFunction(function);
+  this->Inner->SetValue(mine->GetUseValueAsOffset() && !crinkle ? mine->GetValue() : 0.0);
+  this->Inner->SetInsideOut(mine->GetInsideOut() != 0);
+  this->Inner->SetWholeCells(crinkle);
+  return patchio::RunInside(*this->Inner, *this, input, output);
+}
+
+int vtkPVPatchClip::ClipByParaView(vtkDataObject* input, vtkDataObject* output)
+{
+  vtkPVClipDataSet* const mine = ClipperOf(this);
+  vtkNew<vtkPVMetaClipDataSet> clip;
+  clip->SetDataSetClipFunction(this->ImplicitFunctions[METACLIP_DATASET]);
+  clip->SetHyperTreeGridClipFunction(this->ImplicitFunctions[METACLIP_HYPERTREEGRID]);
+  clip->PreserveInputCells(this->GetActiveFilter() == mine ? 0 : 1);
+  clip->SetInsideOut(mine->GetInsideOut());
+  clip->SetValue(mine->GetValue());
+  clip->SetUseValueAsOffset(mine->GetUseValueAsOffset());
+  clip->SetExactBoxClip(this->GetExactBoxClip());
+  clip->SetInputArrayToProcess(0, mine->GetInputArrayInformation(0));
+  clip->AddObserver(vtkCommand::ProgressEvent, this->InternalProgressObserver);
+  return patchio::RunByItself(clip, input, output);
+}

@@ -1,0 +1,151 @@
+#include "vtkPVPatchContour.h"
+
+#include "Filters/BlockFilter.h"
+#include "RunInside.h"
+
+#include <vtkCellDataToPointData.h>
+#include <vtkCompositeDataSet.h>
+#include <vtkDataObject.h>
+#include <vtkDemandDrivenPipeline.h>
+#include <vtkInformation.h>
+#include <vtkInformationVector.h>
+#include <vtkNew.h>
+#include <vtkNonOverlappingAMR.h>
+#include <vtkObjectFactory.h>
+#include <vtkPolyData.h>
+#include <vtkVersionMacros.h>
+
+namespace {
+
+/// Composite input whose blocks this filter takes itself.
+vtkCompositeDataSet* BlocksIn(vtkDataObject* input)
+{
+  return vtkNonOverlappingAMR::SafeDownCast(input) ? nullptr : vtkCompositeDataSet::SafeDownCast(input);
+}
+
+}  // namespace
+
+vtkStandardNewMacro(vtkPVPatchContour);
+
+void vtkPVPatchContour::PrintSelf(ostream& os, vtkIndent indent)
+{
+  this->Superclass::PrintSelf(os, indent);
+  os << indent << "UsePatchIO: " << this->UsePatchIO << "\n";
+}
+
+/// Also composite data, which VTK would otherwise hand over block by block.
+int vtkPVPatchContour::FillInputPortInformation(int port, vtkInformation* info)
+{
+  const int filled = this->Superclass::FillInputPortInformation(port, info);
+  info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
+  return filled;
+}
+
+int vtkPVPatchContour::FillOutputPortInformation(int, vtkInformation* info)
+{
+  info->Set(vtkDataObject::DATA_TYPE_NAME(), "vtkDataObject");
+  return 1;
+}
+
+int vtkPVPatchContour::ProcessRequest(
+    vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
+{
+  if (!request->Has(vtkDemandDrivenPipeline::REQUEST_DATA_OBJECT())) {
+    const auto process = [&] { return this->Superclass::ProcessRequest(request, inputs, outputs); };
+    vtkDataObject* const made = vtkDataObject::GetData(outputs);
+    return made ? patchio::Guarded(this, made, process) : process();
+  }
+  vtkInformation* const output = outputs->GetInformationObject(0);
+  if (vtkCompositeDataSet* const blocks = BlocksIn(vtkDataObject::GetData(inputs[0]))) {
+    patchio::SetTreeOutput(blocks, output);
+    return 1;
+  }
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
+  return this->Superclass::ProcessRequest(request, inputs, outputs);
+#else
+  if (!vtkPolyData::GetData(output)) {
+    output->Set(vtkDataObject::DATA_OBJECT(), vtkNew<vtkPolyData>());
+  }
+  return 1;
+#endif
+}
+
+bool vtkPVPatchContour::IsOfPoints()
+{
+  return patchio::ArrayOf(*this).Association != vtkDataObject::FIELD_ASSOCIATION_CELLS;
+}
+
+int vtkPVPatchContour::RequestData(
+    vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
+{
+  vtkDataObject* const input = vtkDataObject::GetData(inputs[0]);
+  if (this->UsePatchFilter(input, vtkDataObject::GetData(outputs))) {
+    return 1;
+  }
+  const patchio::ChosenArray array = patchio::ArrayOf(*this);
+  const int components = vtkPatchContour::ComponentsOf(input, array.Association, array.Name.c_str());
+  // Only scripts ask for that; ParaView's own filter ends the program there.
+  if (components > 1) {
+    vtkErrorMacro("Contour requires an array with one component, but "
+                  << array.Name << " has " << components
+                  << ". Use Calculator to make a scalar array from it");
+    return 1;
+  }
+  return this->UseParaView(request, inputs, outputs);
+}
+
+bool vtkPVPatchContour::UsePatchFilter(vtkDataObject* input, vtkDataObject* output)
+{
+  // ParaView is fast on points of a single grid.
+  const bool isKnown = BlocksIn(input) || (vtkDataSet::SafeDownCast(input) && !this->IsOfPoints());
+  if (!this->UsePatchIO || !isKnown || !this->GetGenerateTriangles()) {
+    return false;
+  }
+  this->Inner->SetInputArrayToProcess(0, this->GetInputArrayInformation(0));
+  this->Inner->SetNumberOfContours(static_cast<int>(this->GetNumberOfContours()));
+  for (int i = 0; i < this->GetNumberOfContours(); ++i) {
+    this->Inner->SetValue(i, this->GetValue(i));
+  }
+  this->Inner->SetComputeScalars(this->GetComputeScalars() != 0);
+  this->Inner->SetComputeNormals(this->GetComputeNormals() != 0);
+  this->Inner->SetComputeGradients(this->GetComputeGradients() != 0);
+  this->Inner->SetDoublePoints(this->GetOutputPointsPrecision() == vtkAlgorithm::DOUBLE_PRECISION);
+  return patchio::RunInside(*this->Inner, *this, input, output);
+}
+
+/// ParaView's own filter, on points.
+int vtkPVPatchContour::UseParaView(
+    vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
+{
+  vtkDataObject* const input = vtkDataObject::GetData(inputs[0]);
+  const bool ofCells = !this->IsOfPoints() && (vtkDataSet::SafeDownCast(input) || BlocksIn(input));
+  if (!ofCells && !BlocksIn(input)) {
+    return this->Superclass::RequestData(request, inputs, outputs);
+  }
+  vtkNew<vtkPVContourFilter> contour;
+  contour->SetInputArrayToProcess(0, this->GetInputArrayInformation(0));
+  vtkNew<vtkCellDataToPointData> toPoints;
+  if (ofCells) {
+    contour->SetInputArrayToProcess(
+        0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, patchio::ArrayOf(*this).Name.c_str());
+    toPoints->SetInputDataObject(input);
+    toPoints->Update();
+  }
+  contour->SetNumberOfContours(static_cast<int>(this->GetNumberOfContours()));
+  for (int i = 0; i < this->GetNumberOfContours(); ++i) {
+    contour->SetValue(i, this->GetValue(i));
+  }
+  contour->SetComputeNormals(this->GetComputeNormals());
+  contour->SetComputeGradients(this->GetComputeGradients());
+  contour->SetComputeScalars(this->GetComputeScalars());
+  contour->SetUseScalarTree(this->GetUseScalarTree());
+  contour->SetLocator(this->GetLocator());
+  contour->SetArrayComponent(this->GetArrayComponent());
+  contour->SetGenerateTriangles(this->GetGenerateTriangles());
+  contour->SetOutputPointsPrecision(this->GetOutputPointsPrecision());
+#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0)
+  contour->SetFastMode(this->GetFastMode());
+#endif
+  return patchio::RunByItself(
+      contour, ofCells ? toPoints->GetOutputDataObject(0) : input, vtkDataObject::GetData(outputs));
+}

@@ -1,0 +1,119 @@
+#include "vtkPVPatchSlice.h"
+
+#include "Filters/BlockFilter.h"
+#include "RunInside.h"
+
+#include <vtkCallbackCommand.h>
+#include <vtkCommand.h>
+#include <vtkCompositeDataSet.h>
+#include <vtkDataSet.h>
+#include <vtkDemandDrivenPipeline.h>
+#include <vtkExtractGeometry.h>
+#include <vtkInformation.h>
+#include <vtkInformationVector.h>
+#include <vtkNew.h>
+#include <vtkNonMergingPointLocator.h>
+#include <vtkObjectFactory.h>
+#include <vtkPVCutter.h>
+#include <vtkPolyData.h>
+#include <vtkVersionMacros.h>
+
+vtkStandardNewMacro(vtkPVPatchSlice);
+
+namespace {
+
+/// The filters that ParaView's class runs: for slices, and for crinkle slices.
+vtkPVCutter* CutterOf(vtkPVMetaSliceDataSet* slice)
+{
+  return vtkPVCutter::SafeDownCast(slice->GetFilter(0));
+}
+
+vtkExtractGeometry* CrinkleOf(vtkPVMetaSliceDataSet* slice)
+{
+  return vtkExtractGeometry::SafeDownCast(slice->GetFilter(1));
+}
+
+}  // namespace
+
+void vtkPVPatchSlice::PrintSelf(ostream& os, vtkIndent indent)
+{
+  this->Superclass::PrintSelf(os, indent);
+  os << indent << "UsePatchIO: " << this->UsePatchIO << "\n";
+}
+
+int vtkPVPatchSlice::FillInputPortInformation(int port, vtkInformation* info)
+{
+  this->Superclass::FillInputPortInformation(port, info);
+  // Blocks come here together, and not one after another.
+  info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
+  return 1;
+}
+
+int vtkPVPatchSlice::RequestDataObject(
+    vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
+{
+  auto* const tree = vtkCompositeDataSet::GetData(inputs[0]);
+  if (!tree) {
+    return this->Superclass::RequestDataObject(request, inputs, outputs);
+  }
+  CutterOf(this)->SetCutFunction(this->ImplicitFunctions[METASLICE_DATASET]);
+  CrinkleOf(this)->SetImplicitFunction(this->ImplicitFunctions[METASLICE_DATASET]);
+  patchio::SetTreeOutput(tree, outputs->GetInformationObject(0));
+  return 1;
+}
+
+int vtkPVPatchSlice::ProcessRequest(
+    vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
+{
+  vtkDataObject* const input = vtkDataObject::GetData(inputs[0]);
+  const bool isTree = vtkCompositeDataSet::SafeDownCast(input);
+  if (!request->Has(vtkDemandDrivenPipeline::REQUEST_DATA()) ||
+      (!isTree && !vtkDataSet::SafeDownCast(input))) {
+    return this->Superclass::ProcessRequest(request, inputs, outputs);
+  }
+  vtkDataObject* const output = vtkDataObject::GetData(outputs);
+  return patchio::Guarded(this, output, [&] {
+    if (this->SliceByPatchIO(input, output)) {
+      return 1;
+    }
+    return isTree ? this->SliceByParaView(input, output)
+                  : this->Superclass::ProcessRequest(request, inputs, outputs);
+  });
+}
+
+bool vtkPVPatchSlice::SliceByPatchIO(vtkDataObject* input, vtkDataObject* output)
+{
+  vtkPVCutter* const mine = CutterOf(this);
+  if (!this->UsePatchIO || this->GetActiveFilter() != mine) {
+    return false;
+  }
+  this->Inner->SetCutFunction(mine->GetCutFunction());
+  this->Inner->SetNumberOfContours(mine->GetNumberOfContours());
+  for (int i = 0; i < mine->GetNumberOfContours(); ++i) {
+    this->Inner->SetValue(i, mine->GetValue(i));
+  }
+  this->Inner->SetGenerateTriangles(mine->GetGenerateTriangles() != 0);
+  return patchio::RunInside(*this->Inner, *this, input, output);
+}
+
+int vtkPVPatchSlice::SliceByParaView(vtkDataObject* input, vtkDataObject* output)
+{
+  vtkPVCutter* const mine = CutterOf(this);
+  vtkNew<vtkPVMetaSliceDataSet> slice;
+  slice->SetDataSetCutFunction(this->ImplicitFunctions[METASLICE_DATASET]);
+  slice->SetHyperTreeGridCutFunction(this->ImplicitFunctions[METASLICE_HYPERTREEGRID]);
+  slice->PreserveInputCells(this->GetActiveFilter() == mine ? 0 : 1);
+  slice->SetNumberOfContours(mine->GetNumberOfContours());
+  for (int i = 0; i < mine->GetNumberOfContours(); ++i) {
+    slice->SetValue(i, mine->GetValue(i));
+  }
+  slice->SetGenerateTriangles(mine->GetGenerateTriangles());
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
+  slice->SetMergePoints(!vtkNonMergingPointLocator::SafeDownCast(mine->GetLocator()));
+#else
+  slice->SetLocator(mine->GetLocator());
+#endif
+  slice->SetDual(mine->GetDual());
+  slice->AddObserver(vtkCommand::ProgressEvent, this->InternalProgressObserver);
+  return patchio::RunByItself(slice, input, output);
+}

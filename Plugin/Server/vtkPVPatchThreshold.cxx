@@ -1,0 +1,92 @@
+#include "vtkPVPatchThreshold.h"
+
+#include "Filters/BlockFilter.h"
+#include "RunInside.h"
+
+#include <vtkCompositeDataSet.h>
+#include <vtkDataSet.h>
+#include <vtkInformation.h>
+#include <vtkInformationVector.h>
+#include <vtkNew.h>
+#include <vtkObjectFactory.h>
+
+#include <limits>
+
+vtkStandardNewMacro(vtkPVPatchThreshold);
+
+void vtkPVPatchThreshold::PrintSelf(ostream& os, vtkIndent indent)
+{
+  this->Superclass::PrintSelf(os, indent);
+  os << indent << "UsePatchIO: " << this->UsePatchIO << "\n";
+}
+
+int vtkPVPatchThreshold::FillInputPortInformation(int port, vtkInformation* info)
+{
+  this->Superclass::FillInputPortInformation(port, info);
+  // Blocks come here together, and not one after another.
+  info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
+  return 1;
+}
+
+int vtkPVPatchThreshold::RequestDataObject(
+    vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
+{
+  auto* const tree = vtkCompositeDataSet::GetData(inputs[0]);
+  if (!tree) {
+    return this->Superclass::RequestDataObject(request, inputs, outputs);
+  }
+  patchio::SetTreeOutput(tree, outputs->GetInformationObject(0));
+  return 1;
+}
+
+int vtkPVPatchThreshold::RequestData(
+    vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
+{
+  vtkDataObject* const input = vtkDataObject::GetData(inputs[0]);
+  vtkDataObject* const output = vtkDataObject::GetData(outputs);
+  const bool isTree = vtkCompositeDataSet::SafeDownCast(input);
+  return patchio::Guarded(this, output, [&] {
+    if ((isTree || vtkDataSet::SafeDownCast(input)) && this->UsePatchFilter(input, output)) {
+      return 1;
+    }
+    return isTree ? this->UseParaView(input, output)
+                  : this->Superclass::RequestData(request, inputs, outputs);
+  });
+}
+
+bool vtkPVPatchThreshold::UsePatchFilter(vtkDataObject* input, vtkDataObject* output)
+{
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const bool ofPoints = patchio::ArrayOf(*this).Association == vtkDataObject::FIELD_ASSOCIATION_POINTS;
+  if (!this->UsePatchIO || (ofPoints && this->UseContinuousCellRange) || this->SelectedComponent != 0 ||
+      this->ComponentMode != VTK_COMPONENT_MODE_USE_SELECTED) {
+    return false;
+  }
+  const int kind = this->GetThresholdFunction();
+  this->Inner->SetInputArrayToProcess(0, this->GetInputArrayInformation(0));
+  this->Inner->SetLowerThreshold(kind == THRESHOLD_UPPER   ? this->UpperThreshold
+                                 : kind == THRESHOLD_LOWER ? -infinity
+                                                           : this->LowerThreshold);
+  this->Inner->SetUpperThreshold(kind == THRESHOLD_UPPER   ? infinity
+                                 : kind == THRESHOLD_LOWER ? this->LowerThreshold
+                                                           : this->UpperThreshold);
+  this->Inner->SetAllScalars(this->AllScalars != 0);
+  this->Inner->SetInvert(this->Invert);
+  return patchio::RunInside(*this->Inner, *this, input, output);
+}
+
+int vtkPVPatchThreshold::UseParaView(vtkDataObject* input, vtkDataObject* output)
+{
+  vtkNew<vtkPVThreshold> threshold;
+  threshold->SetInputArrayToProcess(0, this->GetInputArrayInformation(0));
+  threshold->SetThresholdFunction(this->GetThresholdFunction());
+  threshold->SetLowerThreshold(this->LowerThreshold);
+  threshold->SetUpperThreshold(this->UpperThreshold);
+  threshold->SetAllScalars(this->AllScalars);
+  threshold->SetUseContinuousCellRange(this->UseContinuousCellRange);
+  threshold->SetInvert(this->Invert);
+  threshold->SetComponentMode(this->ComponentMode);
+  threshold->SetSelectedComponent(this->SelectedComponent);
+  threshold->SetOutputPointsPrecision(this->OutputPointsPrecision);
+  return patchio::RunByItself(threshold, input, output);
+}

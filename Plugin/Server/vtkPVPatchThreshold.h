@@ -1,0 +1,48 @@
+/**
+ * @class vtkPVPatchThreshold
+ * @brief ParaView's Threshold, fast for many blocks and for blocks of which cells are hidden
+ *
+ * While the plugin is loaded, ParaView's Threshold is this class (ReplacedFilters.xml). vtkPatchThreshold
+ * takes the cells where it supports the input. All other input and UseContinuousCellRange go to ParaView's
+ * own filter, as does everything while UsePatchIO is off.
+ */
+#ifndef vtkPVPatchThreshold_h
+#define vtkPVPatchThreshold_h
+
+#include "vtkNew.h"
+#include "vtkPVThreshold.h"
+#include "vtkPatchIOServerModule.h"  // for the export macro
+#include "vtkPatchThreshold.h"
+class VTKPATCHIOSERVER_EXPORT vtkPVPatchThreshold : public vtkPVThreshold
+{
+public:
+  static vtkPVPatchThreshold* New();
+  vtkTypeMacro(vtkPVPatchThreshold, vtkPVThreshold);
+  void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  ///@{
+  /// Off: ParaView's filter does all.
+  vtkSetMacro(UsePatchIO, bool);
+  vtkGetMacro(UsePatchIO, bool);
+  ///@}
+
+protected:
+  vtkPVPatchThreshold() = default;
+  ~vtkPVPatchThreshold() override = default;
+
+  int FillInputPortInformation(int port, vtkInformation* info) override;
+  int RequestDataObject(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
+  int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
+
+private:
+  vtkPVPatchThreshold(const vtkPVPatchThreshold&) = delete;
+  void operator=(const vtkPVPatchThreshold&) = delete;
+
+  bool UsePatchFilter(vtkDataObject* input, vtkDataObject* output);
+  int UseParaView(vtkDataObject* input, vtkDataObject* output);
+
+  bool UsePatchIO = true;
+  vtkNew<vtkPatchThreshold> Inner;
+};
+
+#endif
