@@ -1,6 +1,6 @@
 #include "Filters/BlockFilter.h"
 
-#include "Base/RunOnAllRanks.h"
+#include "Base/Communicator.h"
 #include "Filters/GridOfParts.h"
 
 #include <vtkAlgorithm.h>

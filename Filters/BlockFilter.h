@@ -3,7 +3,7 @@
 #define Filters_BlockFilter_h
 
 #include "Base/Communicator.h"
-#include "Filters/SolidPart.h"
+#include "Filters/GridOfParts.h"
 
 #include <vtkSmartPointer.h>
 

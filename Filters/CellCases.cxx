@@ -4,6 +4,7 @@
 #include <utility>
 
 namespace patchio::filters {
+
 namespace {
 
 bool Has(unsigned corners, int corner)

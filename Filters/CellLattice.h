@@ -2,7 +2,7 @@
 #ifndef Filters_CellLattice_h
 #define Filters_CellLattice_h
 
-#include "Catalog/BoxBins.h"
+#include "Catalog/Box.h"
 #include "Filters/Blocks.h"
 
 #include <array>

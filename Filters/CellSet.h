@@ -1,6 +1,5 @@
 // The cells of VTK's blocks with their values, also those of other ranks that lie beside them.
-#ifndef Filters_CellSet_h
-#define Filters_CellSet_h
+#pragma once
 
 #include "Base/Communicator.h"
 #include "Filters/Blocks.h"
@@ -75,5 +74,3 @@ void AddCellsOfOthers(
 void AddCellsOfOthers(CellSet& cells, bool neighbours, Communicator& ranks);
 
 }  // namespace patchio::filters
-
-#endif

@@ -2,7 +2,7 @@
 #ifndef Filters_Clip_h
 #define Filters_Clip_h
 
-#include "Filters/SolidPart.h"
+#include "Filters/GridOfParts.h"
 #include "Filters/Surface.h"
 
 #include <vector>

@@ -5,11 +5,389 @@
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_sort.h>
+#include <vtkMarchingCubesTriangleCases.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <tuple>
+#include <utility>
 
 namespace patchio::filters {
+
+namespace {
+
+/// The corners of VTK's edges of a hexahedron.
+constexpr int Edges[12][2] = {
+    {0, 1}, {1, 2}, {3, 2}, {0, 3}, {4, 5}, {5, 6}, {7, 6}, {4, 7}, {0, 4}, {1, 5}, {3, 7}, {2, 6}};
+
+/// The same where corners lie on a lattice: the steps to the first corner of an edge, and the axis along
+/// which it runs.
+constexpr int LatticeEdges[12][4] = {{0, 0, 0, 0}, {1, 0, 0, 1}, {0, 1, 0, 0}, {0, 0, 0, 1}, {0, 0, 1, 0},
+    {1, 0, 1, 1}, {0, 1, 1, 0}, {0, 0, 1, 1}, {0, 0, 0, 2}, {1, 0, 0, 2}, {0, 1, 0, 2}, {1, 1, 0, 2}};
+
+bool Crosses(int signs, int edge)
+{
+  return ((signs >> Edges[edge][0]) & 1) != ((signs >> Edges[edge][1]) & 1);
+}
+
+/// The smallest number of the type that is not below the level.
+template <typename T>
+T SmallestFrom(double level)
+{
+  const T rounded = static_cast<T>(level);
+  return static_cast<double>(rounded) < level ? std::nextafter(rounded, std::numeric_limits<T>::infinity())
+                                              : rounded;
+}
+
+}  // namespace
+
+ContourSlab::ContourSlab(const CellLattice& lattice, const Slab& slab, double level)
+    : Lattice(lattice), Part(slab), Block(lattice[slab.Block]), Level(level), Rim(lattice)
+{
+}
+
+ContourPart ContourSlab::Make()
+{
+  this->FindStates();
+  const std::size_t columns = this->Block.Cells[0] + 2;
+  this->All.resize(columns);
+  this->Any.resize(columns);
+  for (int k = this->Part.Begin; k < this->Part.End; ++k) {
+    for (int j = 0; j <= this->Block.Cells[1]; ++j) {
+      this->TakeRow(j, k);
+    }
+  }
+  std::sort(this->Result.Shared.begin(), this->Result.Shared.end());
+  return std::move(this->Result);
+}
+
+void ContourSlab::FindStates()
+{
+  const std::size_t layer = (this->Block.Cells[0] + std::size_t(2)) * (this->Block.Cells[1] + std::size_t(2));
+  this->States.assign(layer * (this->Part.End - this->Part.Begin + 1), 0);
+  this->Block.Floats ? this->FindOwnStates(this->Block.Floats) : this->FindOwnStates(this->Block.Doubles);
+  if (this->Block.OfPoints) {
+    return;
+  }
+  Box around = this->Lattice.CubesOf(this->Part.Block);
+  const std::vector<int>& layers = this->Lattice.AxisOf(this->Part.Block, 2).Places;
+  around.Lower[2] = layers[this->Part.Begin];
+  around.Upper[2] = layers[this->Part.End - 1] - 1;
+  for (const int other : this->Lattice.Meeting(Grown(around, {1, 1, 1}))) {
+    // Corners beside finer cells belong to those.
+    if (other != this->Part.Block && !this->Lattice.IsFiner(other, this->Part.Block)) {
+      this->AddStatesOf(other);
+    }
+  }
+}
+
+template <typename T>
+void ContourSlab::FindOwnStates(const T* values)
+{
+  const T threshold = SmallestFrom<T>(this->Level);
+  const int width = this->Block.Cells[0];
+  const int last = std::min(this->Part.End, this->Block.Cells[2]);
+  for (int k = std::max(this->Part.Begin - 1, 0); k < last; ++k) {
+    for (int j = 0; j < this->Block.Cells[1]; ++j) {
+      const std::int64_t row = k * this->Block.Stride(2) + j * this->Block.Stride(1);
+      const T* const from = values + row;
+      unsigned char* const to = this->StatesOfRow(j, k) + 1;
+      for (int i = 0; i < width; ++i) {
+        const int above = from[i] >= threshold, below = from[i] < threshold;
+        to[i] = static_cast<unsigned char>(above * (Own | Above) | below * (Own | Below));
+      }
+      if (this->Block.Flags && !this->Block.OfPoints) {
+        const unsigned char* const flags = this->Block.Flags + row;
+        for (int i = 0; i < width; ++i) {
+          to[i] = (flags[i] & Block::HidingFlags) ? 0 : to[i];
+        }
+      }
+    }
+  }
+}
+
+/// Along an axis: the other block's cells at the cells of this slab and those around it, from the first one
+/// that the other block covers, whose index it returns.
+int ContourSlab::FindCellsOf(int other, int axis, std::vector<int>& cells) const
+{
+  const std::vector<int>& places = this->Lattice.AxisOf(this->Part.Block, axis).Places;
+  const CellLattice::Axis& there = this->Lattice.AxisOf(other, axis);
+  const int end = axis == 2 ? this->Part.End : this->Block.Cells[axis] + 1;
+  cells.clear();
+  int first = 0;
+  for (int i = axis == 2 ? this->Part.Begin - 1 : -1; i < end; ++i) {
+    const int lower = i < 0 ? places[0] - 1 : places[i];
+    const int upper = i < 0 ? places[0] : i < this->Block.Cells[axis] ? places[i + 1] : lower + 1;
+    const int cube = std::max(lower, there.Places.front());
+    if (cube < std::min(upper, there.Places.back())) {
+      first = cells.empty() ? i : first;
+      cells.push_back(there.CellAt[cube - there.Places.front()]);
+    }
+  }
+  return first;
+}
+
+/// The cells of another block that lie where this one has no visible cell, or beside it.
+void ContourSlab::AddStatesOf(int other)
+{
+  const CellBlock& block = this->Lattice[other];
+  std::array<std::vector<int>, 3>& theirs = this->CellsOfOther;
+  Int3 first;
+  for (int axis = 0; axis < 3; ++axis) {
+    first[axis] = this->FindCellsOf(other, axis, theirs[axis]);
+  }
+  for (std::size_t k = 0; k < theirs[2].size(); ++k) {
+    for (std::size_t j = 0; j < theirs[1].size(); ++j) {
+      unsigned char* const row =
+          this->StatesOfRow(first[1] + static_cast<int>(j), first[2] + static_cast<int>(k)) + first[0] + 1;
+      const std::int64_t begin = theirs[2][k] * block.Stride(2) + theirs[1][j] * block.Stride(1);
+      for (std::size_t i = 0; i < theirs[0].size(); ++i) {
+        const std::int64_t cell = begin + theirs[0][i];
+        if (!(row[i] & Own) && block.IsVisible(cell)) {
+          row[i] |= block.Value(cell) >= this->Level ? Above : Below;
+        }
+      }
+    }
+  }
+}
+
+/// That of the cell before the first one; also of the rows and layers beside the block.
+const unsigned char* ContourSlab::StatesOfRow(int j, int k) const
+{
+  const std::size_t row = std::size_t(k - this->Part.Begin + 1) * (this->Block.Cells[1] + 2) + (j + 1);
+  return this->States.data() + row * (this->Block.Cells[0] + 2);
+}
+
+unsigned char* ContourSlab::StatesOfRow(int j, int k)
+{
+  return const_cast<unsigned char*>(std::as_const(*this).StatesOfRow(j, k));
+}
+
+/// A row of corners of cells. Corner i lies between the columns i and i + 1 of the states.
+void ContourSlab::TakeRow(int j, int k)
+{
+  const unsigned char* const a = std::as_const(*this).StatesOfRow(j - 1, k - 1);
+  const unsigned char* const b = std::as_const(*this).StatesOfRow(j, k - 1);
+  const unsigned char* const c = std::as_const(*this).StatesOfRow(j - 1, k);
+  const unsigned char* const d = std::as_const(*this).StatesOfRow(j, k);
+  const int corners = this->Block.Cells[0] + 1;
+  unsigned char* const all = this->All.data();
+  unsigned char* const any = this->Any.data();
+  for (int i = 0; i <= corners; ++i) {
+    all[i] = a[i] & b[i] & c[i] & d[i];
+    any[i] = a[i] | b[i] | c[i] | d[i];
+  }
+  // From here on `any`: whether a surface may pass; `all`: whether all cells are visible ones of the block.
+  unsigned char look = 0;
+  for (int i = 0; i < corners; ++i) {
+    const unsigned char either = any[i] | any[i + 1];
+    any[i] = either == (Above | Below | Own);
+    all[i] = all[i] & all[i + 1] & Own;
+    look |= any[i];
+  }
+  if (!look) {
+    return;
+  }
+  for (int i = 0; i < corners; ++i) {
+    if (any[i] && this->Block.FlatAxis >= 0) {
+      const Int3 corner{i, j, k};
+      corner[this->Block.FlatAxis] == 0 ? this->TakeFlat(corner) : void();
+    } else if (any[i] && this->Block.OfPoints) {
+      all[i] ? this->TakeCellOfPoints({i, j, k}) : void();
+    } else if (any[i]) {
+      all[i] ? this->TakeInner({i, j, k}) : this->TakeRim({i, j, k});
+    }
+  }
+}
+
+void ContourSlab::TakeInner(const Int3& corner)
+{
+  const Int3 first{corner[0] - 1, corner[1] - 1, corner[2] - 1};
+  int signs = 0;
+  for (int z = 0; z < 2; ++z) {
+    const unsigned char* const low = std::as_const(*this).StatesOfRow(first[1], first[2] + z) + corner[0];
+    const unsigned char* const high = std::as_const(*this).StatesOfRow(corner[1], first[2] + z) + corner[0];
+    signs |= ((low[0] & Above) | (low[1] & Above) << 1 | (high[1] & Above) << 2 | (high[0] & Above) << 3)
+             << (4 * z);
+  }
+  std::array<int, 12> points;
+  for (int e = 0; e < 12; ++e) {
+    if (Crosses(signs, e)) {
+      const int* const edge = LatticeEdges[e];
+      points[e] = this->PointAlong({first[0] + edge[0], first[1] + edge[1], first[2] + edge[2]}, edge[3]);
+    }
+  }
+  this->AddTriangles(signs, points);
+}
+
+/// Where values belong to points, only the visible cells between eight of them are taken.
+void ContourSlab::TakeCellOfPoints(const Int3& corner)
+{
+  const std::int64_t cell = this->Block.CellAfter({corner[0] - 1, corner[1] - 1, corner[2] - 1});
+  if (!this->Block.Flags || !(this->Block.Flags[cell] & Block::HidingFlags)) {
+    this->TakeInner(corner);
+    this->Result.Cells.resize(this->Result.Triangles.size(), cell);
+  }
+}
+
+void ContourSlab::TakeRim(const Int3& corner)
+{
+  for (const DualCell& cell : this->Rim.Around(this->Part.Block, corner, this->Level)) {
+    int signs = 0;
+    for (int c = 0; c < 8; ++c) {
+      const CellRef ref = cell[c].Cell();
+      signs |= (this->Lattice[ref.Block].Value(ref.Cell) >= this->Level) << c;
+    }
+    std::array<int, 12> points;
+    for (int e = 0; e < 12; ++e) {
+      if (Crosses(signs, e)) {
+        points[e] = this->PointBetween(cell[Edges[e][0]], cell[Edges[e][1]]);
+      }
+    }
+    this->AddTriangles(signs, points);
+  }
+}
+
+/// Marching squares. Two corners above the level that do not lie beside each other are kept apart.
+void ContourSlab::TakeFlat(const Int3& corner)
+{
+  for (const DualCell& polygon : this->Rim.Around(this->Part.Block, corner, this->Level)) {
+    std::array<bool, 4> above;
+    for (int c = 0; c < 4; ++c) {
+      const CellRef ref = polygon[c].Cell();
+      above[c] = this->Lattice[ref.Block].Value(ref.Cell) >= this->Level;
+    }
+    for (int c = 0; c < 4; ++c) {
+      if (above[c] || !above[(c + 1) % 4]) {
+        continue;
+      }
+      int last = c + 1;
+      while (above[(last + 1) % 4]) {
+        ++last;
+      }
+      const int from = this->PointBetween(polygon[c], polygon[(c + 1) % 4]);
+      const int to = this->PointBetween(polygon[last % 4], polygon[(last + 1) % 4]);
+      if (from != to) {
+        this->Result.Triangles.push_back({from, to, to});
+      }
+    }
+  }
+}
+
+/// Triangles of which two points are one are left out.
+void ContourSlab::AddTriangles(int signs, const std::array<int, 12>& points)
+{
+  static const vtkMarchingCubesTriangleCases* const cases = vtkMarchingCubesTriangleCases::GetCases();
+  for (const int* edge = cases[signs].edges; *edge >= 0; edge += 3) {
+    const std::array<int, 3> triangle{points[edge[0]], points[edge[1]], points[edge[2]]};
+    if (triangle[0] != triangle[1] && triangle[1] != triangle[2] && triangle[2] != triangle[0]) {
+      this->Result.Triangles.push_back(triangle);
+    }
+  }
+}
+
+/// The point between a cell of the block and the next one.
+int ContourSlab::PointAlong(const Int3& cell, int axis)
+{
+  EdgePoints& edges = this->EdgesOfLayers[axis == 2 ? 4 : 2 * axis + (cell[2] & 1)];
+  const int width = this->Block.Cells[0];
+  if (edges.Points.empty()) {
+    edges.Points.resize(this->Block.Stride(2));
+    edges.Stamps.assign(this->Block.Cells[1], -1);
+  }
+  int* const row = edges.Points.data() + std::size_t(cell[1]) * width;
+  if (edges.Stamps[cell[1]] != cell[2]) {
+    std::fill_n(row, width, -1);
+    edges.Stamps[cell[1]] = cell[2];
+  }
+  int& point = row[cell[0]];
+  if (point < 0) {
+    const std::int64_t number = cell[0] + cell[1] * this->Block.Stride(1) + cell[2] * this->Block.Stride(2);
+    point = this->AddPoint(DualCorner(CellRef{this->Part.Block, number}),
+        DualCorner(CellRef{this->Part.Block, number + this->Block.Stride(axis)}),
+        !this->IsPrivate(cell, axis));
+  }
+  return point;
+}
+
+/// True if all four dual cells at the edge from a cell to the next one are inner ones of this slab.
+bool ContourSlab::IsPrivate(const Int3& cell, int axis) const
+{
+  Int3 lower, upper;
+  for (int a = 0; a < 3; ++a) {
+    lower[a] = cell[a] - (a == axis ? 0 : 1);
+    upper[a] = cell[a] + 1;
+  }
+  if (lower[2] < this->Part.Begin - 1 || upper[2] >= this->Part.End) {
+    return false;
+  }
+  unsigned char all = Own;
+  for (int k = lower[2]; k <= upper[2]; ++k) {
+    for (int j = lower[1]; j <= upper[1]; ++j) {
+      const unsigned char* const row = this->StatesOfRow(j, k) + 1;
+      for (int i = lower[0]; i <= upper[0]; ++i) {
+        all &= row[i];
+      }
+    }
+  }
+  return all != 0;
+}
+
+int ContourSlab::PointBetween(DualCorner a, DualCorner b)
+{
+  if (!this->ComesFirst(a, b)) {
+    std::swap(a, b);
+  }
+  const CellRef first = a.Cell(), second = b.Cell();
+  if (first.Block == this->Part.Block && second.Block == this->Part.Block && !a.IsProjected() &&
+      !b.IsProjected()) {
+    const Int3 from = this->Lattice.IndexOf(first), to = this->Lattice.IndexOf(second);
+    const Int3 step{to[0] - from[0], to[1] - from[1], to[2] - from[2]};
+    for (int axis = 0; axis < 3; ++axis) {
+      Int3 next{0, 0, 0};
+      next[axis] = 1;
+      if (step == next) {
+        return this->PointAlong(from, axis);
+      }
+    }
+  }
+  const auto [found, isNew] = this->RimPoints.emplace(std::make_pair(a.Number(), b.Number()), 0);
+  if (isNew) {
+    found->second = this->AddPoint(a, b, true);
+  }
+  return found->second;
+}
+
+/// By the place of the cells on the lattice.
+bool ContourSlab::ComesFirst(const DualCorner& a, const DualCorner& b) const
+{
+  const CellRef cells[2] = {a.Cell(), b.Cell()};
+  const Int3 indices[2] = {this->Lattice.IndexOf(cells[0]), this->Lattice.IndexOf(cells[1])};
+  for (int axis = 2; axis >= 0; --axis) {
+    const int first = this->Lattice.AxisOf(cells[0].Block, axis).Places[indices[0][axis]];
+    const int second = this->Lattice.AxisOf(cells[1].Block, axis).Places[indices[1][axis]];
+    if (first != second) {
+      return first < second;
+    }
+  }
+  return a < b;
+}
+
+int ContourSlab::AddPoint(const DualCorner& first, const DualCorner& second, bool shared)
+{
+  const CellRef a = first.Cell(), b = second.Cell();
+  const double from = this->Lattice[a.Block].Value(a.Cell);
+  const double weight = (this->Level - from) / (this->Lattice[b.Block].Value(b.Cell) - from);
+  const int number = static_cast<int>(this->Result.Points.size());
+  // Between infinite values it is not a number.
+  this->Result.Points.push_back({first, second, weight >= 0 && weight <= 1 ? weight : 0.5});
+  if (shared) {
+    this->Result.Shared.push_back(number);
+  }
+  return number;
+}
+
 namespace {
 
 /// Enough for a task to be worth its start.

@@ -1,10 +1,11 @@
 // What a surface cuts out of a block: polygons, lines or points, before they become VTK's cells.
-#ifndef Filters_CutPart_h
-#define Filters_CutPart_h
+#pragma once
 
 #include "Filters/Blocks.h"
 
 #include <array>
+#include <cstddef>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,32 @@ struct CutPart
   void AddCell(const int* corners, int count, bool triangles, long long cell);
 };
 
-}  // namespace patchio::filters
+/// Blocks cut by all threads, large ones in several parts.
+class CutTasks
+{
+public:
+  /// surface: see CutPart.
+  explicit CutTasks(int surface) : Surface(surface) {}
 
-#endif
+  /// Some rows of a block of so many cells each, or layers; `of`: a number of the caller's.
+  void Add(std::size_t of, const Block& block, int rows, long long cellsOfRow);
+  /// All layers of a block along z.
+  void AddLayers(std::size_t of, const Block& block);
+
+  /// Fills parts by cut(of, first row, row behind the last, part), on all threads. Parts are in the order in
+  /// which rows were added.
+  std::vector<CutPart> Run(const std::function<void(std::size_t, int, int, CutPart&)>& cut) const;
+
+private:
+  struct Task
+  {
+    std::size_t Of;
+    const Block* From;
+    int Begin, End;
+  };
+
+  const int Surface;
+  std::vector<Task> Tasks;
+};
+
+}  // namespace patchio::filters

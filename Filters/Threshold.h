@@ -2,7 +2,7 @@
 #ifndef Filters_Threshold_h
 #define Filters_Threshold_h
 
-#include "Filters/SolidPart.h"
+#include "Filters/GridOfParts.h"
 
 #include <string>
 #include <vector>

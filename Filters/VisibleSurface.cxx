@@ -1,7 +1,7 @@
 #include "Filters/VisibleSurface.h"
 
 #include "Filters/CellSet.h"
-#include "Filters/CutTasks.h"
+#include "Filters/CutPart.h"
 #include "Filters/Fields.h"
 #include "Filters/PointIds.h"
 #include "Filters/PolyDataOfParts.h"

@@ -1,7 +1,7 @@
 #include "vtkPatchContour.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
 #include "Filters/BlockFilter.h"
 #include "Filters/ContourOutput.h"
 

@@ -1,6 +1,6 @@
 #include "vtkPatchFilter.h"
 
-#include "Base/RunOnAllRanks.h"
+#include "Base/Communicator.h"
 #include "Filters/BlockFilter.h"
 #include "Filters/Blocks.h"
 

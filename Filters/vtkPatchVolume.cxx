@@ -1,8 +1,8 @@
 #include "vtkPatchVolume.h"
 
 #include "Base/Bytes.h"
-#include "Base/NameList.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Communicator.h"
+#include "Base/Text.h"
 #include "Filters/BlockFilter.h"
 #include "Filters/Image.h"
 #include "Filters/VisibleSurface.h"

@@ -1,16 +1,15 @@
 // The compiled part of the Python package: patchio._core. __init__.py gives it names and explanations.
 #include "Base/Error.h"
-#include "Base/NamedValue.h"
 #include "Base/Stopwatch.h"
+#include "Base/Text.h"
 #include "Catalog/Catalog.h"
 #include "Catalog/CheckCatalog.h"
 #include "Catalog/Nesting.h"
 #include "DataSet.h"
 #include "Formats/Container/StepLayout.h"
-#include "Plan/Grids.h"
-#include "Texts.h"
-#include "Write/Compression.h"
+#include "Plan/Interest.h"
 #include "Write/ContainerWriter.h"
+#include "Write/StepWriter.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,9 +23,37 @@
 #include <tuple>
 #include <vector>
 
+namespace patchio {
+
+/// Names and messages: bytes that are no UTF-8 show as \xff, so that they can be printed and stay different.
+inline pybind11::str TextOf(const std::string& text)
+{
+  return pybind11::reinterpret_steal<pybind11::str>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+}
+
+inline pybind11::list TextsOf(const std::vector<std::string>& texts)
+{
+  pybind11::list list;
+  for (const std::string& text : texts) {
+    list.append(TextOf(text));
+  }
+  return list;
+}
+
+/// As os.fsdecode() does, so that the file can be opened.
+inline pybind11::str PathTextOf(const std::string& path)
+{
+  return pybind11::reinterpret_steal<pybind11::str>(
+      PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
+}
+
+}  // namespace patchio
+
 namespace py = pybind11;
 
 namespace patchio {
+
 namespace {
 
 /// What _write.py gives: plain values, and the memory of arrays, which must stay until they are written.

@@ -1,8 +1,8 @@
 #include "DataSet.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/Memory.h"
-#include "Base/RunOnAllRanks.h"
 #include "Base/Stopwatch.h"
 #include "Plan/Partition.h"
 #include "Read/RankAgreement.h"

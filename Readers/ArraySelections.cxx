@@ -1,7 +1,7 @@
 #include "ArraySelections.h"
 
 #include "Base/Error.h"
-#include "Base/NameList.h"
+#include "Base/Text.h"
 
 #include <fmt/format.h>
 

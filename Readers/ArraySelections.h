@@ -3,7 +3,7 @@
 #define ArraySelections_h
 
 #include "Catalog/Catalog.h"
-#include "Read/VariableChoice.h"
+#include "Read/ReadRequest.h"
 
 #include <vtkDataArraySelection.h>
 #include <vtkNew.h>

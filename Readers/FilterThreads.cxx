@@ -1,9 +1,10 @@
 #include "FilterThreads.h"
 
-#include <vtkSMP.h>
-#include <vtkSMPTools.h>
+#include "Filters/BlockFilter.h"
 
 #include <sched.h>
+#include <vtkSMP.h>
+#include <vtkSMPTools.h>
 
 #include <algorithm>
 #include <bitset>
@@ -13,6 +14,7 @@
 #include <vector>
 
 namespace patchio {
+
 namespace {
 
 /// The backend that VTK was built to begin with.
@@ -69,6 +71,21 @@ std::string SetFilterThreads(int threads, bool smallBlocks)
   given = vtkSMPTools::GetBackend();
   // The backends start no more than there are cores.
   return std::to_string(given == "Sequential" ? 1 : vtkSMPTools::GetEstimatedNumberOfThreads());
+}
+
+void ReaderRanks::Use(vtkMultiProcessController* controller)
+{
+  this->Of = controller;
+  this->Ranks = MakeCommunicator(controller);
+  this->CoresHere = 0;
+}
+
+int ReaderRanks::Cores()
+{
+  if (this->CoresHere == 0) {
+    this->CoresHere = CoresOfRank(*this->Ranks);
+  }
+  return this->CoresHere;
 }
 
 }  // namespace patchio

@@ -1,9 +1,12 @@
 // Threads for VTK's filters, such as contour, gradient and surface, which run in the process that reads.
-#ifndef FilterThreads_h
-#define FilterThreads_h
+#pragma once
 
 #include "Base/Communicator.h"
 
+#include <vtkMultiProcessController.h>
+#include <vtkSmartPointer.h>
+
+#include <memory>
 #include <string>
 
 namespace patchio {
@@ -24,6 +27,25 @@ constexpr double CellsWorthThreads = 100000;
 /// now, in words.
 std::string SetFilterThreads(int threads, bool smallBlocks);
 
-}  // namespace patchio
+/// The ranks of a controller; without a controller, this process alone.
+class ReaderRanks
+{
+public:
+  void Use(vtkMultiProcessController* controller);
+  vtkMultiProcessController* Controller() const { return this->Of; }
 
-#endif
+  Communicator& operator*() const { return *this->Ranks; }
+  bool IsFirst() const { return this->Ranks->Rank() == 0; }
+
+  /// Collective at first, then known: ranks on this machine.
+  int OnMachine() { return this->Ranks->OnMachine().Size(); }
+  /// Collective at first, then known: see CoresOfRank().
+  int Cores();
+
+private:
+  vtkSmartPointer<vtkMultiProcessController> Of;
+  std::unique_ptr<Communicator> Ranks = MakeSelfCommunicator();
+  int CoresHere = 0;  ///< 0: not known yet
+};
+
+}  // namespace patchio

@@ -4,7 +4,6 @@
 #include "DataArrays.h"
 #include "KnownRanges.h"
 #include "MeshGrids.h"
-#include "PointGrids.h"
 #include "Read/LoadRequest.h"
 
 #include <vtkCellData.h>

@@ -7,7 +7,7 @@
 #include "CellFlags.h"
 #include "DataArrays.h"
 #include "Plan/Blocks.h"
-#include "Plan/Vectors.h"
+#include "Plan/Interest.h"
 #include "Read/LoadRequest.h"
 #include "Read/StepRead.h"
 

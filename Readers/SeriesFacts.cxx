@@ -1,7 +1,7 @@
 #include "SeriesFacts.h"
 
 #include "Catalog/Bounds.h"
-#include "Plan/Grids.h"
+#include "Plan/Interest.h"
 #include "Read/OpenedSeries.h"
 
 #include <vtkLogger.h>

@@ -1,12 +1,12 @@
 #include "UpdateOutput.h"
 
 #include "AmrOutput.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
 #include "Base/Stopwatch.h"
 #include "Filters/Slice.h"
 #include "Io/IoScheduler.h"
-#include "PointGrids.h"
+#include "MeshGrids.h"
 
 #include <vtkMultiBlockDataSet.h>
 #include <vtkMultiPieceDataSet.h>

@@ -2,12 +2,11 @@
 
 #include "AmrOutput.h"
 #include "ArraySelections.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Communicator.h"
 #include "FilterThreads.h"
 #include "Filters/VtkVersions.h"
 #include "Formats/TimeLookup.h"
 #include "Read/ReadSession.h"
-#include "ReaderRanks.h"
 #include "SeriesFacts.h"
 #include "UpdateOutput.h"
 #include "Write/CatalogOutput.h"

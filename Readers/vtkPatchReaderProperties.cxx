@@ -1,7 +1,7 @@
 #include "vtkPatchReaderProperties.h"
 
 #include "Read/ReadRequest.h"
-#include "Store/ChannelMode.h"
+#include "Store/StepSidecar.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "patchio.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
 #include "Write/Output.h"
 
 #include <fmt/format.h>

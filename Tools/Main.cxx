@@ -1,12 +1,17 @@
 // The program patchio: a subcommand for each thing that can be done with patch data. Exit codes: 0: done; 1:
 // not done, or something is wrong with the data; 2: the command line makes no sense.
 #include "Base/Error.h"
+#include "Hdf5/Library.h"
 #include "Session.h"
 #include "Subcommands.h"
-#include "Versions.h"
 
 #include <fmt/format.h>
+#include <libdeflate.h>
+#include <mpi.h>
+#include <oneapi/tbb/version.h>
+#include <zstd.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <csignal>
 #include <cstdio>
@@ -15,6 +20,28 @@
 #include <vector>
 
 namespace {
+
+std::string MpiVersion()
+{
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  // "Open MPI v4.1.4, package: ..."; MPICH's goes on in further lines.
+  const std::string whole(text, static_cast<std::size_t>(length));
+  return whole.substr(0, whole.find_first_of(",\n"));
+}
+
+/// The program's version, and a line with those of the libraries that it runs with.
+std::string Versions()
+{
+  return fmt::format(
+      "patchio {}\nHDF5 {}, {}, oneTBB {}, libdeflate {}, zstd {}, fmt {}.{}.{}, CLI11 {}, nlohmann-json "
+      "{}.{}.{}",
+      PATCHIO_VERSION, patchio::hdf5::LibraryVersion(), MpiVersion(), TBB_runtime_version(),
+      LIBDEFLATE_VERSION_STRING, ZSTD_versionString(), FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
+      FMT_VERSION % 100, CLI11_VERSION, NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
+      NLOHMANN_JSON_VERSION_PATCH);
+}
 
 using patchio::tools::Session;
 
@@ -48,7 +75,7 @@ int Run(int argc, char** argv, Session& session)
 {
   CLI::App program(
       "Tools for patch-based simulation output of SAMRAI, AMReX, k-Wave, GrADS and VTKHDF", "patchio");
-  program.set_version_flag("--version", patchio::tools::Versions());
+  program.set_version_flag("--version", Versions());
   program.require_subcommand(1);
   patchio::tools::AddConvert(program, session);
   patchio::tools::AddExport(program, session);

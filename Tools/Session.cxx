@@ -1,7 +1,7 @@
 #include "Session.h"
 
-#include "Base/RegularFile.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Communicator.h"
+#include "Base/File.h"
 #include "Formats/Format.h"
 
 #include <CLI/CLI.hpp>

@@ -34,29 +34,14 @@ struct WholeNumbers
 
 WholeNumbers WholeNumbersOf(ElementType type)
 {
-  switch (type) {
-    case ElementType::UInt8:
-      return {0, 255};
-    case ElementType::Int16:
-      return {-32768, 32767};
-    case ElementType::UInt16:
-      return {0, 65535};
-    case ElementType::Int32:
-      return {-2147483648.0, 2147483647.0};
-    case ElementType::Float32:
-      return {-16777216.0, 16777216.0};
-    case ElementType::Float64:
-      return {-9007199254740992.0, 9007199254740992.0};
-    case ElementType::Int8:
-      return {-128, 127};
-    case ElementType::UInt32:
-      return {0, 4294967295.0};
-    case ElementType::UInt64:
-      return {0, 18446744073709551615.0};
-    case ElementType::Int64:
-      break;
-  }
-  return {-9223372036854775808.0, 9223372036854775807.0};
+  return VisitType(type, [](auto value) {
+    using Limits = std::numeric_limits<decltype(value)>;
+    if constexpr (Limits::is_integer) {
+      return WholeNumbers{static_cast<double>(Limits::min()), static_cast<double>(Limits::max())};
+    }
+    const double most = std::ldexp(1.0, Limits::digits);
+    return WholeNumbers{-most, most};
+  });
 }
 
 bool IsFloat(ElementType type)

@@ -2,7 +2,7 @@
 #ifndef ArraysToWrite_h
 #define ArraysToWrite_h
 
-#include "PieceForm.h"
+#include "InputTree.h"
 
 #include <vtkDataArray.h>
 #include <vtkDataSet.h>

@@ -1,17 +1,16 @@
 #include "InputStep.h"
 
 #include "ArraysToWrite.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
 #include "Catalog/Box.h"
 #include "Catalog/Nesting.h"
 #include "DataArrays.h"
 #include "Formats/Container/StepLayout.h"
 #include "InputTree.h"
 #include "MeshToWrite.h"
-#include "PieceForm.h"
 #include "Plan/BoxCover.h"
-#include "Plan/Grids.h"
+#include "Plan/Interest.h"
 
 #include <fmt/format.h>
 #include <vtkCellData.h>

@@ -5,11 +5,10 @@
 #include "ArraysToWrite.h"
 #include "Base/Communicator.h"
 #include "InputTree.h"
-#include "PieceForm.h"
 #include "StepCatalog.h"
 #include "Write/CatalogOutput.h"
-#include "Write/Compression.h"
 #include "Write/ContainerWriter.h"
+#include "Write/StepWriter.h"
 
 #include <cstddef>
 #include <cstdint>

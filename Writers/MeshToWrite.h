@@ -2,7 +2,7 @@
 #ifndef MeshToWrite_h
 #define MeshToWrite_h
 
-#include "PieceForm.h"
+#include "InputTree.h"
 
 #include <vtkDataArray.h>
 #include <vtkDataSet.h>

@@ -3,7 +3,6 @@
 #include "ArraysToWrite.h"
 #include "Base/Error.h"
 #include "InputTree.h"
-#include "PieceForm.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
-#include "PieceForm.h"
+#include "InputTree.h"
 
 #include <map>
 #include <string>

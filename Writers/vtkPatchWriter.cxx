@@ -1,7 +1,7 @@
 #include "vtkPatchWriter.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
 #include "Filters/BlockFilter.h"
 #include "Formats/Container/ContainerLog.h"
 #include "InputStep.h"

@@ -20,3 +20,67 @@ std::vector<std::string> SplitTexts(const std::string& joined)
 }
 
 }  // namespace patchio
+
+// Compiled in, so that nothing is needed where PatchIO runs.
+#define XXH_INLINE_ALL
+#include <libdeflate.h>
+#include <xxhash.h>
+
+#include <array>
+
+namespace patchio {
+
+namespace {
+
+/// The product of two polynomials modulo that of CRC-32, lowest power in the highest bit.
+std::uint32_t MultiplyModulo(std::uint32_t a, std::uint32_t b)
+{
+  constexpr std::uint32_t polynomial = 0xedb88320;
+  std::uint32_t product = 0;
+  for (std::uint32_t bit = std::uint32_t(1) << 31; bit != 0; bit >>= 1) {
+    product ^= (a & bit) != 0 ? b : 0;
+    b = (b & 1) != 0 ? (b >> 1) ^ polynomial : b >> 1;
+  }
+  return product;
+}
+
+/// x to the power of 2 to the power of its index.
+std::array<std::uint32_t, 32> PowersOfX()
+{
+  std::array<std::uint32_t, 32> powers{};
+  powers[0] = std::uint32_t(1) << 30;
+  for (std::size_t i = 1; i < powers.size(); ++i) {
+    powers[i] = MultiplyModulo(powers[i - 1], powers[i - 1]);
+  }
+  return powers;
+}
+
+}  // namespace
+
+std::uint64_t Checksum(const void* data, std::size_t bytes)
+{
+  return XXH3_64bits(data, bytes);
+}
+
+std::uint32_t Crc32(std::uint32_t before, const void* data, std::size_t bytes)
+{
+  return libdeflate_crc32(before, data, bytes);
+}
+
+/// As crc32_combine() of zlib does it.
+std::uint32_t PartOfCrc32(std::uint32_t crc, std::uint64_t bytesAfter)
+{
+  if (bytesAfter == 0) {
+    return crc;
+  }
+  static const std::array<std::uint32_t, 32> powers = PowersOfX();
+  std::uint32_t shift = std::uint32_t(1) << 31;
+  for (std::size_t power = 3; bytesAfter > 0; bytesAfter >>= 1, ++power) {
+    if ((bytesAfter & 1) != 0) {
+      shift = MultiplyModulo(powers[power % powers.size()], shift);
+    }
+  }
+  return MultiplyModulo(shift, crc);
+}
+
+}  // namespace patchio

@@ -1,8 +1,10 @@
-// Flat byte strings of plain values: what travels between ranks and lies in sidecars.
+// Bytes in memory: their order, values written to them and read from them with every access checked,
+// checksums.
 #pragma once
 
 #include "Base/Error.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -12,6 +14,15 @@
 #include <vector>
 
 namespace patchio {
+
+/// True on little-endian machines, where big-endian data needs swapping.
+inline bool HostIsLittleEndian()
+{
+  const std::uint16_t one = 1;
+  std::uint8_t first = 0;
+  std::memcpy(&first, &one, 1);
+  return first == 1;
+}
 
 /// Appends plain values, texts and arrays to a byte string.
 class ByteWriter
@@ -145,5 +156,16 @@ private:
 std::string JoinTexts(const std::vector<std::string>& texts);
 /// The same texts again; none in an empty text. Throws Error for another text.
 std::vector<std::string> SplitTexts(const std::string& joined);
+
+/// XXH3 of 64 bits, seed 0; the same on all machines and for all time.
+std::uint64_t Checksum(const void* data, std::size_t bytes);
+
+/// CRC-32 as zlib and PNG have it, of bytes that follow those of which it was `before`; 0 at the start.
+std::uint32_t Crc32(std::uint32_t before, const void* data, std::size_t bytes);
+
+/// The contribution of a part of some bytes to the CRC-32 of all bytes: the CRC-32 is the exclusive or of the
+/// contributions of all parts, in any order. crc: CRC-32 of the part alone; bytesAfter: number of bytes that
+/// follow the part.
+std::uint32_t PartOfCrc32(std::uint32_t crc, std::uint64_t bytesAfter);
 
 }  // namespace patchio

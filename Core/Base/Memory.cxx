@@ -1,14 +1,14 @@
 #include "Base/Memory.h"
 
-#include "Base/ByteText.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/MachineName.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Text.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <limits>
@@ -17,6 +17,7 @@
 #include <sstream>
 
 namespace patchio {
+
 namespace {
 
 constexpr std::uint64_t Unknown = std::numeric_limits<std::uint64_t>::max();
@@ -140,6 +141,19 @@ void CheckMemoryOfMachines(Communicator& comm, double bytes, double share)
               ByteText(needed), MachineName(), ByteText(free)));
     }
   });
+}
+
+std::string MachineName()
+{
+  char name[256] = "";
+  ::gethostname(name, sizeof(name) - 1);
+  return name;
+}
+
+std::string TemporaryName(const std::string& path)
+{
+  static std::atomic<unsigned> counter{0};
+  return fmt::format("{}.{}.{}.{}.tmp", path, MachineName(), ::getpid(), counter++);
 }
 
 }  // namespace patchio

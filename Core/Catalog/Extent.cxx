@@ -5,6 +5,7 @@
 #include <iterator>
 
 namespace patchio {
+
 namespace {
 
 /// Copies `count` entries from `first` on, and gives where they lie now.

@@ -1,14 +1,52 @@
-// Where the bytes of a variable on a patch lie and how they are encoded.
+// Where the bytes of an array lie, how they are encoded, and the range of its values.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
 namespace patchio {
 
+/// Least and greatest value of a variable on a patch, where the files say.
+struct ValueRange
+{
+  double Least = -std::numeric_limits<double>::infinity();
+  double Greatest = std::numeric_limits<double>::infinity();
+
+  /// The range of a patch without values.
+  static ValueRange None() { return {Unbounded().Greatest, Unbounded().Least}; }
+  /// The range of a patch about which nothing is known.
+  static ValueRange Unbounded() { return {}; }
+
+  bool Meets(const ValueRange& other) const
+  {
+    return std::max(this->Least, other.Least) <= std::min(this->Greatest, other.Greatest);
+  }
+  void Add(const ValueRange& other)
+  {
+    this->Least = std::min(this->Least, other.Least);
+    this->Greatest = std::max(this->Greatest, other.Greatest);
+  }
+};
+
+/// The range of values that may have been rounded to floats after these least and greatest ones were taken.
+/// Unbounded where the two are no range, as for patches of NaN.
+inline ValueRange RangeOfFloats(double least, double greatest)
+{
+  if (!(least <= greatest)) {
+    return ValueRange::Unbounded();
+  }
+  constexpr double rounding = std::numeric_limits<float>::epsilon();
+  constexpr double denormal = std::numeric_limits<float>::min();
+  return {least - std::abs(least) * rounding - denormal, greatest + std::abs(greatest) * rounding + denormal};
+}
+
+/// The type of stored and delivered values.
 enum class ElementType : std::uint8_t
 {
   Int32,
@@ -29,26 +67,39 @@ constexpr ElementType LastElementType = ElementType::UInt64;
 /// As numpy calls it: "float32" and so on.
 const char* NameOf(ElementType type);
 
-/// Bytes of one element.
-constexpr std::size_t SizeOf(ElementType type)
+/// Calls visit(T()) for the C++ type T of the elements, and returns the result.
+template <typename Visit>
+constexpr decltype(auto) VisitType(ElementType type, Visit visit)
 {
   switch (type) {
-    case ElementType::Float64:
-    case ElementType::Int64:
-    case ElementType::UInt64:
-      return 8;
     case ElementType::Int8:
+      return visit(std::int8_t());
     case ElementType::UInt8:
-      return 1;
+      return visit(std::uint8_t());
     case ElementType::Int16:
+      return visit(std::int16_t());
     case ElementType::UInt16:
-      return 2;
+      return visit(std::uint16_t());
     case ElementType::Int32:
+      return visit(std::int32_t());
     case ElementType::UInt32:
+      return visit(std::uint32_t());
+    case ElementType::Int64:
+      return visit(std::int64_t());
+    case ElementType::UInt64:
+      return visit(std::uint64_t());
+    case ElementType::Float64:
+      return visit(double());
     case ElementType::Float32:
       break;
   }
-  return 4;
+  return visit(float());
+}
+
+/// Bytes of one element.
+constexpr std::size_t SizeOf(ElementType type)
+{
+  return VisitType(type, [](auto value) { return sizeof value; });
 }
 
 /// One read unit of the paper: a variable on a patch.

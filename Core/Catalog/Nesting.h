@@ -1,7 +1,7 @@
 // Which patches refine which, and which coarse cells the finer level hides.
 #pragma once
 
-#include "Catalog/BoxBins.h"
+#include "Catalog/Box.h"
 #include "Catalog/Catalog.h"
 
 #include <cstdint>

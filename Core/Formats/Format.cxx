@@ -1,7 +1,7 @@
 #include "Formats/Format.h"
 
 #include "Base/Error.h"
-#include "Base/PlainFile.h"
+#include "Base/File.h"
 #include "Hdf5/File.h"
 
 #include <fmt/format.h>

@@ -4,7 +4,6 @@
 
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
-#include "Catalog/ValueRange.h"
 #include "Io/IoScheduler.h"
 
 #include <functional>

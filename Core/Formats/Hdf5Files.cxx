@@ -1,7 +1,7 @@
 #include "Formats/Hdf5Files.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 

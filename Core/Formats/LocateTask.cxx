@@ -1,7 +1,7 @@
 #include "Formats/LocateTask.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
 #include "Io/FileSource.h"
 
 #include <utility>

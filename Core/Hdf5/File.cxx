@@ -1,7 +1,7 @@
 #include "Hdf5/File.h"
 
-#include "Base/PlainFile.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Communicator.h"
+#include "Base/File.h"
 #include "Hdf5/Library.h"
 #include "Hdf5/LibraryFile.h"
 

@@ -2,7 +2,6 @@
 // specification.
 #pragma once
 
-#include "Hdf5/FractalHeap.h"
 #include "Hdf5/ObjectHeader.h"
 #include "Hdf5/Trees.h"
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "Catalog/Extent.h"
+#include "Io/ReadTask.h"
 
 #include <cstdint>
 #include <memory>
@@ -43,3 +44,18 @@ private:
 bool LibraryHasFilter(int filter);
 
 }  // namespace patchio::hdf5
+
+namespace patchio {
+
+/// Reads tasks one after another; the file read last stays open.
+class LibraryReader
+{
+public:
+  /// One task of encoding Library. FinishTask() is included. Throws Error when the library cannot read it.
+  void Read(const LocationTable& table, const Location& location, const ReadTarget& target);
+
+private:
+  std::unique_ptr<hdf5::LibraryFile> Current;
+};
+
+}  // namespace patchio

@@ -1,7 +1,7 @@
 #include "Hdf5/Structure.h"
 
-#include "Base/PlainFile.h"
-#include "Hdf5/DatasetMessages.h"
+#include "Base/File.h"
+#include "Hdf5/Dataset.h"
 
 #include <fmt/format.h>
 

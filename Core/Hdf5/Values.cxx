@@ -1,5 +1,5 @@
 // Values of data sets and attributes, which File reads whole: those that describe the others.
-#include "Base/ByteOrder.h"
+#include "Base/Bytes.h"
 #include "Hdf5/File.h"
 #include "Hdf5/LibraryFile.h"
 #include "Io/Chunks.h"
@@ -58,29 +58,9 @@ template <typename To>
 void Convert(ElementType type, const std::byte* from, std::size_t step, std::size_t count, void* into,
     std::size_t toStep = sizeof(To))
 {
-  auto* const to = static_cast<std::byte*>(into);
-  switch (type) {
-    case ElementType::Int8:
-      return ConvertFrom<std::int8_t, To>(from, step, count, to, toStep);
-    case ElementType::UInt8:
-      return ConvertFrom<std::uint8_t, To>(from, step, count, to, toStep);
-    case ElementType::Int16:
-      return ConvertFrom<std::int16_t, To>(from, step, count, to, toStep);
-    case ElementType::UInt16:
-      return ConvertFrom<std::uint16_t, To>(from, step, count, to, toStep);
-    case ElementType::Int32:
-      return ConvertFrom<std::int32_t, To>(from, step, count, to, toStep);
-    case ElementType::UInt32:
-      return ConvertFrom<std::uint32_t, To>(from, step, count, to, toStep);
-    case ElementType::Int64:
-      return ConvertFrom<std::int64_t, To>(from, step, count, to, toStep);
-    case ElementType::UInt64:
-      return ConvertFrom<std::uint64_t, To>(from, step, count, to, toStep);
-    case ElementType::Float32:
-      return ConvertFrom<float, To>(from, step, count, to, toStep);
-    case ElementType::Float64:
-      return ConvertFrom<double, To>(from, step, count, to, toStep);
-  }
+  VisitType(type, [&](auto value) {
+    ConvertFrom<decltype(value), To>(from, step, count, static_cast<std::byte*>(into), toStep);
+  });
 }
 
 void BringToHostOrder(bool isBigEndian, ElementType type, std::vector<std::byte>& values)

@@ -255,28 +255,8 @@ void ArrayRange::AddPart(ElementType type, int components, const void* values, c
     return;
   }
   this->HasValues = true;
-  switch (type) {
-    case ElementType::Float32:
-      return this->AddRows(components, static_cast<const float*>(values), rows);
-    case ElementType::Float64:
-      return this->AddRows(components, static_cast<const double*>(values), rows);
-    case ElementType::Int32:
-      return this->AddRows(components, static_cast<const std::int32_t*>(values), rows);
-    case ElementType::Int64:
-      return this->AddRows(components, static_cast<const std::int64_t*>(values), rows);
-    case ElementType::UInt8:
-      return this->AddRows(components, static_cast<const std::uint8_t*>(values), rows);
-    case ElementType::Int16:
-      return this->AddRows(components, static_cast<const std::int16_t*>(values), rows);
-    case ElementType::UInt16:
-      return this->AddRows(components, static_cast<const std::uint16_t*>(values), rows);
-    case ElementType::Int8:
-      return this->AddRows(components, static_cast<const std::int8_t*>(values), rows);
-    case ElementType::UInt32:
-      return this->AddRows(components, static_cast<const std::uint32_t*>(values), rows);
-    case ElementType::UInt64:
-      return this->AddRows(components, static_cast<const std::uint64_t*>(values), rows);
-  }
+  VisitType(type,
+      [&](auto value) { this->AddRows(components, static_cast<const decltype(value)*>(values), rows); });
 }
 
 void ArrayRange::Add(const ArrayRange& other)

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "Catalog/Extent.h"
-#include "Catalog/ValueRange.h"
 #include "Io/Decode.h"
 
 #include <array>

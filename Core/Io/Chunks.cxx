@@ -1,7 +1,6 @@
 #include "Io/Chunks.h"
 
-#include "Base/ByteOrder.h"
-#include "Base/Checksum.h"
+#include "Base/Bytes.h"
 #include "Base/Error.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// From stored bytes to values: byte order, interleaving, ghost layers, sparse materials. Pure functions on
-// memory, called by the read tasks.
+// From stored bytes to values: byte order, interleaving, ghost layers, gaps, sparse materials. Pure functions
+// on memory, called by the read tasks.
 #pragma once
 
 #include "Catalog/Box.h"
@@ -117,5 +117,26 @@ private:
 /// Places one run, see there.
 void PlaceRun(const Window& window, const void* values, std::int64_t first, std::int64_t count,
     std::size_t elementBytes, bool swap, int slot, void* output);
+
+/// Volume fraction of one material from Silo's sparse form.
+///
+/// materials: one number per cell, or a single one for a patch of one material. A number >= 0 is the
+/// material that fills the cell; a negative one is -(index+1) into the mix arrays, which all have
+/// `mixCount` entries: the material, its fraction, and the 1-based index of the cell's next entry (0 ends the
+/// chain). Returns false when an index lies outside, or a chain does not end.
+bool DecodeSparseFractions(const std::int32_t* materials, std::int64_t materialCount,
+    const std::int32_t* mixMaterial, const std::int32_t* mixNext, const float* mixFraction,
+    std::int64_t mixCount, int material, std::int64_t cells, float* output);
+
+/// Where a window `Extends`: fills what lies outside First .. Last with the nearest tuple within.
+void ExtendEdges(const Window& window, std::size_t elementBytes, void* output);
+
+/// Gives each tuple that nothing was stored for a value of its neighbourhood, so that ranges stay true: the
+/// one before it along axis 0, or after it; a row without any becomes that of the nearest row of its plane
+/// that has some, a plane without any the nearest plane.
+///
+/// filled: one flag per tuple, axis 0 fastest, 0 where nothing was stored; not all may be 0.
+void FillGaps(
+    const std::vector<std::uint8_t>& filled, const Dims& dims, std::size_t tupleBytes, void* output);
 
 }  // namespace patchio

@@ -1,7 +1,7 @@
 #include "Io/FileSource.h"
 
 #include "Base/Error.h"
-#include "Base/RegularFile.h"
+#include "Base/File.h"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,12 @@
 #include "Io/ReadTask.h"
 
-#include "Base/ByteOrder.h"
-#include "Base/Checksum.h"
+#include "Base/Bytes.h"
 #include "Base/Error.h"
 #include "Io/Chunks.h"
-#include "Io/Gaps.h"
-#include "Io/SparseMaterials.h"
+#include "Io/Decode.h"
 
 #include <fmt/format.h>
+#include <tbb/enumerable_thread_specific.h>
 
 #include <algorithm>
 #include <cassert>
@@ -15,6 +14,97 @@
 #include <mutex>
 
 namespace patchio {
+
+void TaskReader::Read(int file, std::uint64_t offset, const std::vector<iovec>& buffers)
+{
+  if (this->CurrentNumber != file) {
+    this->CurrentNumber = -1;
+    this->Current = this->Storage.Open(file);
+    this->CurrentNumber = file;
+  }
+  std::uint64_t bytes = 0;
+  for (const iovec& buffer : buffers) {
+    bytes += buffer.iov_len;
+  }
+  const ReadMeter::Request request(this->Meter, bytes);
+  this->Current->Read(offset, buffers);
+}
+
+std::byte* TaskReader::Scratch(std::size_t bytes)
+{
+  if (this->MemoryBytes < bytes) {
+    // Nothing of the old contents is wanted, and the new is not looked at before it is written.
+    this->MemoryBytes = 0;
+    this->Memory.reset();
+    this->Memory.reset(new std::byte[bytes]);
+    this->MemoryBytes = bytes;
+  }
+  return this->Memory.get();
+}
+
+std::vector<iovec>& TaskReader::Buffers()
+{
+  this->Addresses.clear();
+  return this->Addresses;
+}
+
+struct TaskReaders::PerThread
+{
+  tbb::enumerable_thread_specific<TaskReader> Readers;
+};
+
+TaskReaders::TaskReaders(Source& source, ReadMeter& meter)
+    : All(new PerThread{tbb::enumerable_thread_specific<TaskReader>(
+          [&source, &meter] { return TaskReader(source, meter); })})
+{
+}
+
+TaskReaders::~TaskReaders() = default;
+
+TaskReader& TaskReaders::OfThisThread()
+{
+  return this->All->Readers.local();
+}
+
+namespace {
+
+/// Bytes of the pieces of each task, or for chunks their number.
+std::vector<std::uint64_t> ReadOf(const LocationTable& table, const ReadPlan& plan)
+{
+  std::vector<std::uint64_t> read(table.Locations.size(), 0);
+  for (const Piece& piece : plan.Pieces) {
+    read[piece.Task] += table.Locations[piece.Task].Kind == Encoding::Chunked ? 1 : piece.Bytes;
+  }
+  return read;
+}
+
+std::uint64_t WholeOf(const LocationTable& table, const Location& location)
+{
+  if (location.Kind == Encoding::Chunked) {
+    const ChunkRange chunks = ChunksHolding(table.ChunkedArrays[location.First]);
+    return chunks.End - chunks.Begin;
+  }
+  return table.Extents[location.First].Bytes;
+}
+
+}  // namespace
+
+StoredSums::StoredSums(const LocationTable& table, const ReadPlan& plan)
+{
+  if (table.Checksums.empty()) {
+    return;
+  }
+  this->OfPieces.resize(plan.Pieces.size());
+  this->OfTasks = std::vector<Task>(table.Locations.size());
+  const std::vector<std::uint64_t> read = ReadOf(table, plan);
+  for (std::size_t task = 0; task < this->OfTasks.size(); ++task) {
+    const Location& location = table.Locations[task];
+    this->OfTasks[task].Expected = table.Checksums[task];
+    this->OfTasks[task].Known = (location.Kind == Encoding::Raw || location.Kind == Encoding::Chunked) &&
+                                location.Count == 1 && read[task] == WholeOf(table, location);
+  }
+}
+
 namespace {
 
 bool NeedsSwap(ElementType type, bool bigEndian)
@@ -92,12 +182,15 @@ public:
       : Executor(reader),
         Table(table),
         Request(transfer),
-        TargetOf(targetOf),
         Sums(sums),
         FirstPiece(plan.Pieces.data()),
         Begin(plan.Pieces.data() + transfer.FirstPiece),
         End(Begin + transfer.PieceCount)
   {
+    this->Targets.reserve(transfer.PieceCount);
+    for (const Piece* piece = this->Begin; piece != this->End; ++piece) {
+      this->Targets.push_back(targetOf(piece->Task));
+    }
   }
 
   void Run()
@@ -105,7 +198,7 @@ public:
     this->Fetch();
     std::byte* stored = this->Stored;
     for (const Piece* piece = this->Begin; piece != this->End; ++piece) {
-      const ReadTarget target = this->TargetOf(piece->Task);
+      const ReadTarget& target = this->TargetOf(*piece);
       if (std::byte* straight = this->StraightAddress(*piece, target)) {
         this->PlaceExtent(*piece, target, straight);
         continue;
@@ -120,6 +213,7 @@ public:
   }
 
 private:
+  const ReadTarget& TargetOf(const Piece& piece) const { return this->Targets[&piece - this->Begin]; }
   Encoding KindOf(const Piece& piece) const { return this->Table.Locations[piece.Task].Kind; }
   const Extent& ExtentOf(const Piece& piece) const
   {
@@ -160,9 +254,9 @@ private:
   TaskReader& Executor;
   const LocationTable& Table;
   const Transfer& Request;
-  const TargetFunction& TargetOf;
-  StoredSums* Sums;         ///< may be null
-  const Piece* FirstPiece;  ///< of all
+  std::vector<ReadTarget> Targets;  ///< of the request's pieces
+  StoredSums* Sums;                 ///< may be null
+  const Piece* FirstPiece;          ///< of all
   const Piece* Begin;
   const Piece* End;
   std::byte* Stored = nullptr;  ///< bytes of the pieces that do not go straight, one after another
@@ -175,7 +269,7 @@ void TransferReader::Fetch()
   std::uint64_t position = this->Request.Offset;
   for (const Piece* piece = this->Begin; piece != this->End; ++piece) {
     widestGap = std::max<std::size_t>(widestGap, piece->Offset - position);
-    indirect += this->StraightAddress(*piece, this->TargetOf(piece->Task)) ? 0 : piece->Bytes;
+    indirect += this->StraightAddress(*piece, this->TargetOf(*piece)) ? 0 : piece->Bytes;
     position = piece->Offset + piece->Bytes;
   }
   std::byte* const scratch = this->Executor.Scratch(indirect + widestGap);
@@ -187,7 +281,7 @@ void TransferReader::Fetch()
     if (piece->Offset > position) {
       buffers.push_back({waste, piece->Offset - position});
     }
-    std::byte* const straight = this->StraightAddress(*piece, this->TargetOf(piece->Task));
+    std::byte* const straight = this->StraightAddress(*piece, this->TargetOf(*piece));
     buffers.push_back({straight ? straight : next, piece->Bytes});
     next += straight ? 0 : piece->Bytes;
     position = piece->Offset + piece->Bytes;
@@ -325,28 +419,8 @@ void FillComponent(const Destination& destination, int component, Value value)
 
 void FillComponentOf(const Destination& destination, int component, float value)
 {
-  switch (destination.Type) {
-    case ElementType::Int32:
-      return FillComponent(destination, component, static_cast<std::int32_t>(value));
-    case ElementType::Int64:
-      return FillComponent(destination, component, static_cast<std::int64_t>(value));
-    case ElementType::UInt8:
-      return FillComponent(destination, component, static_cast<std::uint8_t>(value));
-    case ElementType::Int16:
-      return FillComponent(destination, component, static_cast<std::int16_t>(value));
-    case ElementType::UInt16:
-      return FillComponent(destination, component, static_cast<std::uint16_t>(value));
-    case ElementType::Int8:
-      return FillComponent(destination, component, static_cast<std::int8_t>(value));
-    case ElementType::UInt32:
-      return FillComponent(destination, component, static_cast<std::uint32_t>(value));
-    case ElementType::UInt64:
-      return FillComponent(destination, component, static_cast<std::uint64_t>(value));
-    case ElementType::Float64:
-      return FillComponent(destination, component, static_cast<double>(value));
-    case ElementType::Float32:
-      return FillComponent(destination, component, value);
-  }
+  VisitType(destination.Type,
+      [&](auto element) { FillComponent(destination, component, static_cast<decltype(element)>(value)); });
 }
 
 /// The components of the output that stored ones go to.

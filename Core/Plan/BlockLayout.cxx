@@ -1,6 +1,6 @@
 #include "Plan/BlockLayout.h"
 
-#include "Catalog/BoxBins.h"
+#include "Catalog/Box.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,5 @@
-// From patches to the blocks that are shown: one a patch, or few large ones.
+// From patches to the blocks that are shown: one a patch, or few large ones; with a layer of cells around
+// each, and the seam of grids that go around the globe.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -112,5 +113,27 @@ void GrowToFringe(Block& block);
 
 /// "patch 17", or "46 patches, 12 to 57", by their numbers within the level.
 std::string NameOfBlock(const Catalog& catalog, const Block& block);
+
+/// Lets a block grow by one cell on each side of each axis where some patch has cells there, and fills its
+/// Fringe: what of the grown box does not belong to the block comes from shown patches of its own level, else
+/// of the next coarser one that has cells there (each coarse cell then stands for all fine ones in it, as
+/// is). Sides that no patch covers any cell of, beyond the domain above all, stay as they are: filters such
+/// as Clip take no notice of hidden cells, and the block's own must be the last ones there. What no patch
+/// covers of the other sides stays open. Only patches of the block's kind count. Uniform grids only.
+///
+/// With such a layer, filters that look at neighbours (contour, gradient) see the same values on both sides
+/// of a border between blocks, on whatever ranks they are.
+void AddGhostLayer(
+    const Catalog& catalog, const Nesting& nesting, const std::vector<int>& kinds, Block& block);
+
+/// True where columns of nodes of a geographic grid cover all longitudes once, so that the last column is a
+/// cell's width from the first one: the number of columns times their distance is 360 degrees, to within half
+/// a cell. All values must be at nodes, as there are none for the cells between, and each patch must have all
+/// columns. MakePlan() closes such grids where they are put on a sphere.
+bool GoesAround(const Catalog& catalog);
+
+/// Adds the cells between the last column and the first one to the blocks that have the last column, and to
+/// their parts of it. The nodes behind the last column are those of the first one again.
+void CloseSeam(const Catalog& catalog, std::vector<Block>& blocks);
 
 }  // namespace patchio

@@ -2,18 +2,302 @@
 
 #include "Base/Error.h"
 #include "Catalog/Bounds.h"
-#include "Catalog/BoxBins.h"
+#include "Catalog/Box.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
+#include <numeric>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace patchio {
+
+namespace {
+
+/// What the components of one vector have in common.
+using Family = std::tuple<std::string, std::string, bool, Centering>;  // before, after, is u v w, where
+
+bool IsLetter(const std::string& text, std::size_t i)
+{
+  return i < text.size() && std::isalpha(static_cast<unsigned char>(text[i])) != 0;
+}
+
+/// The same number on the staggered grid of each axis, as k-Wave names it: "rho0_sgx" is no component.
+bool IsStaggered(const std::string& name)
+{
+  return name.size() > 4 && name.compare(name.size() - 4, 3, "_sg") == 0;
+}
+
+/// True for maxima and the like, whose components belong to different times or to no vector.
+bool IsStatistic(const std::string& name)
+{
+  return std::any_of(name.begin(), name.end(), [&, i = std::size_t(0)](char) mutable {
+    const std::size_t at = i++;
+    for (const char* word : {"_max", "_min", "_rms"}) {
+      if (name.compare(at, 4, word) == 0 && !IsLetter(name, at + 4)) {
+        return true;
+      }
+    }
+    return false;
+  });
+}
+
+/// Adds the variable to each family that it may be of, by what its letters may mean.
+void AddTo(std::map<Family, std::array<int, 3>>& families, const Variable& variable, int number)
+{
+  const std::string& name = variable.Name;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool begins = i == 0 || !IsLetter(name, i - 1), ends = !IsLetter(name, i + 1);
+    const char letter = static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
+    const bool ofPlaces = letter >= 'x' && letter <= 'z', ofSpeeds = letter >= 'u' && letter <= 'w';
+    if ((!ofPlaces && !ofSpeeds) || (ofPlaces && !begins && !ends) || (ofSpeeds && !(begins && ends))) {
+      continue;
+    }
+    // X and x are not of one vector.
+    const bool upper = letter != name[i];
+    const Family family{
+        name.substr(0, i) + (upper ? "+" : "-"), name.substr(i + 1), ofSpeeds, variable.Center};
+    families.emplace(family, std::array<int, 3>{-1, -1, -1}).first->second[letter - (ofPlaces ? 'x' : 'u')] =
+        number;
+  }
+}
+
+/// Without the separators that a letter leaves behind.
+std::string NameOfVector(const Family& family)
+{
+  const auto& [before, after, ofSpeeds, center] = family;
+  std::string head = before.substr(0, before.size() - 1), tail = after;
+  if (ofSpeeds) {
+    return head + "velocity" + tail;
+  }
+  const auto separates = [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); };
+  if (!head.empty() && separates(head.back())) {
+    head.pop_back();
+  } else if (head.empty() && !tail.empty() && separates(tail.front())) {
+    tail.erase(0, 1);
+  }
+  return head + tail;
+}
+
+}  // namespace
+
+std::vector<ComposedVector> VectorsAmong(const Catalog& catalog, const std::vector<int>& wanted)
+{
+  std::map<Family, std::array<int, 3>> families;
+  for (const int number : wanted) {
+    const Variable& variable = catalog.Variables[number];
+    if (variable.Components == 1 && variable.Material < 0 && !catalog.IsGeometry(number) &&
+        !IsStatistic(variable.Name) && !IsStaggered(variable.Name)) {
+      AddTo(families, variable, number);
+    }
+  }
+  std::vector<ComposedVector> vectors;
+  for (const auto& [family, components] : families) {
+    const bool flat = catalog.Dimension == 2 || (catalog.Geographic && std::get<2>(family));
+    const auto last = components.begin() + (flat ? 2 : 3);
+    if (std::find(components.begin(), last, -1) == last && !NameOfVector(family).empty()) {
+      vectors.push_back({NameOfVector(family), {components.begin(), last}});
+    }
+  }
+  const auto isThere = [&catalog](const ComposedVector& vector) {
+    const Centering center = catalog.Variables[vector.Components.front()].Center;
+    return std::any_of(catalog.Variables.begin(), catalog.Variables.end(), [&](const Variable& variable) {
+      return variable.Name == vector.Name && variable.Center == center &&
+             (variable.Components == 3 || variable.Components == static_cast<int>(vector.Components.size()));
+    });
+  };
+  vectors.erase(std::remove_if(vectors.begin(), vectors.end(), isThere), vectors.end());
+  std::sort(vectors.begin(), vectors.end(),
+      [](const ComposedVector& a, const ComposedVector& b) { return a.Components < b.Components; });
+  std::set<std::string> names;
+  for (ComposedVector& vector : vectors) {
+    while (catalog.FindVariable(vector.Name) >= 0 || !names.insert(vector.Name).second) {
+      vector.Name += '_';
+    }
+  }
+  return vectors;
+}
+
+namespace {
+
+/// Grids of these levels, in the order of their first ones.
+std::vector<LevelGrid> GridsWithin(const Catalog& catalog, int firstLevel, int lastLevel)
+{
+  std::vector<LevelGrid> grids;
+  int refined = -1;  // the number of the grid of levels that refine each other
+  const int last = std::min(lastLevel, static_cast<int>(catalog.Levels.size()) - 1);
+  for (int level = std::max(firstLevel, 0); level <= last; ++level) {
+    const bool refines =
+        catalog.RoleOf(level) == LevelRole::Refinement && catalog.Grid != GridKind::Rectilinear;
+    if (refines && refined >= 0) {
+      grids[refined].Levels.push_back(level);
+      continue;
+    }
+    refined = refines ? static_cast<int>(grids.size()) : refined;
+    grids.push_back({catalog.NameOfLevel(level), {level}});
+  }
+  return grids;
+}
+
+/// Calls visit(variable, patch) for what is present on the grid, until it gives true; whether it did.
+template <typename Visit>
+bool AnyOn(const LevelGrid& grid, const Catalog& catalog, const std::vector<int>& variables, Visit visit)
+{
+  for (const int level : grid.Levels) {
+    const Level& info = catalog.Levels[level];
+    for (int patch = info.FirstPatch; patch < info.FirstPatch + info.PatchCount; ++patch) {
+      for (const int v : variables) {
+        if (catalog.PresenceOf(v, patch) != Presence::Absent && visit(v, patch)) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+bool LiesOn(const LevelGrid& grid, const Catalog& catalog, const std::vector<int>& variables)
+{
+  return AnyOn(grid, catalog, variables, [](int, int) { return true; });
+}
+
+/// Those that are no geometry.
+std::vector<int> ValuesAmong(const Catalog& catalog, const std::vector<int>& variables)
+{
+  std::vector<int> values;
+  std::copy_if(variables.begin(), variables.end(), std::back_inserter(values),
+      [&](int v) { return !catalog.IsGeometry(v); });
+  return values;
+}
+
+std::vector<int> AllValues(const Catalog& catalog)
+{
+  std::vector<int> all(catalog.Variables.size());
+  std::iota(all.begin(), all.end(), 0);
+  return ValuesAmong(catalog, all);
+}
+
+/// How much people want to see these variables on the grid: a larger pair is more.
+std::pair<bool, std::int64_t> WorthOf(
+    const LevelGrid& grid, const Catalog& catalog, const std::vector<int>& variables)
+{
+  bool changes = false;
+  std::int64_t values = 0;
+  AnyOn(grid, catalog, variables, [&](int v, int patch) {
+    changes = changes || !catalog.Variables[v].TimeInvariant;
+    values += catalog.StoredTuples(v, patch) * catalog.Variables[v].Components;
+    return false;
+  });
+  return {changes, values};
+}
+
+void SortByWorth(std::vector<LevelGrid>& grids, const Catalog& catalog, const std::vector<int>& variables)
+{
+  if (grids.size() < 2) {
+    return;
+  }
+  std::vector<std::pair<std::pair<bool, std::int64_t>, LevelGrid>> worths;
+  for (LevelGrid& grid : grids) {
+    const auto worth = WorthOf(grid, catalog, variables);
+    worths.emplace_back(worth, std::move(grid));
+  }
+  std::stable_sort(
+      worths.begin(), worths.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::transform(
+      worths.begin(), worths.end(), grids.begin(), [](auto& entry) { return std::move(entry.second); });
+}
+
+const LevelGrid& GridOfName(
+    const Catalog& catalog, const std::vector<LevelGrid>& grids, const std::string& name)
+{
+  const auto found =
+      std::find_if(grids.begin(), grids.end(), [&](const LevelGrid& grid) { return grid.Name == name; });
+  if (found == grids.end()) {
+    std::string names = std::string(AutomaticGrid) + ", " + AllGrids;
+    for (const LevelGrid& grid : grids) {
+      names += ", " + grid.Name;
+    }
+    throw FileError(catalog.Path, "one of these values for Grids: " + names, "'" + name + "'",
+        "Select one of these grids");
+  }
+  return *found;
+}
+
+/// The grids that are shown when the user names none.
+std::vector<LevelGrid> ChooseGrids(
+    const Catalog& catalog, std::vector<LevelGrid> grids, const std::vector<int>& wanted, bool all)
+{
+  const std::vector<int> values = AllValues(catalog);
+  std::vector<int> counting = ValuesAmong(catalog, wanted);
+  if (std::none_of(grids.begin(), grids.end(),
+          [&](const LevelGrid& grid) { return LiesOn(grid, catalog, counting); })) {
+    counting = values;
+  }
+  SortByWorth(grids, catalog, counting);
+  if (!all && LiesOn(grids.front(), catalog, values)) {
+    return {grids.front()};
+  }
+  grids.erase(std::remove_if(grids.begin(), grids.end(),
+                  [&](const LevelGrid& grid) {
+                    return !LiesOn(grid, catalog, counting) && LiesOn(grid, catalog, values);
+                  }),
+      grids.end());
+  return grids;
+}
+
+}  // namespace
+
+std::vector<LevelGrid> GridsOf(const Catalog& catalog)
+{
+  std::vector<LevelGrid> grids = GridsWithin(catalog, 0, static_cast<int>(catalog.Levels.size()));
+  SortByWorth(grids, catalog, AllValues(catalog));
+  return grids;
+}
+
+std::vector<int> VariablesOn(const LevelGrid& grid, const Catalog& catalog)
+{
+  std::vector<int> variables = AllValues(catalog);
+  variables.erase(std::remove_if(variables.begin(), variables.end(),
+                      [&](int variable) { return !LiesOn(grid, catalog, {variable}); }),
+      variables.end());
+  return variables;
+}
+
+std::vector<bool> LevelsLeftOut(const Catalog& catalog, int firstLevel, int lastLevel,
+    const std::vector<int>& wanted, const std::string& choice)
+{
+  std::vector<bool> leftOut(catalog.Levels.size(), false);
+  const std::vector<LevelGrid> grids = GridsWithin(catalog, firstLevel, lastLevel);
+  std::vector<LevelGrid> chosen;
+  if (choice != AutomaticGrid && choice != AllGrids) {
+    chosen = {GridOfName(catalog, GridsWithin(catalog, 0, static_cast<int>(catalog.Levels.size())), choice)};
+  } else if (grids.size() > 1) {
+    chosen = ChooseGrids(catalog, grids, wanted, choice == AllGrids);
+  } else {
+    return leftOut;
+  }
+  for (const LevelGrid& grid : grids) {
+    for (const int level : grid.Levels) {
+      leftOut[level] = std::none_of(chosen.begin(), chosen.end(), [level](const LevelGrid& other) {
+        return std::find(other.Levels.begin(), other.Levels.end(), level) != other.Levels.end();
+      });
+    }
+  }
+  return leftOut;
+}
+
 namespace {
 
 constexpr double Everywhere = Bounds::Everywhere;

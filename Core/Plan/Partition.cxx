@@ -1,14 +1,17 @@
 #include "Plan/Partition.h"
 
-#include "Plan/PreferredRanks.h"
-
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <numeric>
 #include <set>
 #include <utility>
 
 namespace patchio {
+
 namespace {
 
 /// Knows the part of each block, and moves as few blocks as balance demands.
@@ -145,6 +148,170 @@ std::vector<int> PartitionPatches(const Catalog& catalog, const std::vector<int>
     const std::vector<std::int64_t>& weights, int parts)
 {
   return PartitionBlocks(BlocksOfPatches(catalog, patches), PreferredRanks(catalog, parts), weights, parts);
+}
+
+namespace {
+
+struct Item
+{
+  std::array<int, 3> Centre;  ///< axis 2 first, so that ties are cut across the slowest axis of files
+  int Patch;
+  double Cells;
+};
+using Iterator = std::vector<Item>::iterator;
+
+double CellsOf(Iterator begin, Iterator end)
+{
+  return std::accumulate(begin, end, 0.0, [](double sum, const Item& item) { return sum + item.Cells; });
+}
+
+/// Index into Item::Centre.
+std::size_t LongestAxis(Iterator begin, Iterator end)
+{
+  std::array<int, 3> lower = begin->Centre, upper = begin->Centre;
+  for (Iterator item = begin; item != end; ++item) {
+    for (std::size_t a = 0; a < 3; ++a) {
+      lower[a] = std::min(lower[a], item->Centre[a]);
+      upper[a] = std::max(upper[a], item->Centre[a]);
+    }
+  }
+  std::array<std::int64_t, 3> lengths{};
+  for (std::size_t a = 0; a < 3; ++a) {
+    lengths[a] = std::int64_t(upper[a]) - lower[a];
+  }
+  return std::max_element(lengths.begin(), lengths.end()) - lengths.begin();
+}
+
+/// Divides one level after another.
+class Bisection
+{
+public:
+  Bisection(const Catalog& catalog, int parts)
+      : Data(catalog), CellsOfPart(parts, 0), PreferredRanks(catalog.Patches.size(), 0)
+  {
+  }
+
+  std::vector<int> Run()
+  {
+    for (const Level& level : this->Data.Levels) {
+      std::vector<Item> items = this->ItemsOf(level);
+      this->Divide(items.begin(), items.end(), 0, static_cast<int>(this->CellsOfPart.size()));
+    }
+    return std::move(this->PreferredRanks);
+  }
+
+private:
+  std::vector<Item> ItemsOf(const Level& level) const;
+  void Divide(Iterator begin, Iterator end, int firstPart, int endPart);
+  Iterator Cut(Iterator begin, Iterator end, int firstPart, int middlePart, int endPart) const;
+
+  const Catalog& Data;
+  std::vector<double> CellsOfPart;  ///< so far
+  std::vector<int> PreferredRanks;
+};
+
+std::vector<Item> Bisection::ItemsOf(const Level& level) const
+{
+  std::vector<Item> items;
+  items.reserve(level.PatchCount);
+  for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
+    const Box& box = this->Data.Patches[p].Cells;
+    Item& item = items.emplace_back();
+    for (int axis = 0; axis < 3; ++axis) {
+      item.Centre[2 - axis] = static_cast<int>((std::int64_t(box.Lower[axis]) + box.Upper[axis]) / 2);
+    }
+    if (this->Data.IsMesh()) {
+      item.Centre = {p, 0,
+          0};  // nobody knows where it lies; partitions that follow each other in the file stay together
+    }
+    item.Patch = p;
+    item.Cells = static_cast<double>(box.Cells());
+  }
+  return items;
+}
+
+void Bisection::Divide(Iterator begin, Iterator end, int firstPart, int endPart)
+{
+  if (begin == end) {
+    return;
+  }
+  if (endPart - firstPart == 1) {
+    for (Iterator item = begin; item != end; ++item) {
+      this->PreferredRanks[item->Patch] = firstPart;
+    }
+    this->CellsOfPart[firstPart] += CellsOf(begin, end);
+    return;
+  }
+  const int middlePart = firstPart + (endPart - firstPart) / 2;
+  const Iterator cut = this->Cut(begin, end, firstPart, middlePart, endPart);
+  this->Divide(begin, cut, firstPart, middlePart);
+  this->Divide(cut, end, middlePart, endPart);
+}
+
+/// Brings what goes to the parts before `middlePart` to the front, and returns its end.
+Iterator Bisection::Cut(Iterator begin, Iterator end, int firstPart, int middlePart, int endPart) const
+{
+  const std::size_t axis = LongestAxis(begin, end);
+  const auto less = [axis](const Item& a, const Item& b) {
+    return a.Centre[axis] != b.Centre[axis] ? a.Centre[axis] < b.Centre[axis]
+           : a.Centre != b.Centre           ? a.Centre < b.Centre
+                                            : a.Patch < b.Patch;
+  };
+  const int partsBefore = middlePart - firstPart, partsAfter = endPart - middlePart;
+  const double total = CellsOf(begin, end);
+  const double wanted = total * partsBefore / (partsBefore + partsAfter);
+  // What lies before `first` has `before` cells, and the wanted cut is in what lies between it and `last`.
+  double before = 0;
+  Iterator first = begin, last = end;
+  while (last - first > 1) {
+    const Iterator middle = first + (last - first) / 2;
+    std::nth_element(first, middle, last, less);
+    const double cells = CellsOf(first, middle);
+    if (before + cells <= wanted) {
+      before += cells;
+      first = middle;
+    } else {
+      last = middle;
+    }
+  }
+  Iterator cut = first;
+  if (before < wanted) {
+    // The patch in which the cut lies goes to the side that then has fewer cells of all levels, so that
+    // levels of few patches do not all go to the same rank.
+    const auto part = this->CellsOfPart.begin();
+    const double own = first->Cells, after = total - before - own;
+    const double soFarBefore = std::accumulate(part + firstPart, part + middlePart, before);
+    const double soFarAfter = std::accumulate(part + middlePart, part + endPart, after);
+    cut += (soFarBefore + own) / partsBefore <= (soFarAfter + own) / partsAfter ? 1 : 0;
+  }
+  // Each part gets a patch if there are enough, and else one at most.
+  const auto [fewest, most] = std::minmax<std::ptrdiff_t>({partsBefore, end - begin - partsAfter});
+  if (cut - begin < fewest || cut - begin > most) {
+    cut = begin + std::clamp<std::ptrdiff_t>(cut - begin, fewest, most);
+    std::nth_element(begin, cut, end, less);
+  }
+  return cut;
+}
+
+}  // namespace
+
+std::vector<int> PreferredRanks(const Catalog& catalog, int parts)
+{
+  assert(parts >= 1);
+  return parts == 1 ? std::vector<int>(catalog.Patches.size(), 0) : Bisection(catalog, parts).Run();
+}
+
+std::vector<int> KindsByPreferredRank(const std::vector<int>& kinds, const std::vector<int>& preferred)
+{
+  assert(kinds.size() == preferred.size());
+  std::map<std::pair<int, int>, int> numbers;
+  std::vector<int> result;
+  result.reserve(kinds.size());
+  for (std::size_t p = 0; p < kinds.size(); ++p) {
+    const int next = static_cast<int>(numbers.size());
+    result.push_back(numbers.emplace(std::make_pair(kinds[p], preferred[p]), next).first->second);
+  }
+  return result;
 }
 
 }  // namespace patchio

@@ -1,14 +1,33 @@
-// From where the bytes of a rank's read tasks lie to the requests that fetch them.
+// From the places of bytes to requests: what a request to a storage costs, and which requests fetch the bytes
+// of a rank's read tasks.
 #pragma once
 
 #include "Catalog/Extent.h"
-#include "Plan/StorageModel.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace patchio {
+
+/// A request of b bytes takes Latency + b / Bandwidth.
+struct StorageModel
+{
+  double Latency = 20e-6;  ///< seconds before the first byte, >= 0
+  double Bandwidth = 1e9;  ///< bytes a second of one request among as many as read at once, > 0
+};
+
+struct RequestLimits
+{
+  std::uint64_t Gap = 0;    ///< bytes that nobody wants but are read, rather than starting another request
+  std::uint64_t Bytes = 1;  ///< of one request
+};
+
+/// Reading a gap of Latency x Bandwidth bytes costs as much as another request. A request of
+/// gap x f / (1 - f) bytes spends the share f = 0.9 of its time on bytes; it is kept between 1 MiB, which is
+/// what network and parallel file systems send at once, and 16 MiB; but each of the `threads` gets several
+/// requests if there are bytes for that, down to 64 KiB a request.
+RequestLimits LimitsOf(const StorageModel& storage, std::uint64_t totalBytes, int threads);
 
 /// The bytes begin .. end-1 of each component that a task wants; all by default. Chunked arrays are always
 /// read in whole chunks.

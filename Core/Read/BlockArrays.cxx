@@ -1,10 +1,9 @@
 #include "Read/BlockArrays.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
 #include "Io/Chunks.h"
 #include "Io/Decode.h"
-#include "Io/Gaps.h"
 
 #include <algorithm>
 #include <cassert>

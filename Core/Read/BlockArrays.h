@@ -6,7 +6,7 @@
 #include "Io/ReadTask.h"
 #include "Plan/BlockLayout.h"
 #include "Read/LoadRequest.h"
-#include "Read/ReusedArrays.h"
+#include "Read/ValueCache.h"
 
 #include <algorithm>
 #include <atomic>

@@ -6,7 +6,7 @@
 #include "Io/ArrayRange.h"
 #include "Io/MemoryPool.h"
 #include "Plan/Blocks.h"
-#include "Plan/StorageModel.h"
+#include "Plan/ReadPlan.h"
 #include "Read/FilesSeen.h"
 #include "Tuning/IoReport.h"
 

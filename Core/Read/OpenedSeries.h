@@ -1,11 +1,12 @@
-// The series of time steps that a reader has open, and the step of it that is shown.
+// The series of time steps that a reader has open: the steps behind its paths, the step that is shown, steps
+// that are added.
 #pragma once
 
 #include "Catalog/Catalog.h"
 #include "Formats/Format.h"
 #include "Read/FilesSeen.h"
 #include "Read/OpenedStep.h"
-#include "Store/ChannelMode.h"
+#include "Store/StepSidecar.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,13 @@
 #include <vector>
 
 namespace patchio {
+
+/// Opens the series of all paths, tidied by TidyPath(), and joins them in ascending order of steps, each step
+/// once. A warning says where different paths have steps in common. `paths` must not be empty. With
+/// SeriesOptions::LaterFiles, steps of files beside them follow, unless those cannot be opened. In the modes
+/// that read or write sidecars, steps that are known there are not opened. Throws Error, also where the paths
+/// are of several formats.
+Series OpenSeriesOfPaths(std::vector<std::string> paths, const SeriesOptions& options, ChannelMode mode);
 
 /// The steps that were opened last, so that going back to one costs nothing.
 class RecentSteps

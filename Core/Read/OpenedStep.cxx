@@ -1,8 +1,8 @@
 #include "Read/OpenedStep.h"
 
-#include "Base/ByteText.h"
 #include "Base/Error.h"
 #include "Base/Stopwatch.h"
+#include "Base/Text.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,6 @@
 #include "Formats/Format.h"
 #include "Read/FilesSeen.h"
 #include "Read/RankAgreement.h"
-#include "Store/ChannelMode.h"
 #include "Store/StepSidecar.h"
 
 #include <memory>

@@ -1,6 +1,6 @@
 #include "Read/Prefetcher.h"
 
-#include "Base/RunOnAllRanks.h"
+#include "Base/Communicator.h"
 
 #include <algorithm>
 #include <utility>

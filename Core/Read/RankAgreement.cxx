@@ -2,7 +2,7 @@
 
 #include "Base/Bytes.h"
 #include "Base/Error.h"
-#include "Read/SeriesOfPaths.h"
+#include "Read/OpenedSeries.h"
 
 #include <algorithm>
 #include <iterator>

@@ -4,12 +4,9 @@
 
 #include "Base/Communicator.h"
 #include "Base/Memory.h"
-#include "Base/RunOnAllRanks.h"
 #include "Formats/Format.h"
-#include "Io/ReadProgress.h"
-#include "Io/SharedProgress.h"
+#include "Io/Progress.h"
 #include "Read/LoadRequest.h"
-#include "Store/ChannelMode.h"
 #include "Store/StepSidecar.h"
 #include "Tuning/AutomaticThreads.h"
 #include "Tuning/IoReport.h"

@@ -1,24 +1,48 @@
-// What a user asks a session for, and the observer that hears how it goes.
+// Wishes of a user for a read: which variables, patches and form, and the observer that hears how it goes.
 #pragma once
 
 #include "Catalog/Catalog.h"
-#include "Catalog/ValueRange.h"
+#include "Catalog/Extent.h"
 #include "Plan/Blocks.h"
-#include "Plan/Grids.h"
 #include "Plan/Interest.h"
-#include "Plan/StorageModel.h"
+#include "Plan/ReadPlan.h"
 #include "Plan/ThreadBudget.h"
-#include "Read/VariableChoice.h"
+#include "Read/LoadRequest.h"
 #include "Tuning/ThreadPolicy.h"
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
 namespace patchio {
+
+/// What the user does not want to read. Steps of a series may have variables of their own, so all others are
+/// read.
+struct VariableChoice
+{
+  std::set<std::string> CellsOff;   ///< variables at cells
+  std::set<std::string> PointsOff;  ///< variables at nodes
+
+  bool Has(const Variable& variable) const
+  {
+    return (variable.Center == Centering::Cell ? this->CellsOff : this->PointsOff).count(variable.Name) == 0;
+  }
+};
+
+/// The largest ghost width among the chosen variables; of curvilinear grids that of the coordinates.
+Int3 GhostsOf(const Catalog& catalog, const VariableChoice& choice);
+
+/// A variable in the form in which visualization wants it: vectors of 2-D data get a third component, 2-D
+/// tensors (four components, row by row) become 3 x 3; all else stays as it is.
+VariableRequest RequestInThreeDimensions(const Catalog& catalog, int variable, const Int3& ghosts);
+
+/// The chosen variables, and those that say where things lie, in that form.
+std::vector<VariableRequest> RequestsFor(
+    const Catalog& catalog, const VariableChoice& choice, const Int3& ghosts);
 
 /// What becomes of lists of points.
 enum class PointForm

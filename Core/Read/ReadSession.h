@@ -1,18 +1,19 @@
-// What lives as long as a reader: a series, the values that were read, and the steps that are read ahead.
+// What exists as long as a reader: a series, the values that were read, the steps that are read ahead, and
+// reports.
 #pragma once
 
 #include "Io/MemoryPool.h"
-#include "Io/ReadProgress.h"
+#include "Io/Progress.h"
 #include "Read/LoadRequest.h"
 #include "Read/OpenedSeries.h"
 #include "Read/Prefetcher.h"
 #include "Read/RankAgreement.h"
-#include "Read/ReadReports.h"
 #include "Read/ReadRequest.h"
 #include "Read/ReadThreads.h"
+#include "Read/StepPlan.h"
 #include "Read/StepRead.h"
 #include "Read/ValueCache.h"
-#include "Read/ValuesOfInterest.h"
+#include "Tuning/IoReport.h"
 
 #include <cstddef>
 #include <memory>
@@ -21,6 +22,35 @@
 #include <vector>
 
 namespace patchio {
+
+/// The report of the last read, and in short those before. The same on all ranks.
+class ReadReports
+{
+public:
+  /// How a read ended.
+  struct Outcome
+  {
+    bool Cancelled = false;
+    double WantedBytes = 0;  ///< all that the read was to bring; 0: not known
+    std::string Warning;     ///< becomes a note; may be empty
+  };
+
+  /// Collective. Adds up the reports of all ranks for the step that is shown.
+  void Add(const RankAgreement& ranks, IoReport mine, const ThreadsUsed& threads, OpenedSeries& series,
+      const Outcome& outcome);
+  /// The last read failed: it has no text.
+  void ClearText() { this->LastText.clear(); }
+
+  /// In lines; empty where there is none.
+  const std::string& Text() const { return this->LastText; }
+  /// The same in numbers; empty before the first.
+  std::string Json() const { return this->Data.Past.empty() ? std::string() : this->Data.Json(); }
+
+private:
+  std::string LastText;
+  ReportData Data;
+  bool ToldOfSidecars = false;  ///< once is enough
+};
 
 /// Belongs to one reader, whose ranks call the same methods in the same order, but for StopPrefetch() and
 /// Forget().

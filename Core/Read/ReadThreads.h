@@ -5,8 +5,8 @@
 #include "Read/LoadRequest.h"
 #include "Read/RankAgreement.h"
 #include "Tuning/AutomaticThreads.h"
+#include "Tuning/IoReport.h"
 #include "Tuning/ReadControl.h"
-#include "Tuning/ReportData.h"
 #include "Tuning/ThreadPolicy.h"
 
 #include <string>

@@ -1,7 +1,7 @@
 #include "Read/StepRead.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
 #include "Base/Stopwatch.h"
 #include "Tuning/ReadControl.h"
 

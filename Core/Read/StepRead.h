@@ -10,12 +10,11 @@
 #pragma once
 
 #include "Catalog/Catalog.h"
-#include "Io/ReadProgress.h"
+#include "Io/Progress.h"
 #include "Read/OpenedStep.h"
 #include "Read/RankAgreement.h"
 #include "Read/RankRead.h"
 #include "Read/ReadThreads.h"
-#include "Read/ShownPatches.h"
 #include "Read/StepPlan.h"
 #include "Store/Fingerprint.h"
 

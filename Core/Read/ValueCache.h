@@ -1,4 +1,4 @@
-// Values that were read, kept so that they need not be read again.
+// Values that were read, kept so that they need not be read again, and what a read takes from them.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -6,10 +6,12 @@
 #include "Plan/BlockLayout.h"
 #include "Read/FilesSeen.h"
 #include "Read/LoadRequest.h"
+#include "Tuning/IoReport.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -91,6 +93,96 @@ private:
   std::list<Entry> Entries;  ///< the least recently used first
   std::int64_t GivenLimit = -1;
   int RanksOnMachine = 1;
+};
+
+/// Values of an array that is there that also belong to an array to be made.
+struct ValueCopy
+{
+  std::uint32_t Block = 0;  ///< whose array it is to be
+  const LoadedArray* From = nullptr;
+  Box FromValues;       ///< indices of the values of From
+  Box Region;           ///< indices of the values wanted, in the level of Block
+  Int3 Ratio{1, 1, 1};  ///< of that level to From's
+};
+
+/// What is reused of one variable.
+struct Reuse
+{
+  std::vector<const LoadedArray*> Same;  ///< per block: the very array; null: there is none
+  std::vector<ValueCopy> Copies;         ///< for the other blocks, in their order
+  std::vector<std::size_t> First;        ///< of each source of the layout in Rest, and the end
+  std::vector<Placement> Rest;           ///< what must be read
+};
+
+/// Finds equal blocks; remembers what it has found.
+class BlockMatcher
+{
+public:
+  explicit BlockMatcher(const BlockLayout& layout) : Layout(layout) {}
+  /// For each block of the layout its number in the other one, or -1.
+  const std::vector<int>& NumbersIn(const BlockLayout& other);
+
+private:
+  const BlockLayout& Layout;
+  std::map<const BlockLayout*, std::vector<int>> Known;
+};
+
+/// sameOnly: parts of arrays do not help, as these have layers of their own.
+Reuse FindReuse(const BlockLayout& layout, Centering centering, bool sameOnly,
+    const std::vector<SharedValues>& kept, BlockMatcher& matcher);
+
+/// Brings the values to `array`, the one of copy.Block, whose values have the indices `values`.
+void CopyValues(const ValueCopy& copy, const Box& values, const LoadedArray& array);
+
+/// Per array of `old`: whether `now` has all its values that are from files.
+std::vector<bool> ArraysIn(const KeptValues& now, const KeptValues& old, Centering centering);
+
+/// Belongs to one rank's read. Without a cache it finds nothing and keeps nothing.
+class ReusedArrays
+{
+public:
+  /// An array with values from others: copies First .. End - 1 of its variable.
+  struct CopiedArray
+  {
+    std::size_t Block = 0, Variable = 0;
+    std::size_t First = 0, End = 0;
+  };
+
+  /// Keeps references to catalog and `wanted`. cache: may be null. reuse: looks into the cache, with
+  /// `threads` that look at files.
+  ReusedArrays(const Catalog& catalog, const WantedArrays& wanted, std::shared_ptr<ValueCache> cache,
+      int threads, bool reuse);
+
+  const std::shared_ptr<const BlockLayout>& Layout() const { return this->SharedLayout; }
+  /// Per variable; empty where nothing of it is kept.
+  const std::vector<Reuse>& OfVariables() const { return this->Reused; }
+  /// Arrays that get some of their values from others.
+  const std::vector<CopiedArray>& Copied() const { return this->CopiedArrays; }
+  /// The cached values that are used.
+  const std::vector<std::vector<SharedValues>>& Used() const { return this->Kept; }
+  /// `seen` with the files that reused values are from, as they were then.
+  std::shared_ptr<const FilesSeen> JoinFiles(const FilesSeen& seen) const;
+  /// Bytes and number of the arrays that the cache has, or has a part of.
+  void Count(IoReport& report) const;
+
+  /// Puts the arrays of a read into the cache, which there is. arrays: block by block, variable by variable.
+  /// seen: the files that were read. constants: per variable, per source, whether the values that were read
+  /// are in no file; empty: none are.
+  void Keep(const std::vector<LoadedArray>& arrays, const FilesSeen& seen,
+      std::vector<std::vector<bool>> constants) const;
+
+private:
+  void Find(int threads);
+  void ListCopies(std::size_t variable);
+  void AddKeptConstants(std::size_t variable, std::vector<bool>& constants) const;
+
+  const Catalog& Data;
+  const WantedArrays& Wanted;
+  const std::shared_ptr<ValueCache> Cache;
+  std::shared_ptr<const BlockLayout> SharedLayout;
+  std::vector<std::vector<SharedValues>> Kept;  ///< per variable; empty: there is no cache
+  std::vector<Reuse> Reused;
+  std::vector<CopiedArray> CopiedArrays;
 };
 
 }  // namespace patchio

@@ -1,15 +1,11 @@
-// The grouped layout of the dual-channel paper: what a group of ranks knows in one file.
-//
-//   header   magic, byte order, version, number of parts, success flag, checksum of header and table
-//   table    <length, offset, checksum> for each part
-//   parts    the first HeadParts are the master's, each of the others is one rank's shard
-//
-// Each part begins at a multiple of 64 bytes, in the order of the table.
+// The layout of index files, written and read by all ranks at once.
 #pragma once
 
 #include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/PlainFile.h"
+#include "Base/File.h"
+
+#include <mpi.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +14,21 @@
 #include <vector>
 
 namespace patchio {
+
+/// The fault of ranks that have none of their own; another rank's says the cause.
+constexpr const char* FaultElsewhere = "Opening a file failed on some ranks.";
+
+// Collective: each rank sets its view of the file, and all read or write at once. They give what went wrong
+// on this rank, empty when nothing did. A file that one rank cannot open is a fault on all of them.
+
+/// Writes this rank's bytes at `begin`. The file must exist.
+std::string WriteCollectively(
+    MPI_Comm comm, const std::string& path, std::uint64_t begin, std::uint64_t bytes, const std::byte* data);
+
+/// Reads the `bytes` from `begin` into memory that all ranks see; each rank reads its slice to its part of
+/// it.
+std::string ReadCollectively(
+    MPI_Comm comm, const std::string& path, std::uint64_t begin, std::uint64_t bytes, std::byte* into);
 
 /// What is wrong with a grouped file.
 enum class FileFault

@@ -1,7 +1,6 @@
 #include "Store/IndexShard.h"
 
 #include "Store/IrregularLocations.h"
-#include "Store/ShardBytes.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,33 +1,72 @@
-// What a sidecar keeps of where the values of a time step lie, in few bytes.
-//
-// Patches are put into the order of their files (RowOrder); a patch is a row. Each rank that builds the index
-// makes one shard: an unbroken run of rows with, for each variable, a column of offsets, one number a
-// component. Everything else about an ordinary extent follows from the catalog (its size), from the column
-// (type and byte order) or from a short table (its file). Entries that are not ordinary (sparse materials,
-// chunks, arrays that the library must decode, irregular sizes) stand in IrregularLocations of the shard.
-// Entries without bytes follow from Catalog::PresenceOf.
-//
-//   head        ShardHead
-//   columns     a ColumnHead for each variable
-//   run tables  each: the number of its runs, the first row of each run, the file of each run
-//   offsets     of each column that is present, rows x components; NoOffset: not an ordinary extent
-//   irregular   see IrregularLocations.cxx
-//
-// A shard is one block of plain values that is used where it lies; each array begins at a multiple of 8
-// bytes.
+// One rank's shard of the index: its layout, and how it is made.
 #pragma once
 
+#include "Base/Error.h"
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace patchio {
+
+/// Throws errors that begin with "The index has".
+constexpr Requirement RequireOfIndex("The index file");
+
+/// Bytes of a shard; they must stay alive.
+struct ShardView
+{
+  const std::byte* Data = nullptr;
+  std::size_t Size = 0;
+};
+
+/// Appends values; each array begins at a multiple of 8 bytes.
+class ShardWriter
+{
+public:
+  template <typename T>
+  void Put(const T* values, std::size_t count)
+  {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const auto* begin = reinterpret_cast<const std::byte*>(values);
+    this->Bytes.insert(this->Bytes.end(), begin, begin + count * sizeof(T));
+    this->Bytes.resize((this->Bytes.size() + 7) / 8 * 8);
+  }
+  std::vector<std::byte> Take() { return std::move(this->Bytes); }
+  void Reserve(std::size_t bytes) { this->Bytes.reserve(bytes); }
+
+private:
+  std::vector<std::byte> Bytes;
+};
+
+/// Takes the arrays of a shard where they lie. Throws Error when its bytes end too early.
+class ShardReader
+{
+public:
+  explicit ShardReader(const ShardView& view) : View(view) {}
+
+  template <typename T>
+  const T* Take(std::uint64_t count)
+  {
+    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 8);
+    const std::size_t left = this->View.Size - this->Position;
+    RequireOfIndex(count <= left / sizeof(T), "a part that ends too early");
+    const std::byte* begin = this->View.Data + this->Position;
+    this->Position = std::min(this->View.Size, (this->Position + count * sizeof(T) + 7) / 8 * 8);
+    return reinterpret_cast<const T*>(begin);
+  }
+
+private:
+  ShardView View;
+  std::size_t Position = 0;
+};
 
 constexpr std::uint64_t NoOffset = std::numeric_limits<std::uint64_t>::max();
 

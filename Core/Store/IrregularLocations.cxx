@@ -1,10 +1,10 @@
 #include "Store/IrregularLocations.h"
 
-#include "Base/RunOnAllRanks.h"
+#include "Base/Communicator.h"
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
 #include "Io/Chunks.h"
-#include "Store/ShardBytes.h"
+#include "Store/IndexShard.h"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
-#include "Store/ShardBytes.h"
+#include "Store/IndexShard.h"
 
 #include <cstdint>
 #include <functional>

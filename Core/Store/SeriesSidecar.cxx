@@ -1,8 +1,7 @@
 #include "Store/SeriesSidecar.h"
 
 #include "Base/Bytes.h"
-#include "Base/Checksum.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Communicator.h"
 #include "Store/GroupedFile.h"
 #include "Store/SidecarPath.h"
 #include "Store/StepSidecar.h"

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "Formats/Format.h"
-#include "Store/ChannelMode.h"
 #include "Store/Fingerprint.h"
 #include "Store/SidecarPath.h"
+#include "Store/StepSidecar.h"
 
 #include <map>
 #include <optional>

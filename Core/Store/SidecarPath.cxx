@@ -1,11 +1,10 @@
 #include "Store/SidecarPath.h"
 
 #include "Base/Bytes.h"
-#include "Base/Checksum.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/MachineName.h"
-#include "Base/PlainFile.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/File.h"
+#include "Base/Memory.h"
 
 #include <fmt/format.h>
 

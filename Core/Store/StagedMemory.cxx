@@ -1,10 +1,10 @@
 #include "Store/StagedMemory.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
+#include "Base/File.h"
 #include "Base/Memory.h"
-#include "Base/PlainFile.h"
-#include "Base/RunOnAllRanks.h"
-#include "Store/CollectiveFile.h"
+#include "Store/GroupedFile.h"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,12 @@
-// The sidecar of one time step: its catalog and where everything lies. A reader calls LookAtDescribingFile()
-// before it reads the step, then FindStepSidecar(); where there is none, BuildIndex() and SaveStepSidecar().
+// The index file of a step: finding, checking and saving it.
 #pragma once
 
 #include "Base/Communicator.h"
 #include "Catalog/Catalog.h"
 #include "Formats/Format.h"
 #include "Store/GroupedFile.h"
+#include "Store/LocationIndex.h"
 #include "Store/SidecarPath.h"
-#include "Store/StepIndex.h"
 
 #include <cstdint>
 #include <optional>
@@ -15,6 +14,24 @@
 #include <vector>
 
 namespace patchio {
+
+/// What is done with the sidecars that keep metadata beside the data.
+enum class ChannelMode
+{
+  Off,      ///< neither read nor written; the format says where bytes lie, each time
+  On,       ///< read where there is a sound one; written after an index was built
+  Rebuild,  ///< not read, but written
+  ReadOnly  ///< read where there is a sound one; never written, no index is built
+};
+
+constexpr bool ReadsSidecars(ChannelMode mode)
+{
+  return mode == ChannelMode::On || mode == ChannelMode::ReadOnly;
+}
+constexpr bool WritesSidecars(ChannelMode mode)
+{
+  return mode == ChannelMode::On || mode == ChannelMode::Rebuild;
+}
 
 /// A sidecar that was found and is sound.
 struct StepSidecar

@@ -1,14 +1,26 @@
-// What reading cost: the numbers that ParaView shows and pvbatch prints.
+// The report of a read: costs of all ranks, as numbers and as text.
 #pragma once
 
 #include "Base/Communicator.h"
+#include "Tuning/RateFit.h"
+#include "Tuning/ReadControl.h"
 #include "Tuning/Timeline.h"
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
 namespace patchio {
+
+/// "Reading 1.2 of 4.8 GB, 850 MB/s, 4 s left", and "Reading 4.8 of 4.8 GB, decoding" when all bytes have
+/// come. bytes: read so far, of bytesToRead; rate: bytes a second. The time is left out while nothing is
+/// known of the rate, and all numbers where bytesToRead is 0: not known yet.
+std::string ReadingText(double bytes, double bytesToRead, double rate);
+
+/// The fraction, 0 to 1, that a progress bar shows beside ReadingText(). It agrees with the bytes of the
+/// text. ofTasks: the fraction of the read tasks that are done, for reads whose bytes are not known.
+double ReadingShare(double bytes, double bytesToRead, double ofTasks);
 
 /// What a read cost on one rank, or, after Combine(), on all.
 struct IoReport
@@ -54,5 +66,40 @@ struct IoReport
 
 /// Collective. Sums and maxima over all ranks, the same on all; texts are those of rank 0.
 IoReport Combine(const IoReport& mine, Communicator& comm);
+
+/// One of the last reads.
+struct PastRead
+{
+  double Time = 0;  ///< of the step that was shown
+  double OpenSeconds = 0, LocateSeconds = 0, ReadSeconds = 0, DecodeSeconds = 0, AssembleSeconds = 0;
+  double Bytes = 0;
+  double InFlight = 0;  ///< mean number of reads
+  bool Cancelled = false;
+};
+
+/// What the last read cost, and those before.
+struct ReportData
+{
+  static constexpr std::size_t MostPast = 50;
+
+  IoReport Last;  ///< of all ranks
+  std::string File;
+  double Time = 0;   ///< of the step
+  std::string Date;  ///< of the step, as people write it; empty where Time says all
+  bool Cancelled = false;
+  double WantedBytes = 0;             ///< all that the read was to bring; 0: not known
+  std::vector<ThreadChange> Threads;  ///< reads in flight wanted, all ranks together
+  StorageCurve Storage;
+  std::deque<PastRead> Past;  ///< the last one is `Last`
+
+  /// Takes `Last` into `Past`.
+  void Remember();
+  /// Mean number of reads in flight during the last read.
+  double MeanInFlight() const;
+  /// For people.
+  std::string Text() const;
+  /// JSON; times in seconds, sizes in bytes, rates in bytes a second. Documented in the user guide.
+  std::string Json() const;
+};
 
 }  // namespace patchio

@@ -1,5 +1,5 @@
 #include "Tuning/Mount.h"
-#include "Base/MachineName.h"
+#include "Base/Memory.h"
 
 #include <fmt/format.h>
 

@@ -273,23 +273,23 @@ std::vector<FittedLaw> FitLaws(const RatePoints& points)
 
 // Found with samples drawn from known laws (RateFitTest: two passes over N = 1 .. 128, noise of 0, 2 and 5 %,
 // storages that peak at 4, 16 and 64) and with probes of the emulated parallel file system, whose N* is known
-// (`./dev bench tuning`), unless the table says otherwise.
-//
-// | constant        | meaning                                          | why this value |
-// |-----------------|--------------------------------------------------|----------------------------------------|
-// | GoodEnough      | share of the greatest F that N* must give        | fewer requests spare others; 2 % are
-// | |                 |                                                  | within the noise of a quiet
-// storage    | | AcceptedMisfit  | variance around a law over that of noise         | 91 % quantile of F(5,
-// 8): eight N in   | |                 |                                                  | two passes, a law
-// of three numbers     | | ClearlyLikelier | difference of Akaike's criterion                 | usual: exp(4
-// / 2) = 7 times as likely  | | FarBeyondNoise  | deviation from a law, over noise, that refutes it| samples
-// that no law fits, from probes  | | Rough           | ... and at least so much, as few samples tell    | of
-// a shared local disk (RateFitTest,   | |                 | little of their noise | joined samples) |
+// (`./dev bench tuning`), unless a comment says otherwise.
+
+/// The share of the greatest F that N* must give. Fewer requests spare others; 2 % are within the noise of a
+/// quiet storage.
 constexpr double GoodEnough = 0.98;
+/// The variance around a law over that of noise: the 91 % quantile of F(5, 8), for eight N in two passes and
+/// a law of three numbers.
 constexpr double AcceptedMisfit = 3;
+/// The difference of Akaike's criterion that counts, as is usual: exp(4 / 2) = 7 times as likely.
 constexpr double ClearlyLikelier = 4;
+///@{
+/// The deviation from a law, over noise, that refutes it; and at least so much, as few samples tell little of
+/// their noise. From samples that no law fits, of probes of a shared local disk (RateFitTest, joined
+/// samples).
 constexpr double FarBeyondNoise = 3;
 constexpr double Rough = 0.15;
+///@}
 
 /// Whether what the law leaves of the points is what samples of one N differ among each other anyway.
 bool IsOnlyNoise(const RatePoints& points, const FittedLaw& law)

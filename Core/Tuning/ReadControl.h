@@ -3,7 +3,7 @@
 
 #include "Base/Communicator.h"
 #include "Base/Stopwatch.h"
-#include "Io/ReadMeter.h"
+#include "Io/Progress.h"
 #include "Tuning/LoadSense.h"
 #include "Tuning/ThreadController.h"
 

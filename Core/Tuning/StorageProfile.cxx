@@ -1,9 +1,8 @@
 #include "Tuning/StorageProfile.h"
 
-#include "Base/Checksum.h"
+#include "Base/Bytes.h"
 #include "Base/Error.h"
-#include "Base/RegularFile.h"
-#include "Base/ReplaceFile.h"
+#include "Base/File.h"
 #include "Tuning/Median.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // What is known about the storage behind a mount, kept in a file that people can read and write.
 #pragma once
 
-#include "Plan/StorageModel.h"
+#include "Plan/ReadPlan.h"
 #include "Tuning/Mount.h"
 #include "Tuning/RateFit.h"
 

@@ -12,53 +12,51 @@ namespace {
 // The values were found by search on simulated reads of 60 s with 8 % noise, from storages of many laws F(N)
 // (SimulatedStorage.h), up to 1600 reads in each of three scenarios: that the profile is right, that it is
 // four times wrong, and that others come and go. What counted was the share of reads within 5 % of the best
-// fixed number; `patchio_controller_shares` prints it, ThreadControllerTest demands it. Where the table says
+// fixed number; `patchio_controller_shares` prints it, ThreadControllerTest demands it. Where a comment says
 // "given", the value is not from that search.
-//
-// | constant          | value  | meaning |
-// |-------------------|--------|--------------------------------------------------------------------------------|
-// | StepsOfOctave     | 8      | numbers N of the grid within a factor of 2 (given: 9 % apart, less than
-// noise) | | Window            | 0.35   | seconds of a window | | NoiseAtFirst      | 0.0064 | variance of
-// ln(rate) before any was seen (given: 8 %, as the simulated reads have)| | LeastNoise        | 4e-4   | the
-// least variance that is believed (given: 2 %)                               | | NoisePace         | 0.01   |
-// weight of the newest difference in the estimate of the noise                   | | PriorOctaves      | 2 |
-// standard deviation of log2 of how wrong the N to begin with is                 | | Memory            |
-// 0.993  | weight of what was learnt, from window to window: half of it after 35 s        | | SampleWeight |
-// 0.7    | of a window; below 1, as noise comes in spells and outliers are no rarity      | | ShapeError |
-// 0.02   | deviation of real storages from all shapes, in ln(rate)                        | | DriftSlack |
-// 0.6    | surprise, in standard deviations, that does not count as drift                 | | DriftLimit | 6
-// | sum of surprises beyond it that means a changed storage                        | | FarOff            | 4
-// | standard deviations from which one window alone is not learnt                  | | Horizon           | 26
-// | windows for which it pays to know more                                         | | LookCost          | 4
-// | windows that it takes to learn what a number brings                            | | SwitchCost        |
-// 0.3    | windows lost by going to another number                                        | | Reach | 3 |
-// octaves that one step may go, other than to the best                           | | Patience          | 8 |
-// windows without anything to gain before fewer threads are tried                | | KeptSamples       | 12
-// | newest windows that are kept for a new epoch                                   | | SamplesOfNewEpoch | 3
-// | of these, the most that are taken for the new state of the storage             | | KeptBelief        |
-// 0.05   | share of what was believed, in logarithms, that outlives a change of load: the | | |        | best
-// number moves, but seldom far                                              | | LeastBelief       | -20    |
-// log of the least probability that is carried over                              |
+
+/// Numbers N of the grid within a factor of 2 (given: 9 % apart, less than noise).
 constexpr double StepsOfOctave = 8;
+/// Seconds of a window.
 constexpr double Window = 0.35;
+/// The variance of ln(rate) before any rate was seen (given: 8 %, as the simulated reads have).
 constexpr double NoiseAtFirst = 0.0064;
+/// The least variance that is believed (given: 2 %).
 constexpr double LeastNoise = 4e-4;
+/// The weight of the newest difference in the estimate of the noise.
 constexpr double NoisePace = 0.01;
+/// The standard deviation of log2 of how wrong the N to begin with is.
 constexpr double PriorOctaves = 2;
+/// The weight of what was learnt, from window to window: half of it after 35 s.
 constexpr double Memory = 0.993;
+/// The weight of a window; below 1, as noise comes in spells and outliers are no rarity.
 constexpr double SampleWeight = 0.7;
+/// The deviation of real storages from all shapes, in ln(rate).
 constexpr double ShapeError = 0.02;
+/// The surprise, in standard deviations, that does not count as drift.
 constexpr double DriftSlack = 0.6;
+/// The sum of surprises beyond DriftSlack that means a changed storage.
 constexpr double DriftLimit = 6;
+/// Standard deviations from which one window alone is not learnt.
 constexpr double FarOff = 4;
+/// Windows for which it pays to know more.
 constexpr double Horizon = 26;
+/// Windows that it takes to learn what a number brings.
 constexpr double LookCost = 4;
+/// Windows lost by going to another number.
 constexpr double SwitchCost = 0.3;
+/// Octaves that one step may go, other than to the best.
 constexpr double Reach = 3;
+/// Windows without anything to gain before fewer threads are tried.
 constexpr int Patience = 8;
+/// The newest windows that are kept for a new epoch.
 constexpr std::size_t KeptSamples = 12;
+/// The most of these that are taken for the new state of the storage.
 constexpr int SamplesOfNewEpoch = 3;
+/// The share of what was believed, in logarithms, that outlives a change of load: the best number moves, but
+/// seldom far.
 constexpr double KeptBelief = 0.05;
+/// The log of the least probability that is carried over.
 constexpr double LeastBelief = -20;
 
 // Shapes: -log(2^(-s x) + 2^(d s x)) / s over x = log2 N - knee, rising like N far below the knee and falling

@@ -7,23 +7,23 @@
 namespace patchio {
 namespace {
 
-// | constant            | value | meaning and reason |
-// |---------------------|-------|-----------------------------------------------------------------------------|
-// | GreedyTolerance     | 0.005 | share of the rate that Greedy gives up for fewer reads: less than any noise
-// | | BalancedTolerance   | 0.03  | the same for Balanced: the noise of windows on the emulated storage | |
-// BalancedShare       | 0.98  | of the best rate, with which Balanced begins: as N* is defined in RateFit   |
-// | UnknownStorage      | 16    | reads in flight: within a factor of 4 of N* = 4 and 64, which the | | | |
-// controller mends within a minute (simulated: 99.5 % of reads)               | | MemoryLeast         | 4 | a
-// file system in memory; 2 cores gave the same rate with 2 to 16 reads      | | DiskLeast, DiskMost | 8, 32 |
-// a virtual disk, cold, rises up to 4 to 64 reads in flight (1.3 GB/s at 1,   | |                     | | 1.6
-// to 2.0 from 4 on); four a core in between                               |
+/// The share of the rate that Greedy gives up for fewer reads: less than any noise.
 constexpr double GreedyTolerance = 0.005;
+/// The same for Balanced: the noise of windows on the emulated storage.
 constexpr double BalancedTolerance = 0.03;
+/// The share of the best rate with which Balanced begins: as N* is defined in RateFit.
 constexpr double BalancedShare = 0.98;
+/// Reads in flight on an unknown storage: within a factor of 4 of N* = 4 and 64, which the controller mends
+/// within a minute (simulated: 99.5 % of reads).
 constexpr int UnknownStorage = 16;
+/// A file system in memory: two cores gave the same rate with 2 to 16 reads.
 constexpr int MemoryLeast = 4;
+///@{
+/// The rate of a virtual disk, cold, rises up to 4 to 64 reads in flight (1.3 GB/s at 1, 1.6 to 2.0 from 4
+/// on). In between, there are four reads a core.
 constexpr int DiskLeast = 8;
 constexpr int DiskMost = 32;
+///@}
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // The plan of paper 3 (k-Wave's output): which ranks write where many hold little each, or unlike amounts.
 #pragma once
 
-#include "Plan/StorageModel.h"
+#include "Plan/ReadPlan.h"
 
 #include <cstdint>
 #include <optional>

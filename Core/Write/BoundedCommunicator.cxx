@@ -1,7 +1,7 @@
 #include "Write/BoundedCommunicator.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
 #include "Base/Stopwatch.h"
 
 #include <fmt/format.h>

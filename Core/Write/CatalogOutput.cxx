@@ -1,8 +1,8 @@
 #include "Write/CatalogOutput.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
-#include "Write/ConfigCheck.h"
+#include "Write/OutputConfig.h"
 #include "Write/SocketCommunicator.h"
 
 #include <fmt/format.h>

@@ -1,12 +1,11 @@
 #include "Write/ContainerWriter.h"
 
-#include "Base/ByteText.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/MachineName.h"
-#include "Base/ReplaceFile.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/File.h"
+#include "Base/Memory.h"
+#include "Base/Text.h"
 #include "Formats/Container/ContainerLog.h"
-#include "Formats/Container/RecordLog.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 #include "Write/Declaration.h"
 
-#include "Base/ByteText.h"
 #include "Base/Bytes.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Text.h"
 #include "Catalog/CheckCatalog.h"
 #include "Catalog/Nesting.h"
 

@@ -38,28 +38,7 @@ std::vector<std::string> LinesOf(const Catalog& step)
 
 void CopyFloats(ElementType type, const void* from, std::size_t first, std::int64_t count, float* to)
 {
-  switch (type) {
-    case ElementType::Float32:
-      return CopyFloats<float>(from, first, count, to);
-    case ElementType::Float64:
-      return CopyFloats<double>(from, first, count, to);
-    case ElementType::Int8:
-      return CopyFloats<std::int8_t>(from, first, count, to);
-    case ElementType::Int16:
-      return CopyFloats<std::int16_t>(from, first, count, to);
-    case ElementType::Int32:
-      return CopyFloats<std::int32_t>(from, first, count, to);
-    case ElementType::Int64:
-      return CopyFloats<std::int64_t>(from, first, count, to);
-    case ElementType::UInt8:
-      return CopyFloats<std::uint8_t>(from, first, count, to);
-    case ElementType::UInt16:
-      return CopyFloats<std::uint16_t>(from, first, count, to);
-    case ElementType::UInt32:
-      return CopyFloats<std::uint32_t>(from, first, count, to);
-    case ElementType::UInt64:
-      return CopyFloats<std::uint64_t>(from, first, count, to);
-  }
+  VisitType(type, [&](auto value) { CopyFloats<decltype(value)>(from, first, count, to); });
 }
 
 void ClearPlace(const std::string& path, bool overwrite, const std::string& kind,

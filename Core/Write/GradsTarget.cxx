@@ -1,11 +1,10 @@
 #include "Write/Target.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/PlainFile.h"
-#include "Base/ReplaceFile.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/File.h"
 #include "Formats/Container/StepLayout.h"
-#include "Io/RunTasksOrThrow.h"
+#include "Io/IoScheduler.h"
 #include "Write/FloatFile.h"
 #include "Write/Sensor.h"
 

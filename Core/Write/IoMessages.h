@@ -6,7 +6,7 @@
 // steps are written, and what went wrong.
 #pragma once
 
-#include "Write/VariableCode.h"
+#include "Write/OutputConfig.h"
 
 #include <mpi.h>
 

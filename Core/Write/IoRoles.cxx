@@ -1,8 +1,8 @@
 #include "Write/IoRoles.h"
 
-#include "Base/ByteText.h"
 #include "Base/Error.h"
-#include "Base/MachineName.h"
+#include "Base/Memory.h"
+#include "Base/Text.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // What a sensor sees of a simulation's arrays, in files like k-Wave's.
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
-#include "Formats/KWave/KwaveNames.h"
+#include "Formats/KWave/KwaveFile.h"
 #include "Write/FloatFile.h"
 #include "Write/SensorWriter.h"
 #include "Write/Target.h"

@@ -1,21 +1,257 @@
 #include "Write/Output.h"
 
+#include "Base/Bytes.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
-#include "Write/ConfigCheck.h"
-#include "Write/OutputStep.h"
+#include "Base/Text.h"
+#include "Write/ArraysOfStep.h"
+#include "Write/OutputConfig.h"
 #include "Write/SocketCommunicator.h"
 
 #include <fmt/format.h>
-
 #include <hdf5.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <numeric>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 namespace patchio::output {
+
+/// Must be alike on all ranks.
+struct StepHead
+{
+  std::int64_t Number = 0;
+  double Time = 0;
+  std::uint64_t Declared = 0;  ///< a checksum of Declaration::Lines()
+};
+
+/// What a sink gets of a step.
+struct Output::Part
+{
+  std::size_t Sink = 0;
+  std::unique_ptr<StepOnItsWay> To;
+  std::vector<container::PatchValues> Mine;
+  std::string Fault;  ///< why this rank could not prepare it
+};
+
+/// What a call of Write() leaves for those that write.
+struct Output::Step
+{
+  std::int64_t Number = 0;
+  double Time = 0;
+  std::shared_ptr<const Declaration> What;
+  std::vector<std::size_t> Sinks;   ///< that want it
+  std::vector<bool> Wanted;         ///< of each variable, by one of them
+  std::vector<ArrayOfStep> Arrays;  ///< that there are of this rank, by variable and patch
+  bool HasAll = true;               ///< nothing lacks on its patches
+  std::string Fault;                ///< why this rank cannot give its values
+  std::unique_ptr<std::byte[]> Copies;
+  std::uint64_t BytesOfParts = 0;  ///< that sinks copy by themselves
+
+  std::vector<Part> Parts;
+
+  /// Bytes of the arrays that CopyArrays() copies: all of them, or those that have ghosts.
+  std::uint64_t BytesToCopy(bool all) const;
+  /// From now on the simulation's arrays are not needed any more, if `all`.
+  void CopyArrays(bool all);
+  /// Unless there was a fault before; keeps what it throws.
+  void TryTo(const std::function<void()>& work)
+  {
+    this->Fault = this->Fault.empty() ? CatchError(work) : this->Fault;
+  }
+  StepHead Head() const;
+  /// Copies all arrays one after another.
+  void Pack(std::byte* to) const;
+};
+
+namespace {
+
+/// The variables of a channel, by number. Throws Error where the simulation lacks one.
+std::vector<int> VariablesOf(const Channel& channel, const Catalog& data)
+{
+  std::vector<int> variables;
+  for (const std::string& name : channel.Variables) {
+    variables.push_back(data.FindVariable(name));
+    if (variables.back() < 0) {
+      throw Error(
+          fmt::format("Channel '{}' selects the variable '{}', which the simulation does not declare. "
+                      "Correct \"variables\" in the output configuration.",
+              channel.Name, PlainText(name)));
+    }
+  }
+  if (variables.empty()) {
+    variables.resize(data.Variables.size());
+    std::iota(variables.begin(), variables.end(), 0);
+  }
+  return variables;
+}
+
+}  // namespace
+
+std::uint64_t Output::Step::BytesToCopy(bool all) const
+{
+  std::uint64_t bytes = 0;
+  for (const ArrayOfStep& array : this->Arrays) {
+    bytes += array.Whole && (all || this->What->HasGhosts(array.Variable))
+                 ? this->What->RoomFor(array.Variable, array.Patch)
+                 : 0;
+  }
+  return bytes;
+}
+
+void Output::Step::CopyArrays(bool all)
+{
+  this->Copies.reset(new std::byte[this->BytesToCopy(all)]);  // not set to 0 first
+  std::byte* next = this->Copies.get();
+  for (ArrayOfStep& array : this->Arrays) {
+    if (array.Whole && (all || this->What->HasGhosts(array.Variable))) {
+      this->What->CopyInside(array.Variable, array.Patch, array.Values, next);
+      array.Values = next;
+      next += this->What->RoomFor(array.Variable, array.Patch);
+    }
+  }
+}
+
+void Output::Step::Pack(std::byte* to) const
+{
+  for (const ArrayOfStep& array : this->Arrays) {
+    this->What->CopyInside(array.Variable, array.Patch, array.Values, to);
+    to += this->What->RoomFor(array.Variable, array.Patch);
+  }
+}
+
+StepHead Output::Step::Head() const
+{
+  const std::string text = JoinTexts(this->What->Lines());
+  return {this->Number, this->Time, Checksum(text.data(), text.size())};
+}
+
+std::shared_ptr<Output::Step> Output::MakeStep(
+    std::int64_t number, double time, const void* const* values) const
+{
+  auto step = std::make_shared<Step>();
+  step->Number = number;
+  step->Time = time;
+  step->What = this->Declared;
+  step->Wanted.resize(this->Declared->Variables().size());
+  step->Sinks = this->SinksFor(number);
+  step->TryTo([&] { this->TakeArrays(*step, values); });
+  return step;
+}
+
+/// Throws Error for what cannot be written, which all ranks must know.
+void Output::TakeArrays(Step& step, const void* const* values) const
+{
+  const Catalog& data = this->Declared->Data();
+  if (!this->FailedCalls.empty()) {
+    const auto& [call, fault] = *this->FailedCalls.begin();
+    throw Error(
+        fmt::format("Step {} is refused, because {}() failed before it: {}", step.Number, call, fault));
+  }
+  if (!std::isfinite(step.Time)) {
+    throw Error(fmt::format("Step {} has the time {}: expected a finite number.", step.Number, step.Time));
+  }
+  if (data.Patches.empty()) {
+    throw Error(fmt::format(
+        "Step {} has no patches. Declare them before the step, and again after each change of the grid.",
+        step.Number));
+  }
+  if (data.Variables.empty()) {
+    throw Error(
+        fmt::format("Step {} has no variables. Declare at least one with patchio_variable() before the step.",
+            step.Number));
+  }
+  std::vector<bool>& wanted = step.Wanted;
+  std::vector<bool> whole = wanted;
+  for (const std::size_t sink : step.Sinks) {
+    const std::vector<int> variables = VariablesOf(this->Sinks[sink].What, data);
+    PartsTarget* const parts = this->Sinks[sink].To->OfParts();
+    step.BytesOfParts += parts ? parts->BytesOf(this->Declared, variables.size()) : 0;
+    for (const int variable : variables) {
+      wanted[variable] = true;
+      whole[variable] = whole[variable] || !parts;
+    }
+  }
+  const std::vector<int>& mine = this->Declared->Mine();
+  const std::size_t arrays = wanted.size() * mine.size();
+  if (!values && arrays > 0) {
+    throw Error(fmt::format(
+        "Step {} has no list of arrays: patchio_write() was given NULL for the values.", step.Number));
+  }
+  for (std::size_t i = 0; i < arrays; ++i) {
+    const int variable = static_cast<int>(i / mine.size());
+    if (wanted[variable] && values[i]) {
+      step.Arrays.push_back({variable, mine[i % mine.size()], values[i], whole[variable], values[i]});
+    }
+    step.HasAll = step.HasAll && (!wanted[variable] || values[i]);
+  }
+  std::sort(step.Arrays.begin(), step.Arrays.end(), [](const ArrayOfStep& a, const ArrayOfStep& b) {
+    return std::tie(a.Variable, a.Patch) < std::tie(b.Variable, b.Patch);
+  });
+}
+
+/// Throws Error when a step has no room for the arrays that it copies.
+void Output::CheckRoom(const Step& step, std::uint64_t bytes) const
+{
+  if (bytes > this->Config.Memory) {
+    throw Error(
+        fmt::format("Step {} needs {} on a rank for copies of values, but \"memory\" in the output "
+                    "configuration is {}. Raise it.",
+            step.Number, ByteText(static_cast<double>(bytes)),
+            ByteText(static_cast<double>(this->Config.Memory))));
+  }
+}
+
+/// Collective: returns which arrays of the step each rank has. Throws Error, the same on all ranks, if the
+/// step cannot be written; the targets then know that it is lost.
+std::vector<std::string> Output::Agree(const Step& step)
+{
+  std::vector<std::string> told;
+  std::int64_t number = step.Number;
+  const std::string fault = CatchError([&] { told = this->Compare(step, number); });
+  if (!fault.empty()) {
+    this->Lose(number);
+    throw Error(fault);
+  }
+  return told;
+}
+
+/// The same without telling the targets. number: set to the step number of rank 0, so that all ranks lose the
+/// same step.
+std::vector<std::string> Output::Compare(const Step& step, std::int64_t& number) const
+{
+  const auto takesParts = [this](std::size_t sink) { return this->Sinks[sink].To->OfParts() != nullptr; };
+  if (std::all_of(step.Sinks.begin(), step.Sinks.end(), takesParts)) {
+    // Targets that take parts compare the steps of the ranks later, when they have gathered steps.
+    return std::vector<std::string>(this->Ranks->Size(), TellArrays({}, true));
+  }
+  const std::string mine = TextOfValues(std::vector{step.Head()});
+  std::vector<std::string> told = this->Ranks->AllGather(
+      mine + (step.Fault.empty() ? TellArrays(step.Arrays, step.HasAll) : TellFault(step.Fault)));
+  number = ValuesInTexts<StepHead>({told[0].substr(0, mine.size())}).at(0).Number;
+  bool alike = true;
+  for (const std::string& one : told) {
+    alike = alike && one.compare(0, mine.size(), told[0], 0, mine.size()) == 0;
+  }
+  for (std::string& one : told) {
+    one = one.substr(mine.size());
+    CheckTold(one);
+  }
+  if (!alike) {
+    CheckSameOnAllRanks(*this->Ranks, {{step.Number, step.Time}}, *step.What);
+  }
+  return told;
+}
+
 namespace {
 
 /// The catalog with these of its variables.

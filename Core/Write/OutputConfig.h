@@ -2,6 +2,7 @@
 // of the GRAPES I/O framework (paper 5, section on I/O channels).
 #pragma once
 
+#include "Base/Communicator.h"
 #include "Catalog/Extent.h"
 #include "Write/RankMap.h"
 #include "Write/Sensor.h"
@@ -85,5 +86,29 @@ struct OutputConfig
 /// From a JSON text, which begins with '{', or from the file of that name. Documentation/Output.md lists the
 /// keys. Throws Error for what is not understood: unknown keys too.
 OutputConfig ReadOutputConfig(const std::string& textOrPath);
+
+/// Collective: every rank of `ranks` calls it. Throws Error, the same on all ranks, if the configuration of a
+/// rank differs from that of rank 0. The Error names the first key that differs, with both values.
+void CheckAlike(const OutputConfig& config, Communicator& ranks);
+
+/// Throws Error if two channels write to the same file, however their paths are spelled, or one of them into
+/// the container of the other. Not collective.
+void CheckPaths(const OutputConfig& config);
+
+/// Makes the folders above `path`. Not collective. Throws Error if that fails, or if the folder `path`, or
+/// the one above it, is not writable.
+void CheckPlace(const std::string& path);
+
+/// The variables are sorted by name, and each has a digit, 1 where it is wanted. Groups of 31 digits are
+/// binary numbers, of which the first digit is the highest; the last group has zeros on its left.
+using VariableCode = std::vector<std::int32_t>;
+
+/// names, wanted: of each variable, by number.
+VariableCode CodeOf(const std::vector<std::string>& names, const std::vector<bool>& wanted);
+/// Which variables are wanted, by number. Throws Error for what is no code of so many variables.
+std::vector<bool> Decode(const VariableCode& code, const std::vector<std::string>& names);
+
+/// Says that no step follows: no set has this code.
+VariableCode EndMark();
 
 }  // namespace patchio::output

@@ -1,9 +1,9 @@
 #include "Write/SocketCommunicator.h"
 
 #include "Base/Bytes.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/MachineName.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Memory.h"
 #include "Base/Stopwatch.h"
 
 #include <arpa/inet.h>

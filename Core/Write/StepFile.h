@@ -1,7 +1,7 @@
 // The HDF5 file of a step, laid out: who writes the values needs no HDF5 any more.
 #pragma once
 
-#include "Base/PlainFile.h"
+#include "Base/File.h"
 #include "Catalog/Catalog.h"
 #include "Formats/Container/StepRecord.h"
 

@@ -1,27 +1,31 @@
 #include "Write/StepWriter.h"
 
-#include "Base/Checksum.h"
+#include "Base/Bytes.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
 #include "Formats/Container/StepLayout.h"
 #include "Io/ArrayRange.h"
-#include "Io/RunTasksOrThrow.h"
+#include "Io/IoScheduler.h"
+#include "Write/ChunkEncoder.h"
 
 #include <fmt/format.h>
+#include <tbb/enumerable_thread_specific.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 
 namespace fs = std::filesystem;
 
 namespace patchio::container {
+
 namespace {
 
 /// Values are looked at and written in pieces that stay in the processor's cache in between.
 constexpr std::uint64_t PieceBytes = 1 << 20;
-/// Neighbours in the file are one task, up to about so many bytes.
+/// The bytes of neighbours in the file that are written together, about.
 constexpr std::uint64_t RunBytes = 4 << 20;
 
 /// Checksum and range of values, piece by piece.
@@ -439,6 +443,296 @@ void StepWriter::CheckComplete(const std::vector<std::uint8_t>& written) const
       }
     }
   }
+}
+
+namespace {
+
+/// Bytes of each variable of the sample, as they are and compressed.
+std::vector<double> TryDeflate(const StepToWrite& step, const std::vector<PatchValues>& sample)
+{
+  constexpr std::size_t most = 4 << 20, piece = 64 << 10;  // bytes of a variable, and at once
+  ChunkEncoder encoder;
+  std::vector<double> sizes(2 * step.Types.size(), 0);
+  for (const PatchValues& one : sample) {
+    const auto* values = static_cast<const std::byte*>(one.Values);
+    const std::size_t element = SizeOf(step.Types[one.Variable]);
+    const std::size_t bytes = ValuesOf(step.Data, one.Variable, one.Patch) * element;
+    double* const of = &sizes[2 * one.Variable];
+    for (std::size_t done = 0; done < bytes && of[0] < most; done += piece) {
+      const std::size_t part = std::min(piece, bytes - done);
+      of[0] += static_cast<double>(part);
+      of[1] +=
+          static_cast<double>(encoder.Encode(FilterKind::Deflate, element, values + done, part).Bytes.size());
+    }
+  }
+  return sizes;
+}
+
+}  // namespace
+
+const char* NameOf(CompressionChoice choice)
+{
+  switch (choice) {
+    case CompressionChoice::Deflate:
+      return "deflate";
+    case CompressionChoice::Zstd:
+      return "zstd";
+    case CompressionChoice::Auto:
+      return "auto";
+    case CompressionChoice::Off:
+      break;
+  }
+  return "off";
+}
+
+std::vector<FilterKind> ChooseCompression(Communicator& ranks, const StepToWrite& step,
+    CompressionChoice choice, const std::vector<PatchValues>& sample)
+{
+  constexpr double worthwhile = 0.9;
+  const FilterKind filter = choice == CompressionChoice::Zstd      ? FilterKind::Zstd
+                            : choice == CompressionChoice::Deflate ? FilterKind::Deflate
+                                                                   : FilterKind::None;
+  std::vector<FilterKind> chosen(step.Types.size(), filter);
+  if (choice != CompressionChoice::Auto) {
+    return chosen;
+  }
+  std::vector<double> sizes;
+  RunOnAllRanks(ranks, [&] { sizes = TryDeflate(step, sample); });
+  const std::vector<double> all = ranks.AllGather(sizes);
+  sizes.assign(sizes.size(), 0);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    sizes[i % sizes.size()] += all[i];
+  }
+  for (std::size_t v = 0; v < chosen.size(); ++v) {
+    chosen[v] = sizes[2 * v + 1] < worthwhile * sizes[2 * v] ? FilterKind::Deflate : FilterKind::None;
+  }
+  return chosen;
+}
+
+}  // namespace patchio::container
+
+// Compressed data sets: who completes which chunk, where chunks go, and who writes them.
+
+namespace patchio::container {
+
+namespace {
+
+/// What the rank that leads a file must know of a chunk.
+struct Packing
+{
+  int File;
+  std::uint32_t SkippedFilters;
+  std::uint64_t Chunk, Bytes;
+};
+
+}  // namespace
+
+/// The compressed data sets of this rank's file.
+void StepWriter::MakePacker()
+{
+  std::vector<ChunkedSet> sets;
+  for (const DataSet& set : this->PlanOfFile().DataSets) {
+    if (set.Compression != FilterKind::None) {
+      const int files = static_cast<int>(this->Record.Files.size());
+      ChunkedSet chunked;
+      chunked.Filter = set.Compression;
+      chunked.ElementBytes = SizeOf(this->Record.Types[set.Variable]);
+      chunked.Bytes = set.Values * chunked.ElementBytes;
+      chunked.ChunkBytes = chunked.ElementBytes;
+      for (const std::uint64_t along : ChunkShapeOf(this->Record.Data, files, set)) {
+        chunked.ChunkBytes *= along;
+      }
+      chunked.FirstChunk = this->Chunks;
+      this->Chunks += chunked.Chunks();
+      this->Packed[{set.Level, set.Variable}] = sets.size();
+      sets.push_back(chunked);
+    }
+  }
+  this->Packer = std::make_unique<ChunkPacker>(std::move(sets));
+}
+
+/// Chunks that have values of several ranks are completed by the one that has their first ones.
+void StepWriter::ExchangeParts()
+{
+  std::vector<std::string> texts;
+  RunOnAllRanks(this->Ranks, [&] {
+    std::vector<std::map<std::uint64_t, int>> writers(this->Packed.size());
+    for (const auto& [where, set] : this->Packed) {
+      writers[set] = this->WritersOf(where[0], where[1]);
+    }
+    texts = this->Packer->TakeOthers(
+        this->Ranks.Size(), this->Ranks.Rank(), [&](std::size_t set, std::uint64_t begin) {
+          return std::prev(writers[set].upper_bound(begin))->second;
+        });
+  });
+  texts = this->Ranks.Exchange(std::move(texts));
+  RunOnAllRanks(this->Ranks, [&] { this->Packer->AddTexts(texts, this->Threads); });
+}
+
+/// The ranks that write parts of a data set in this rank's file, by the byte where the part begins.
+std::map<std::uint64_t, int> StepWriter::WritersOf(int level, int variable) const
+{
+  const Catalog& data = this->Record.Data;
+  std::map<std::uint64_t, int> writers;
+  for (const int patch : this->Rows) {
+    if (data.Patches[patch].Level == level && data.Patches[patch].File == this->FileOfRank() &&
+        ValuesOf(data, variable, patch) > 0) {
+      writers[this->Before[variable][patch] * SizeOf(this->Record.Types[variable])] =
+          data.Patches[patch].Writer;
+    }
+  }
+  return writers;
+}
+
+/// The ranks that lead files find room for the chunks of all; then each writes its own.
+void StepWriter::PlaceChunks()
+{
+  std::vector<Packing> packings;
+  for (const auto& [number, chunk] : this->Packer->Chunks()) {
+    packings.push_back({this->FileOfRank(), chunk.SkippedFilters, number, chunk.Bytes.size()});
+  }
+  packings = GatherValues(this->Ranks, packings);
+  std::vector<std::uint64_t> offsets;
+  RunOnAllRanks(this->Ranks, [&] {
+    std::vector<ChunkSize> sizes(this->Chunks);
+    for (const Packing& packing : packings) {
+      if (packing.File == this->FileOfRank()) {
+        sizes.at(packing.Chunk) = {packing.Bytes, packing.SkippedFilters};
+      }
+    }
+    offsets = this->Leads() ? this->Part->File.Place(sizes) : offsets;
+  });
+  offsets = GatherValues(this->Ranks, offsets);  // of one file after another
+  std::uint64_t before = 0;
+  for (const DataSet& set : this->Record.DataSets) {
+    if (set.File < this->FileOfRank() && set.Compression != FilterKind::None) {
+      before += ChunksOf(this->Record.Data, static_cast<int>(this->Record.Files.size()), set);
+    }
+  }
+  RunOnAllRanks(this->Ranks, [&] {
+    this->WriteChunks({offsets.begin() + static_cast<std::ptrdiff_t>(before),
+        offsets.begin() + static_cast<std::ptrdiff_t>(before + this->Chunks)});
+  });
+}
+
+/// offsets: of all chunks of this rank's file.
+void StepWriter::WriteChunks(const std::vector<std::uint64_t>& offsets) const
+{
+  std::vector<iovec> buffers;
+  std::uint64_t begin = 0, end = 0;
+  const auto flush = [&] {
+    if (!buffers.empty()) {
+      this->File->Write(begin, buffers);
+    }
+    buffers.clear();
+  };
+  for (const auto& [number, chunk] : this->Packer->Chunks()) {
+    if (offsets[number] != end || end - begin >= RunBytes) {
+      flush();
+      begin = end = offsets[number];
+    }
+    buffers.push_back({const_cast<std::byte*>(chunk.Bytes.data()), chunk.Bytes.size()});
+    end += chunk.Bytes.size();
+  }
+  flush();
+}
+
+namespace {
+
+/// Precedes its bytes in a text.
+struct PartHead
+{
+  std::uint64_t Set, Begin, Bytes;
+};
+
+}  // namespace
+
+/// Cuts it into parts of chunks.
+void ChunkPacker::Begin(const SetPart& part)
+{
+  const ChunkedSet& set = this->Sets[part.Set];
+  for (std::uint64_t done = 0; done < part.Bytes;) {
+    const std::uint64_t at = part.Begin + done, number = at / set.ChunkBytes, begin = at % set.ChunkBytes;
+    OpenChunk& chunk = this->Open[set.FirstChunk + number];
+    chunk.Set = part.Set;
+    chunk.Used = std::min(set.ChunkBytes, set.Bytes - number * set.ChunkBytes);
+    const std::uint64_t bytes = std::min(part.Bytes - done, chunk.Used - begin);
+    chunk.Coming.push_back({begin, bytes, part.Values + done});
+    chunk.There.emplace_back(begin, bytes);
+    done += bytes;
+  }
+}
+
+void ChunkPacker::Add(const std::vector<SetPart>& parts, int threads)
+{
+  for (const SetPart& part : parts) {
+    this->Begin(part);
+  }
+  std::vector<OpenChunk*> touched;
+  for (auto& [number, chunk] : this->Open) {
+    if (!chunk.Coming.empty()) {
+      touched.push_back(&chunk);
+    }
+  }
+  tbb::enumerable_thread_specific<ChunkEncoder> encoders;
+  RunTasksOrThrow(touched.size(), threads, [&](std::size_t i) { this->Take(*touched[i], encoders.local()); });
+  for (auto chunk = this->Open.begin(); chunk != this->Open.end();) {
+    if (chunk->second.Done) {
+      this->Complete.emplace(chunk->first, std::move(chunk->second.Encoded));
+    }
+    chunk = chunk->second.Done ? this->Open.erase(chunk) : std::next(chunk);
+  }
+}
+
+/// One that lies in the values of a patch as a whole is compressed from there.
+void ChunkPacker::Take(OpenChunk& chunk, ChunkEncoder& encoder) const
+{
+  const ChunkedSet& set = this->Sets[chunk.Set];
+  const std::byte* values = chunk.Coming[0].Values;
+  if (chunk.Coming[0].Bytes < set.ChunkBytes) {
+    chunk.Values.resize(set.ChunkBytes);  // zeros behind the end of the data set
+    for (const Part& part : chunk.Coming) {
+      std::copy_n(part.Values, part.Bytes, chunk.Values.data() + part.Begin);
+    }
+    values = chunk.Values.data();
+  }
+  chunk.Coming.clear();
+  std::uint64_t there = 0;
+  for (const auto& [begin, bytes] : chunk.There) {
+    there += bytes;
+  }
+  if (there == chunk.Used) {
+    chunk.Encoded = encoder.Encode(set.Filter, set.ElementBytes, values, set.ChunkBytes);
+    chunk.Done = true;
+  }
+}
+
+std::string ChunkPacker::TextOf(std::uint64_t number, const OpenChunk& chunk) const
+{
+  const ChunkedSet& set = this->Sets[chunk.Set];
+  std::string text;
+  for (const auto& [begin, bytes] : chunk.There) {
+    const PartHead head{chunk.Set, (number - set.FirstChunk) * set.ChunkBytes + begin, bytes};
+    text.append(reinterpret_cast<const char*>(&head), sizeof head);
+    text.append(reinterpret_cast<const char*>(chunk.Values.data()) + begin, bytes);
+  }
+  return text;
+}
+
+void ChunkPacker::AddTexts(const std::vector<std::string>& texts, int threads)
+{
+  std::vector<SetPart> parts;
+  for (const std::string& text : texts) {
+    for (std::size_t at = 0; at + sizeof(PartHead) <= text.size();) {
+      PartHead head;
+      std::memcpy(&head, text.data() + at, sizeof head);
+      at += sizeof head;
+      parts.push_back(
+          {head.Set, head.Begin, head.Bytes, reinterpret_cast<const std::byte*>(text.data()) + at});
+      at += head.Bytes;
+    }
+  }
+  this->Add(parts, threads);
 }
 
 }  // namespace patchio::container

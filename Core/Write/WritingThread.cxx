@@ -1,8 +1,8 @@
 #include "Write/WritingThread.h"
 
-#include "Base/ByteText.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Text.h"
 
 #include <fmt/format.h>
 

@@ -1,16 +1,19 @@
 #include "pqIoReportWidget.h"
 
-#include "TidyPanel.h"
 #include "pqCoreUtilities.h"
-
+#include "pqPropertyWidget.h"
 #include "vtkCommand.h"
+#include "vtkPVXMLElement.h"
 #include "vtkSMProperty.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMProxy.h"
 
 #include <QAbstractTextDocumentLayout>
+#include <QBoxLayout>
+#include <QComboBox>
 #include <QEvent>
 #include <QFontDatabase>
+#include <QGridLayout>
 #include <QLabel>
 #include <QScrollArea>
 #include <QTextEdit>
@@ -20,6 +23,47 @@
 #include <cmath>
 
 namespace {
+
+/// In pixels.
+constexpr int NarrowList = 80;
+
+/// Marks widgets that have their unit.
+constexpr const char* UnitName = "PatchIOUnit";
+
+void AddUnit(pqPropertyWidget* widget)
+{
+  vtkPVXMLElement* hints = widget->property() ? widget->property()->GetHints() : nullptr;
+  vtkPVXMLElement* unit = hints ? hints->FindNestedElementByName("Unit") : nullptr;
+  if (!unit || !widget->layout() || widget->findChild<QLabel*>(UnitName)) {
+    return;
+  }
+  auto* label = new QLabel(unit->GetAttributeOrEmpty("text"), widget);
+  label->setObjectName(UnitName);
+  if (auto* grid = qobject_cast<QGridLayout*>(widget->layout())) {
+    grid->addWidget(label, 0, grid->columnCount());
+  } else {
+    widget->layout()->addWidget(label);
+  }
+}
+
+/// In the panel around this widget, lists become narrow enough for ParaView's dock, however long their
+/// entries are, and numbers get the unit that their property has in its hints, such as <Unit text="MB" />.
+void TidyPanel(QWidget* widget)
+{
+  while (widget && !widget->inherits("pqProxyWidget")) {
+    widget = widget->parentWidget();
+  }
+  if (!widget) {
+    return;
+  }
+  for (QComboBox* list : widget->findChildren<QComboBox*>()) {
+    list->setMinimumWidth(NarrowList);
+  }
+  for (pqPropertyWidget* property : widget->findChildren<pqPropertyWidget*>()) {
+    AddUnit(property);
+  }
+}
+
 /**
  * A page of fixed-width text. Lines may break anywhere, so that a long path does not widen the panel.
  */

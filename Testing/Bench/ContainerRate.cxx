@@ -2,12 +2,12 @@
 // JSON object on standard output. Under mpirun the blocks are divided over the ranks, and times are those of
 // the slowest.
 #include "Base/Error.h"
-#include "Base/PlainFile.h"
+#include "Base/File.h"
 #include "Base/Stopwatch.h"
 #include "Hdf5/Library.h"
 #include "Io/IoScheduler.h"
 #include "Plan/Blocks.h"
-#include "Plan/StorageModel.h"
+#include "Plan/ReadPlan.h"
 #include "Read/OpenedStep.h"
 #include "Read/RankRead.h"
 #include "RunUnderMpi.h"

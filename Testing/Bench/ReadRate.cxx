@@ -1,8 +1,8 @@
 // Reads a dump in one of several ways and says how long each part took: PatchIO's engine, and the ways that
 // it competes with. One JSON object on standard output. Under mpirun the patches are divided over the ranks,
 // and times are those of the slowest.
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
 #include "Base/Stopwatch.h"
 #include "Hdf5/Library.h"
 #include "Plan/Blocks.h"

@@ -6,7 +6,6 @@
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Plan/Blocks.h"
 #include "Plan/Partition.h"
-#include "Plan/PreferredRanks.h"
 #include "Plan/ReadPlan.h"
 #include "Store/StepSidecar.h"
 

@@ -3,10 +3,10 @@
 // long it took, as one JSON object on standard output; until all bytes are on the storage, and of the slowest
 // rank.
 #include "Base/Error.h"
-#include "Base/PlainFile.h"
+#include "Base/File.h"
 #include "Base/Stopwatch.h"
 #include "Hdf5/Library.h"
-#include "Io/RunTasksOrThrow.h"
+#include "Io/IoScheduler.h"
 #include "RunUnderMpi.h"
 #include "Write/Output.h"
 

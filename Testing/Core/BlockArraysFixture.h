@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Formats/SAMRAI/SamraiFormat.h"
-#include "Plan/GhostLayer.h"
+#include "Plan/Blocks.h"
 #include "RandomLevels.h"
 #include "Read/RankRead.h"
 #include "SamraiDraft.h"

@@ -1,6 +1,6 @@
 #include "Plan/BlockLayout.h"
 
-#include "Plan/GhostLayer.h"
+#include "Plan/Blocks.h"
 #include "RandomLevels.h"
 
 #include <map>

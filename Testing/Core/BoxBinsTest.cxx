@@ -1,4 +1,4 @@
-#include "Catalog/BoxBins.h"
+#include "Catalog/Box.h"
 
 #include "RandomBoxes.h"
 

@@ -4,11 +4,11 @@
 // No rank may wait for one that has given up, so what fails here is the time limit; and all ranks must say
 // that something went wrong. Faults that no rank can have by itself as root (rights do not bind it) come from
 // paths that are there for the other ranks only, and from an MPI_File_open of the test's own.
-#include "Base/Checksum.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Bytes.h"
+#include "Base/Communicator.h"
 #include "IrregularFormat.h"
 #include "MpiTest.h"
-#include "Store/CollectiveFile.h"
+#include "Store/GroupedFile.h"
 #include "Store/StepSidecar.h"
 
 #include <fmt/format.h>

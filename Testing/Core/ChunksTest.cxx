@@ -1,6 +1,6 @@
 #include "Io/Chunks.h"
 
-#include "Base/ByteOrder.h"
+#include "Base/Bytes.h"
 #include "NaivePlace.h"
 #include "TestTools.h"
 

@@ -1,4 +1,4 @@
-#include "Tuning/ClientCounters.h"
+#include "Tuning/Counters.h"
 
 #include "KernelFiles.h"
 

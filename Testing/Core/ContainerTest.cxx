@@ -1,10 +1,9 @@
 // Containers: framing of the log, records, layout; what a forged log may do.
 #include "Formats/Container/ContainerLog.h"
 
-#include "Base/Checksum.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Bytes.h"
+#include "Base/Communicator.h"
 #include "Formats/Container/ContainerFormat.h"
-#include "Formats/Container/RecordLog.h"
 #include "Formats/Container/StepLayout.h"
 #include "Hdf5/Library.h"
 #include "RandomBoxes.h"

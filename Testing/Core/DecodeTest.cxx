@@ -1,7 +1,5 @@
 #include "Io/Decode.h"
 
-#include "Io/Gaps.h"
-#include "Io/SparseMaterials.h"
 #include "NaivePlace.h"
 
 #include <gtest/gtest.h>

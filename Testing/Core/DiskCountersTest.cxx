@@ -1,7 +1,6 @@
-#include "Tuning/DiskCounters.h"
+#include "Tuning/Counters.h"
 
 #include "TestTools.h"
-#include "Tuning/KernelText.h"
 
 #include <sys/stat.h>
 

@@ -1,7 +1,7 @@
 #include "Io/FileSource.h"
 
 #include "Io/IoScheduler.h"
-#include "Io/TaskReader.h"
+#include "Io/ReadTask.h"
 #include "TestTools.h"
 
 #include <sys/resource.h>

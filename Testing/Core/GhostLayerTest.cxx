@@ -1,4 +1,4 @@
-#include "Plan/GhostLayer.h"
+#include "Plan/Blocks.h"
 
 #include "RandomLevels.h"
 

@@ -1,10 +1,9 @@
 // GrADS descriptors: what they say, what is wrong with them, and where values lie.
 #include "Catalog/CheckCatalog.h"
-#include "Formats/GRADS/GradsCalendar.h"
+#include "Formats/GRADS/GradsCatalog.h"
 #include "Formats/GRADS/GradsDescriptor.h"
 #include "Formats/GRADS/GradsFiles.h"
 #include "Formats/GRADS/GradsFormat.h"
-#include "Formats/GRADS/GradsGaussian.h"
 #include "LoadPatches.h"
 #include "NaivePlace.h"
 #include "Read/RankAgreement.h"

@@ -1,4 +1,4 @@
-#include "Plan/Grids.h"
+#include "Plan/Interest.h"
 
 #include "Base/Error.h"
 #include "TestTools.h"

@@ -1,6 +1,6 @@
 // Messages as old versions of the library wrote them, byte by byte from the format's description, as no
 // library at hand writes them.
-#include "Hdf5/DatasetMessages.h"
+#include "Hdf5/Dataset.h"
 #include "Hdf5/Virtual.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Values that only the HDF5 library can decode, which it reads in a child process.
 #include "Hdf5/LibraryFile.h"
 
-#include "Base/RunOnAllRanks.h"
+#include "Base/Communicator.h"
 #include "Hdf5/File.h"
 #include "Hdf5/Library.h"
 #include "Hdf5Draft.h"

@@ -1,5 +1,5 @@
-#include "Base/ByteOrder.h"
-#include "Base/PlainFile.h"
+#include "Base/Bytes.h"
+#include "Base/File.h"
 #include "Hdf5/Structure.h"
 #include "Hdf5Draft.h"
 #include "Io/Decode.h"

@@ -2,8 +2,8 @@
 //
 // Compute ranks have uneven parts of a box, which change; whatever the memory and the number of I/O ranks,
 // the files have the values of a formula, and no I/O rank has used more than it may.
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
 #include "Write/Output.h"
 
 #include "MpiTest.h"

@@ -1,7 +1,7 @@
 #include "Io/IoScheduler.h"
 
 #include "FakeSource.h"
-#include "Io/TaskReader.h"
+#include "Io/ReadTask.h"
 #include "TestTools.h"
 
 #include <tbb/global_control.h>

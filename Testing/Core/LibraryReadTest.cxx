@@ -1,4 +1,4 @@
-#include "Hdf5/LibraryRead.h"
+#include "Hdf5/LibraryFile.h"
 
 #include "Hdf5/Library.h"
 #include "NaivePlace.h"

@@ -5,7 +5,7 @@
 // Prints "dataset PATH chunked|plain BIG_ENDIAN BYTES VALUES OFFSET", followed by "chunk NUMBER OFFSET BYTES
 // SKIPPED" for each written chunk; "missing PATH"; or "unread PATH: WHY". "file: WHY": nothing of the file is
 // read.
-#include "Base/PlainFile.h"
+#include "Base/File.h"
 #include "Hdf5/Structure.h"
 
 #include <iostream>

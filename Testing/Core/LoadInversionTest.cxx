@@ -1,4 +1,4 @@
-#include "Tuning/LoadInversion.h"
+#include "Tuning/LoadSense.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,7 @@
 #include "Base/Memory.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/MachineName.h"
-#include "Base/RunOnAllRanks.h"
 
 #include <gmock/gmock.h>
 

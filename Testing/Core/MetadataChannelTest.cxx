@@ -1,6 +1,6 @@
 #include "Read/OpenedStep.h"
 
-#include "Base/Checksum.h"
+#include "Base/Bytes.h"
 #include "Base/Memory.h"
 #include "Catalog/Nesting.h"
 #include "Formats/SAMRAI/SamraiFormat.h"

@@ -1,7 +1,7 @@
 // Output of simulations, the parts that need no ranks: configurations, windows, declarations, the thread that
 // writes. Testing/Simulation has whole runs.
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
 #include "Write/Declaration.h"
 #include "Write/OutputConfig.h"
 #include "Write/WritingThread.h"

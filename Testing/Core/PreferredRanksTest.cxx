@@ -1,9 +1,8 @@
-#include "Plan/PreferredRanks.h"
+#include "Plan/Partition.h"
 
 #include "Catalog/Nesting.h"
 #include "Plan/Blocks.h"
 #include "Plan/Interest.h"
-#include "Plan/Partition.h"
 #include "RandomLevels.h"
 
 #include <algorithm>

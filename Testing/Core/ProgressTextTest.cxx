@@ -1,4 +1,4 @@
-#include "Tuning/ProgressText.h"
+#include "Tuning/IoReport.h"
 
 #include "TestTools.h"
 

@@ -4,9 +4,8 @@
 // all ranks decide alike, whatever each of them has to read, and that nobody waits for ever.
 #include "Tuning/ReadControl.h"
 
-#include "Base/MachineName.h"
+#include "Base/Communicator.h"
 #include "Base/Memory.h"
-#include "Base/RunOnAllRanks.h"
 #include "FakeSource.h"
 #include "MpiTest.h"
 #include "ReadForAWhile.h"

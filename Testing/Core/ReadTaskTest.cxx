@@ -1,6 +1,6 @@
 #include "Io/ReadTask.h"
 
-#include "Base/ByteOrder.h"
+#include "Base/Bytes.h"
 #include "FakeSource.h"
 #include "NaivePlace.h"
 #include "TestTools.h"

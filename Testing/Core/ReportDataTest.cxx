@@ -1,4 +1,4 @@
-#include "Tuning/ReportData.h"
+#include "Tuning/IoReport.h"
 
 #include "TestTools.h"
 

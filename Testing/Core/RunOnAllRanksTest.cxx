@@ -1,4 +1,4 @@
-#include "Base/RunOnAllRanks.h"
+#include "Base/Communicator.h"
 
 #include "TestTools.h"
 

@@ -1,5 +1,5 @@
 // Where the values of dumps lie, for any number of threads, field by field.
-#include "Base/ByteOrder.h"
+#include "Base/Bytes.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiSummary.h"
 #include "Io/Decode.h"

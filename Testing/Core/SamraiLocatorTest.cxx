@@ -1,6 +1,6 @@
 #include "Formats/SAMRAI/SamraiFormat.h"
 
-#include "Base/ByteOrder.h"
+#include "Base/Bytes.h"
 #include "Io/Decode.h"
 #include "SamraiDraft.h"
 #include "StoppedLocate.h"

@@ -2,9 +2,9 @@
 #include "Write/Sensor.h"
 
 #include "Formats/Format.h"
-#include "Formats/KWave/KwaveNames.h"
+#include "Formats/KWave/KwaveFile.h"
 #include "TestTools.h"
-#include "Write/SensorFile.h"
+#include "Write/SensorWriter.h"
 
 #include <map>
 #include <random>

@@ -2,7 +2,7 @@
 //
 // Ranks read from storages of their own that hang or take their time. That a rank which is told to stop never
 // reaches the others shows as the time limit.
-#include "Io/SharedProgress.h"
+#include "Io/Progress.h"
 
 #include "Base/Error.h"
 #include "Io/IoScheduler.h"

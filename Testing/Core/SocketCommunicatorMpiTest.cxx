@@ -3,8 +3,8 @@
 // They must tell each other what MPI would. That a rank waits for ever shows as the time limit.
 #include "Write/SocketCommunicator.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
 #include "MpiTest.h"
 
 #include <memory>

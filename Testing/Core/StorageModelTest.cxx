@@ -1,4 +1,4 @@
-#include "Plan/StorageModel.h"
+#include "Plan/ReadPlan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,8 @@
-#include "Base/ByteText.h"
 #include "Base/Bytes.h"
-#include "Base/Checksum.h"
 #include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RegularFile.h"
-#include "Base/TextScanner.h"
+#include "Base/File.h"
+#include "Base/Text.h"
 
 #include "TestTools.h"
 

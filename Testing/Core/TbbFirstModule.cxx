@@ -1,6 +1,5 @@
 // What TbbFirstTest loads; the result is what is wrong, or null.
 #include "Io/IoScheduler.h"
-#include "Io/IoThreads.h"
 
 #include <tbb/global_control.h>
 

@@ -1,4 +1,4 @@
-#include "Tuning/UnloadedRates.h"
+#include "Tuning/AutomaticThreads.h"
 
 #include "TestTools.h"
 #include "Tuning/StorageProfile.h"

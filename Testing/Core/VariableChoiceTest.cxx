@@ -1,4 +1,4 @@
-#include "Read/VariableChoice.h"
+#include "Read/ReadRequest.h"
 
 #include "SamraiDraft.h"
 

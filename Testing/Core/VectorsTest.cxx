@@ -1,4 +1,4 @@
-#include "Plan/Vectors.h"
+#include "Plan/Interest.h"
 
 #include "TestTools.h"
 

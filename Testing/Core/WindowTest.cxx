@@ -1,7 +1,6 @@
 // Values on their way into the arrays of larger blocks.
 #include "Io/Decode.h"
 
-#include "Io/Gaps.h"
 #include "RandomBoxes.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Contours of several levels against analytic surfaces and against counts of edges.
-#include "Filters/CellGradient.h"
 #include "Filters/Contour.h"
+#include "Filters/ContourOutput.h"
 
 #include "SampleLevels.h"
 

@@ -1,6 +1,6 @@
 // The quick probe on several ranks: all get the same, and no rank waits for one that gave up.
 #include "../Core/MpiTest.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Communicator.h"
 #include "Probe/QuickProbe.h"
 
 #include <atomic>

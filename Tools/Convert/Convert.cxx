@@ -1,7 +1,6 @@
-#include "Base/ByteText.h"
 #include "Base/Error.h"
-#include "Base/NamedValue.h"
 #include "Base/Stopwatch.h"
+#include "Base/Text.h"
 #include "Convert/PieceExport.h"
 #include "Convert/StepConversion.h"
 #include "Formats/Container/ContainerLog.h"

@@ -2,7 +2,7 @@
 
 #include "Io/ReadTask.h"
 #include "Read/RankRead.h"
-#include "Read/VariableChoice.h"
+#include "Read/ReadRequest.h"
 
 #include <algorithm>
 

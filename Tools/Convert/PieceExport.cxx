@@ -1,14 +1,14 @@
 #include "Convert/PieceExport.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/PlainFile.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/File.h"
 #include "Catalog/Extent.h"
 #include "Catalog/Nesting.h"
 #include "Io/IoScheduler.h"
 #include "Plan/Blocks.h"
 #include "Read/PointPlaces.h"
-#include "Read/VariableChoice.h"
+#include "Read/ReadRequest.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

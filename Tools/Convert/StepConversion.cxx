@@ -1,14 +1,234 @@
 #include "Convert/StepConversion.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Text.h"
 #include "Formats/Container/StepLayout.h"
+#include "Io/ReadTask.h"
+#include "Plan/Partition.h"
+#include "Read/PointPlaces.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <future>
 
 namespace patchio::tools {
+
+namespace {
+
+bool IsNeeded(const Catalog& catalog, int variable, const std::set<std::string>& wanted)
+{
+  const Variable& info = catalog.Variables[variable];
+  return wanted.empty() || wanted.count(info.Name) > 0 || catalog.IsGeometry(variable) ||
+         info.Role == MeshRole::Flags;
+}
+
+void CheckNames(const Catalog& catalog, const std::set<std::string>& wanted)
+{
+  for (const std::string& name : wanted) {
+    if (catalog.FindVariable(name) < 0) {
+      std::vector<std::string> names;
+      for (const Variable& variable : catalog.Variables) {
+        names.push_back(variable.Name);
+      }
+      throw Error(fmt::format(
+          "{} has no variable '{}'. It has {}.", catalog.Path, name, NameList(names, names.size())));
+    }
+  }
+}
+
+}  // namespace
+
+SelectedStep::SelectedStep(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options)
+    : From(from), Options(options)
+{
+  RunOnAllRanks(ranks, [&] {
+    this->Select(from.Data(), ranks.Size());
+    this->Locate(ranks.Rank());
+  });
+  this->AgreeOnTypes(ranks);
+  this->AgreeOnAbsent(ranks);
+}
+
+void SelectedStep::SelectPatches(const Catalog& all)
+{
+  const std::vector<bool> near = PatchesNear(all, this->Options.Region);
+  Catalog& data = this->Wanted;
+  data.Levels.clear();
+  data.LevelNames.clear();
+  data.Patches.clear();
+  data.Meshes.clear();
+  const int last = std::min(this->Options.LastLevel, static_cast<int>(all.Levels.size()) - 1);
+  for (int l = this->Options.FirstLevel; l <= last; ++l) {
+    Level level = all.Levels[l];
+    level.FirstPatch = static_cast<int>(data.Patches.size());
+    level.PatchCount = 0;
+    for (int p = all.Levels[l].FirstPatch; p < all.Levels[l].FirstPatch + all.Levels[l].PatchCount; ++p) {
+      if (near[p]) {
+        Patch& patch = data.Patches.emplace_back(all.Patches[p]);
+        patch.Level = static_cast<int>(data.Levels.size());
+        ++level.PatchCount;
+        this->PatchOf.push_back(p);
+        if (all.IsMesh()) {
+          data.Meshes.push_back(all.Meshes[p]);
+        }
+      }
+    }
+    level.Ratio = data.Levels.empty() ? Int3{1, 1, 1} : level.Ratio;
+    data.Levels.push_back(level);
+    if (!all.LevelNames.empty()) {
+      data.LevelNames.push_back(all.LevelNames[l]);
+    }
+  }
+  if (data.Patches.empty()) {
+    throw Error(
+        all.Path + ": no patch lies within the selected levels and region. Widen --levels or --region.");
+  }
+}
+
+void SelectedStep::Select(const Catalog& all, int ranks)
+{
+  CheckNames(all, this->Options.Variables);
+  Catalog& data = this->Wanted;
+  data = all;
+  data.FormatData.clear();
+  data.ChildBegin.clear();
+  data.Children.clear();
+  data.StepInFile = 0;
+  data.StepsInFile = 1;
+  data.PatchesChange = false;
+  this->SelectPatches(all);
+  data.Variables.clear();
+  data.CoordinatesVariable = -1;
+  for (int v = 0; v < static_cast<int>(all.Variables.size()); ++v) {
+    if (IsNeeded(all, v, this->Options.Variables)) {
+      data.CoordinatesVariable =
+          v == all.CoordinatesVariable ? static_cast<int>(data.Variables.size()) : data.CoordinatesVariable;
+      Variable& variable = data.Variables.emplace_back(all.Variables[v]);
+      variable.Ghosts = {0, 0, 0};
+      variable.Interleaved = variable.Components > 1;
+      variable.Material = -1;
+      this->VariableOf.push_back(v);
+    }
+  }
+  data.ResetPresence();
+  for (std::size_t v = 0; v < data.Variables.size(); ++v) {
+    for (std::size_t p = 0; p < data.Patches.size(); ++p) {
+      const bool there = all.PresenceOf(this->VariableOf[v], this->PatchOf[p]) != Presence::Absent;
+      data.SetPresence(static_cast<int>(v), static_cast<int>(p), there ? Presence::Stored : Presence::Absent);
+    }
+  }
+  const std::vector<int> homes = PreferredRanks(data, ranks);
+  for (std::size_t p = 0; p < data.Patches.size(); ++p) {
+    data.Patches[p].Writer = homes[p];
+  }
+}
+
+void SelectedStep::Locate(int rank)
+{
+  std::vector<int> patches;
+  for (const int patch : container::RowsOf(this->Wanted)) {
+    if (this->Wanted.Patches[patch].Writer == rank) {
+      this->Mine.push_back(patch);
+      patches.push_back(this->PatchOf[patch]);
+    }
+  }
+  this->Batches = std::make_unique<PatchBatches>(this->From, patches, this->VariableOf, this->Options.Threads,
+      this->Options.BatchBytes, this->Options.AsShown);
+  if (!this->Batches->Places().Problems.empty()) {
+    throw Error(this->Batches->Places().Problems[0].Message);
+  }
+}
+
+/// The type of each variable; constants are stored as what the others are.
+void SelectedStep::AgreeOnTypes(Communicator& ranks)
+{
+  const std::size_t variables = this->VariableOf.size();
+  const LocationTable& places = this->Batches->Places();
+  std::vector<int> found(variables, -1);
+  for (std::size_t i = 0; i < places.Locations.size(); ++i) {
+    const Location& location = places.Locations[i];
+    if (location.Kind != Encoding::Absent && location.Kind != Encoding::Constant) {
+      found[i % variables] = std::max(found[i % variables], static_cast<int>(TypeOf(places, location)));
+    }
+  }
+  const std::vector<int> all = ranks.AllGather(found);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    found[i % variables] = std::max(found[i % variables], all[i]);
+  }
+  for (const int type : found) {
+    this->TypesOfVariables.push_back(type < 0 ? ElementType::Float32 : static_cast<ElementType>(type));
+  }
+}
+
+/// What the files turn out not to have, though the description of the step says so.
+void SelectedStep::AgreeOnAbsent(Communicator& ranks)
+{
+  const std::size_t variables = this->VariableOf.size();
+  std::vector<int> absent;  // pairs of variable and patch
+  for (std::size_t i = 0; i < this->Batches->Places().Locations.size(); ++i) {
+    if (this->Batches->Places().Locations[i].Kind == Encoding::Absent) {
+      absent.insert(absent.end(), {static_cast<int>(i % variables), this->Mine[i / variables]});
+    }
+  }
+  absent = ranks.AllGather(absent);
+  for (std::size_t i = 0; i < absent.size(); i += 2) {
+    this->Wanted.SetPresence(absent[i], absent[i + 1], Presence::Absent);
+  }
+}
+
+bool SelectedStep::Next(LoadResult& loaded)
+{
+  const bool more = this->Batches->Next(loaded);
+  if (more && !loaded.Faults.empty()) {
+    throw Error(loaded.Faults[0].Message);
+  }
+  return more;
+}
+
+std::vector<PatchArrays> SelectedStep::ArraysOf(const LoadResult& loaded) const
+{
+  std::vector<PatchArrays> all;
+  for (std::size_t row = this->Batches->First(); row < this->Batches->End(); ++row) {
+    PatchArrays& one = all.emplace_back();
+    one.Patch = this->Mine[row];
+    for (std::size_t v = 0; v < this->TypesOfVariables.size(); ++v) {
+      const LoadedArray& array = loaded.At(row - this->Batches->First(), v);
+      if (array.Status == ArrayStatus::Read && array.Type != this->TypesOfVariables[v]) {
+        throw Error(
+            fmt::format("{}: '{}' has the type {} on patch {}, but {} on others. A container needs one type "
+                        "per variable: leave the variable out (--variables).",
+                this->Wanted.Path, PlainText(this->Wanted.Variables[v].Name), NameOf(array.Type),
+                this->PatchOf[one.Patch], NameOf(this->TypesOfVariables[v])));
+      }
+      if (array.Status == ArrayStatus::Read && this->Wanted.Variables[v].Positions) {
+        PointPlaces(this->Wanted, array, PlainText(this->Wanted.Variables[v].Name));  // are in the domain
+      }
+      one.Arrays.push_back(array.Status == ArrayStatus::Read ? &array : nullptr);
+    }
+  }
+  return all;
+}
+
+std::vector<TimeStep> StepsToWrite(
+    const Series& series, const std::string& path, const std::vector<std::int64_t>& numbers)
+{
+  std::vector<TimeStep> steps;
+  for (const TimeStep& step : series.Steps) {
+    if (numbers.empty() || std::count(numbers.begin(), numbers.end(), step.Step) > 0) {
+      steps.push_back(step);
+    }
+  }
+  for (const std::int64_t wanted : numbers) {
+    if (std::none_of(steps.begin(), steps.end(), [&](const auto& step) { return step.Step == wanted; })) {
+      throw Error(fmt::format("{} has no step {}. It has {}, numbered {} to {}.", path, wanted,
+          CountText(series.Steps.size(), "step"), series.Steps.front().Step, series.Steps.back().Step));
+    }
+  }
+  return steps;
+}
+
 namespace {
 
 using container::PatchValues;

@@ -1,17 +1,92 @@
-// One time step from any format into a container, by all ranks together and with bounded memory.
+// What is taken of a time step of any format, and its values: each rank reads those of its patches, with
+// bounded memory.
 #pragma once
 
-#include "Convert/SelectedStep.h"
+#include "Base/Communicator.h"
+#include "Convert/PatchBatches.h"
+#include "Formats/Format.h"
+#include "Plan/Interest.h"
+#include "Read/OpenedStep.h"
 #include "Write/ContainerWriter.h"
+#include "Write/StepWriter.h"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace patchio::tools {
 
+/// What of a step is taken, and how it is written.
+struct ConversionOptions
+{
+  std::set<std::string> Variables;  ///< empty: all
+  int FirstLevel = 0, LastLevel = 1 << 20;
+  RegionOfInterest Region;  ///< patches that do not meet it are left out
+  int Threads = 4;          ///< of a rank
+  bool AsShown = false;     ///< vectors and tensors of 2-D data become three-dimensional
+  container::CompressionChoice Compression = container::CompressionChoice::Off;  ///< of containers
+  std::uint64_t BatchBytes = std::uint64_t(64)
+                             << 20;  ///< of values that a rank reads at once; it holds twice as many
+};
+
+/// The arrays of one patch.
+struct PatchArrays
+{
+  int Patch = 0;
+  std::vector<const LoadedArray*> Arrays;  ///< by variable; null where the patch has none
+};
+
+class SelectedStep
+{
+public:
+  /// Collective. `from` and `options` must outlive this. Throws Error, the same on all ranks, where the step
+  /// has not what is wanted or something cannot be found in its files.
+  SelectedStep(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options);
+
+  /// Variables are without ghosts, with their components side by side, and Stored or Absent. Patch::Writer:
+  /// the rank that reads it. The table of children is empty.
+  const Catalog& Data() const { return this->Wanted; }
+  const std::vector<ElementType>& Types() const { return this->TypesOfVariables; }
+  /// The number in the whole step of a patch of Data().
+  int NumberInStep(int patch) const { return this->PatchOf[patch]; }
+
+  /// Reads the next patches of this rank, in the order in which they lie in a container; false when there are
+  /// no more. Throws Error at a fault of a file.
+  bool Next(LoadResult& loaded);
+  /// The arrays of the patches that Next() has read last. Throws Error where the type of values is not that
+  /// of the variable.
+  std::vector<PatchArrays> ArraysOf(const LoadResult& loaded) const;
+  /// Part of this rank's patches that have been read, 0 .. 1.
+  double PartRead() const
+  {
+    return static_cast<double>(this->Batches->End()) / static_cast<double>(this->Mine.size());
+  }
+
+private:
+  void SelectPatches(const Catalog& all);
+  void Select(const Catalog& all, int ranks);
+  void Locate(int rank);
+  void AgreeOnTypes(Communicator& ranks);
+  void AgreeOnAbsent(Communicator& ranks);
+
+  const OpenedStep& From;
+  const ConversionOptions& Options;
+  Catalog Wanted;
+  std::vector<int> PatchOf, VariableOf;  ///< numbers in the whole step
+  std::vector<ElementType> TypesOfVariables;
+  std::vector<int> Mine;                  ///< patches of this rank
+  std::unique_ptr<PatchBatches> Batches;  ///< of Mine
+};
+
+/// Returns the steps with these numbers; all if there are no numbers. Throws Error for numbers that the
+/// series at `path` does not have.
+std::vector<TimeStep> StepsToWrite(
+    const Series& series, const std::string& path, const std::vector<std::int64_t>& numbers);
+
+/// One time step from any format into a container, by all ranks together and with bounded memory.
 struct ConversionResult
 {
   std::uint64_t Patches = 0, Arrays = 0, Bytes = 0;  ///< of all ranks

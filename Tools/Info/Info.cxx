@@ -1,6 +1,6 @@
-#include "Base/ByteText.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Text.h"
 #include "Catalog/Bounds.h"
 #include "Info/StepFacts.h"
 #include "Read/RankAgreement.h"

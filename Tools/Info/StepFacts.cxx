@@ -1,9 +1,8 @@
 #include "Info/StepFacts.h"
 
-#include "Base/ByteText.h"
 #include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Text.h"
 #include "Read/PointPlaces.h"
 #include "Read/ReadPatchData.h"
 #include "Store/LocationIndex.h"

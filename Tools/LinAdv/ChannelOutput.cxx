@@ -1,6 +1,6 @@
 #include "LinAdv/ChannelOutput.h"
 
-#include "Base/RunOnAllRanks.h"
+#include "Base/Communicator.h"
 #include "LinAdv/Dumps.h"
 #include "LinAdv/Scheme.h"
 

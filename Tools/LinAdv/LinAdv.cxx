@@ -1,4 +1,4 @@
-#include "Base/RunOnAllRanks.h"
+#include "Base/Communicator.h"
 #include "LinAdv/ChannelOutput.h"
 #include "LinAdv/Dumps.h"
 #include "LinAdv/Hierarchy.h"

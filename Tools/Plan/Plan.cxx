@@ -1,5 +1,5 @@
-#include "Base/ByteText.h"
 #include "Base/Error.h"
+#include "Base/Text.h"
 #include "Session.h"
 #include "Subcommands.h"
 #include "Tuning/StorageProfile.h"

@@ -1,7 +1,7 @@
 #include "Probe/Circumstances.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
 #include "Base/Stopwatch.h"
 #include "Probe/Interrupt.h"
 #include "Probe/RawFile.h"

@@ -1,6 +1,6 @@
 #include "Probe/Compare.h"
 
-#include "Base/ByteText.h"
+#include "Base/Text.h"
 #include "Probe/Progress.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "Probe/Findings.h"
 
-#include "Base/ByteText.h"
+#include "Base/Text.h"
 #include "Probe/Functions.h"
 #include "Probe/Progress.h"
 #include "Probe/Statistics.h"

@@ -1,7 +1,7 @@
 #include "Probe/Influence.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
 #include "Probe/Interrupt.h"
 #include "Probe/Pattern.h"
 #include "Probe/StudyFiles.h"

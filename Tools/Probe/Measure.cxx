@@ -1,7 +1,7 @@
 #include "Probe/Measure.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
 #include "Probe/Circumstances.h"
 #include "Probe/Functions.h"
 #include "Probe/Interrupt.h"

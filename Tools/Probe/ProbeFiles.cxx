@@ -1,10 +1,10 @@
 #include "Probe/ProbeFiles.h"
 
-#include "Base/ByteText.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RegularFile.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/File.h"
 #include "Base/Stopwatch.h"
+#include "Base/Text.h"
 #include "Probe/ProbeFolder.h"
 #include "Probe/RawFile.h"
 

@@ -1,7 +1,7 @@
 #include "Probe/ProbeFolder.h"
 
 #include "Base/Error.h"
-#include "Base/MachineName.h"
+#include "Base/Memory.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 #include "Probe/Quick.h"
 
-#include "Base/ByteText.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/ReplaceFile.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/File.h"
 #include "Base/Stopwatch.h"
+#include "Base/Text.h"
 #include "Probe/Circumstances.h"
 #include "Probe/Interrupt.h"
 #include "Probe/Keep.h"

@@ -1,6 +1,6 @@
 #include "Probe/QuickProbe.h"
 
-#include "Base/ByteText.h"
+#include "Base/Text.h"
 #include "Probe/StorageMeter.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "Probe/Result.h"
 
 #include "Base/Error.h"
-#include "Base/ReplaceFile.h"
+#include "Base/File.h"
 #include "Probe/Statistics.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Reading results that anybody may have written.
 #include "Base/Error.h"
-#include "Base/RegularFile.h"
+#include "Base/File.h"
 #include "Probe/Result.h"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 #include "Probe/StorageMeter.h"
 
-#include "Base/ByteText.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/Memory.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Text.h"
 
 #include <fmt/format.h>
 

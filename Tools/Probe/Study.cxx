@@ -1,11 +1,10 @@
 #include "Probe/Study.h"
 
-#include "Base/ByteText.h"
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/Memory.h"
-#include "Base/RunOnAllRanks.h"
 #include "Base/Stopwatch.h"
+#include "Base/Text.h"
 #include "Probe/Circumstances.h"
 #include "Probe/Influence.h"
 #include "Probe/Interrupt.h"

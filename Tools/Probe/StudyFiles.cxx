@@ -1,8 +1,8 @@
 #include "Probe/StudyFiles.h"
 
-#include "Base/ByteText.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Text.h"
 #include "Probe/Interrupt.h"
 #include "Probe/Pattern.h"
 #include "Probe/ProbeFolder.h"

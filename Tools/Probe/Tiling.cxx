@@ -1,7 +1,7 @@
 #include "Probe/Tiling.h"
 
 #include "Base/Error.h"
-#include "Base/RegularFile.h"
+#include "Base/File.h"
 #include "Probe/Pattern.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-#include "Base/ByteText.h"
 #include "Base/Error.h"
+#include "Base/Text.h"
 #include "Formats/Format.h"
 #include "Plan/ThreadBudget.h"
 #include "PythonScript.h"

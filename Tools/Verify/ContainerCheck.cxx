@@ -1,9 +1,9 @@
 #include "Verify/ContainerCheck.h"
 
-#include "Base/ByteText.h"
-#include "Base/Checksum.h"
+#include "Base/Bytes.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Text.h"
 #include "Catalog/CheckCatalog.h"
 #include "Convert/PatchBatches.h"
 #include "Formats/Container/ContainerFormat.h"

@@ -2,9 +2,8 @@
 // the size of the files.
 #include "Base/Error.h"
 #include "Catalog/CheckCatalog.h"
-#include "Catalog/ValueRange.h"
+#include "Catalog/Extent.h"
 #include "Formats/AMReX/AmrexFab.h"
-#include "Formats/AMReX/AmrexFabLocations.h"
 #include "Formats/AMReX/AmrexFormat.h"
 #include "Formats/AMReX/AmrexHeader.h"
 #include "Formats/AMReX/AmrexText.h"

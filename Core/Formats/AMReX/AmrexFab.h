@@ -1,12 +1,15 @@
 // One FAB in a data file: what stands before its numbers.
 #pragma once
 
+#include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
 #include "Formats/AMReX/AmrexText.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace patchio::amrex {
 
@@ -42,5 +45,32 @@ std::size_t FabHeaderBytes(std::size_t prefixBytes, const TypedBox& box, int dim
 
 /// "((0,0,0) (7,7,7) (0,0,0))"
 std::string BoxText(const TypedBox& box, int dimension);
+
+/// Where the FAB of one patch is.
+struct FabLocation
+{
+  std::uint64_t Offset = 0;  ///< of its header or, without headers, of its numbers
+  std::uint64_t Next = 0;    ///< where the FAB behind it in the file begins; 0: it is the last
+};
+
+/// How the FABs of a level are stored.
+struct FabStyle
+{
+  RealKind Kind;  ///< without headers only
+  bool Headers = true;
+  bool Nodes = false;  ///< at nodes, not in cells
+};
+
+struct FabLocations
+{
+  std::vector<std::string> Files;  ///< by Patch::File, from the plotfile's folder
+  std::vector<FabStyle> Levels;
+  std::vector<FabLocation> Fabs;  ///< by patch
+};
+
+std::vector<std::byte> Pack(const FabLocations& locations);
+
+/// Throws Error when they are none of this catalog.
+FabLocations FabLocationsOf(const Catalog& catalog);
 
 }  // namespace patchio::amrex

@@ -1,11 +1,10 @@
 // <patch, variable> to locations in data files. The header of most FABs is not read: where the room up to the
 // next FAB is exactly what header and numbers must take, the header is as expected. One header of each file
 // is read, and those of FABs with more or less room; all of them where values are to be verified.
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RegularFile.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/File.h"
 #include "Formats/AMReX/AmrexFab.h"
-#include "Formats/AMReX/AmrexFabLocations.h"
 #include "Formats/AMReX/AmrexFormat.h"
 #include "Formats/LocateTask.h"
 

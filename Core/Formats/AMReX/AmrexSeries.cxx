@@ -1,9 +1,9 @@
 // From the name of a plotfile to the time steps: it and all beside it whose names differ in the digits at the
 // end only.
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/NameList.h"
-#include "Base/PlainFile.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/File.h"
+#include "Base/Text.h"
 #include "Formats/AMReX/AmrexFormat.h"
 #include "Formats/AMReX/AmrexHeader.h"
 #include "Formats/AMReX/AmrexText.h"

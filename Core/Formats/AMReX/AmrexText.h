@@ -1,8 +1,8 @@
 // Text files of a plotfile, line by line: strict, and bounded by the size of the file.
 #pragma once
 
-#include "Base/PlainFile.h"
-#include "Base/TextScanner.h"
+#include "Base/File.h"
+#include "Base/Text.h"
 #include "Catalog/Box.h"
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 #include "Formats/Container/ContainerFormat.h"
 
-#include "Base/ByteText.h"
 #include "Base/Bytes.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Text.h"
 #include "Formats/Container/ContainerLog.h"
 #include "Formats/Container/StepLayout.h"
 #include "Formats/Hdf5Files.h"

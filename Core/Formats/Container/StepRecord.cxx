@@ -1,9 +1,9 @@
 #include "Formats/Container/StepRecord.h"
 
 #include "Base/Bytes.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/NamedValue.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Text.h"
 #include "Catalog/CheckCatalog.h"
 
 #include <fmt/format.h>

@@ -1,11 +1,20 @@
-// The catalog of a step, as its descriptor implies it, and what patches and variables of it stand for.
+// The catalog of a GrADS data set, with latitudes of Gaussian grids.
 #pragma once
 
 #include "Catalog/Catalog.h"
 #include "Formats/Format.h"
 #include "Formats/GRADS/GradsDescriptor.h"
 
+#include <string>
+#include <vector>
+
 namespace patchio::grads {
+
+/// Latitudes of a grid that GrADS knows by a name in lower case, such as gaust62; 0 for another name.
+int LatitudesOf(const std::string& grid);
+
+/// Latitudes of a Gaussian grid in degrees, from south to north; count: 1 .. 10000.
+std::vector<double> GaussianLatitudes(int count);
 
 /// Variables of the catalog: those of the first member of the ensemble, then those of the second, ...
 struct VariablePlace

@@ -1,8 +1,8 @@
 // Where the values of patches lie.
-#include "Base/ByteOrder.h"
+#include "Base/Bytes.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/PlainFile.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/File.h"
 #include "Formats/GRADS/GradsCatalog.h"
 #include "Formats/GRADS/GradsFiles.h"
 #include "Formats/GRADS/GradsFormat.h"

@@ -1,9 +1,9 @@
 // From a descriptor to time steps.
-#include "Base/ByteOrder.h"
-#include "Base/ByteText.h"
+#include "Base/Bytes.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/PlainFile.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/File.h"
+#include "Base/Text.h"
 #include "Formats/GRADS/GradsCatalog.h"
 #include "Formats/GRADS/GradsDescriptor.h"
 #include "Formats/GRADS/GradsFiles.h"

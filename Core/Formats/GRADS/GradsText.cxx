@@ -1,9 +1,9 @@
 #include "Formats/GRADS/GradsText.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/PlainFile.h"
-#include "Base/RunOnAllRanks.h"
-#include "Base/TextScanner.h"
+#include "Base/File.h"
+#include "Base/Text.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // The lines of a descriptor, as words.
 #pragma once
 
-#include "Base/TextScanner.h"
+#include "Base/Text.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "Formats/CutBox.h"
 #include "Formats/KWave/KwaveDescription.h"
-#include "Formats/KWave/KwaveNames.h"
+#include "Formats/KWave/KwaveFile.h"
 
 namespace patchio::kwave {
 namespace {

@@ -1,9 +1,8 @@
 #include "Formats/KWave/KwaveDescription.h"
 
 #include "Base/Error.h"
-#include "Base/TextScanner.h"
+#include "Base/Text.h"
 #include "Formats/KWave/KwaveFile.h"
-#include "Formats/KWave/KwaveNames.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,12 +1,12 @@
-// From the catalog to the bytes in the processor_cluster files, which threads look into. The answer is the
-// same for any number of threads.
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
 #include "Formats/LocateTask.h"
+#include "Formats/SAMRAI/SamraiDatabase.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiNames.h"
+#include "Hdf5/File.h"
 #include "Hdf5/Structure.h"
 
 #include <fmt/format.h>
@@ -24,9 +24,13 @@
 #include <utility>
 #include <vector>
 
+// From the catalog to the bytes in the processor_cluster files, which threads look into. The answer is the
+// same for any number of threads.
+
 namespace fs = std::filesystem;
 
 namespace patchio::samrai {
+
 namespace {
 
 /// State of a file that several threads look into.
@@ -624,6 +628,31 @@ LocationTable SamraiFormat::Locate(
     const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options) const
 {
   return Locator(catalog, requests, options).Run();
+}
+
+}  // namespace patchio::samrai
+
+// Least and greatest values on patches, as a summary has them.
+
+namespace patchio::samrai {
+
+/// For ordinary scalars only. SAMRAI takes the ranges before it rounds doubles to floats, so they are
+/// widened.
+std::vector<ValueRange> SamraiFormat::RangesOf(const Catalog& catalog, int variable) const
+{
+  const Variable& wanted = catalog.Variables[variable];
+  const hdf5::File file(catalog.Path);
+  const std::string dataset = "/extents/" + wanted.StoredName + "-Extents";
+  if (wanted.Components != 1 || wanted.Material >= 0 || !file.Has(dataset)) {
+    return {};
+  }
+  std::vector<MinMax> records(catalog.Patches.size());
+  file.Records(dataset, records.size(), MembersOfMinMax(Members::All), sizeof(MinMax), records.data());
+  std::vector<ValueRange> ranges;
+  for (const MinMax& record : records) {
+    ranges.push_back(record.Defined ? RangeOfFloats(record.Min, record.Max) : ValueRange::None());
+  }
+  return ranges;
 }
 
 }  // namespace patchio::samrai

@@ -1,9 +1,8 @@
 // From dumps.visit, or one summary, to time steps.
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/NameList.h"
-#include "Base/RegularFile.h"
-#include "Base/RunOnAllRanks.h"
-#include "Base/TextScanner.h"
+#include "Base/File.h"
+#include "Base/Text.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiNames.h"
 #include "Formats/SAMRAI/SamraiSummary.h"

@@ -1,13 +1,12 @@
 #include "Formats/SAMRAI/SamraiWriter.h"
 
-#include "Base/ByteText.h"
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
+#include "Base/Text.h"
 #include "Catalog/Nesting.h"
 #include "Formats/SAMRAI/SamraiClusterWriter.h"
 #include "Formats/SAMRAI/SamraiDatabase.h"
 #include "Formats/SAMRAI/SamraiNames.h"
-#include "Formats/SAMRAI/SamraiRecords.h"
 
 #include <fmt/format.h>
 

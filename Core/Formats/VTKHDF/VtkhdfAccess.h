@@ -1,14 +1,34 @@
-// Looking into a VTKHDF file, with messages for what is missing or makes no sense.
+// Types of VTKHDF files, and the names of groups.
 #pragma once
 
 #include "Catalog/Box.h"
 #include "Hdf5/File.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace patchio::vtkhdf {
+
+constexpr const char* Root = "VTKHDF";
+
+enum class FileType : std::uint8_t
+{
+  None,  ///< no VTKHDF file, or of a type that is not read
+  Image,
+  Amr,
+  Unstructured,
+  Polygons
+};
+
+/// The type that a VTKHDF file says it has, whether that is read or not; empty for other files. Does not
+/// throw.
+std::string NameOfType(const std::string& path);
+FileType TypeNamed(const std::string& name);
+
+/// The group of a level: "VTKHDF/Level0" and so on of AMR, else "VTKHDF".
+std::string GroupOfLevel(FileType type, int level);
 
 /// All methods throw Error when what they look for is not there or makes no sense.
 class Access
@@ -52,5 +72,28 @@ private:
 
 /// a + b for places in files; throws Error where that is beyond any file.
 std::uint64_t AddPlaces(const Access& file, std::uint64_t a, std::uint64_t b);
+
+/// The steps of a file. A file without the group has one step, at which everything begins at 0.
+class StepsGroup
+{
+public:
+  /// Keeps a reference. Throws Error when the group is damaged.
+  explicit StepsGroup(const Access& file);
+
+  bool IsThere() const { return this->There; }
+  std::size_t Count() const { return this->Steps; }
+  const std::vector<double>& Times() const { return this->Values; }
+
+  /// Steps x columns numbers of a list of the group. Throws Error when it is not there or short.
+  std::vector<std::int64_t> List(const std::string& name, std::uint64_t columns = 1) const;
+  /// The same, or nothing where it is not there.
+  std::optional<std::vector<std::int64_t>> MaybeList(const std::string& name) const;
+
+private:
+  const Access& File;
+  bool There = false;
+  std::size_t Steps = 1;
+  std::vector<double> Values;
+};
 
 }  // namespace patchio::vtkhdf

@@ -1,11 +1,10 @@
 #include "Formats/VTKHDF/VtkhdfFile.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/RunOnAllRanks.h"
 #include "Catalog/Box.h"
 #include "Formats/Hdf5Files.h"
 #include "Formats/VTKHDF/VtkhdfAccess.h"
-#include "Formats/VTKHDF/VtkhdfSteps.h"
 #include "Hdf5/Dataset.h"
 
 #include <fmt/format.h>

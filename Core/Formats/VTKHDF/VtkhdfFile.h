@@ -3,7 +3,7 @@
 
 #include "Catalog/Box.h"
 #include "Catalog/Catalog.h"
-#include "Formats/VTKHDF/VtkhdfTypes.h"
+#include "Formats/VTKHDF/VtkhdfAccess.h"
 
 #include <cstdint>
 #include <optional>

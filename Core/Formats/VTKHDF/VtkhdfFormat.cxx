@@ -1,7 +1,7 @@
 #include "Formats/VTKHDF/VtkhdfFormat.h"
 
 #include "Base/Error.h"
-#include "Formats/VTKHDF/VtkhdfTypes.h"
+#include "Formats/VTKHDF/VtkhdfAccess.h"
 #include "Hdf5/File.h"
 
 #include <filesystem>

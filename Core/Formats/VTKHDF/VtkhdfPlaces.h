@@ -3,7 +3,7 @@
 
 #include "Base/Bytes.h"
 #include "Catalog/Catalog.h"
-#include "Formats/VTKHDF/VtkhdfTypes.h"
+#include "Formats/VTKHDF/VtkhdfAccess.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 #include "CountedMemory.h"
 #include "MadeUpStep.h"
 
-#include "Plan/PreferredRanks.h"
+#include "Plan/Partition.h"
 #include "Plan/ReadPlan.h"
 #include "Read/StepPlan.h"
 

@@ -4,7 +4,7 @@
 #include "MadeUpStep.h"
 #include "SimulatedReads.h"
 
-#include "Base/RunOnAllRanks.h"
+#include "Base/Communicator.h"
 #include "TestTools.h"
 
 #include <fmt/format.h>

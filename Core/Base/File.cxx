@@ -1,0 +1,231 @@
+#include "Base/File.h"
+
+#include "Base/Communicator.h"
+#include "Base/Error.h"
+#include "Base/Memory.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <numeric>
+
+namespace fs = std::filesystem;
+
+namespace patchio {
+
+namespace {
+
+int OpenFor(PlainFile::Purpose purpose, const std::string& path, unsigned mode)
+{
+  if (purpose == PlainFile::Purpose::Read) {
+    return OpenRegularFile(path);
+  }
+  const int create = purpose == PlainFile::Purpose::Create  ? O_CREAT | O_EXCL
+                     : purpose == PlainFile::Purpose::Share ? O_CREAT
+                                                            : 0;
+  // Where others may write, they may put a link in the place of a file.
+  return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | create, mode);
+}
+
+}  // namespace
+
+PlainFile::PlainFile(const std::string& path, Purpose purpose, unsigned mode)
+    : PathName(path), Number(OpenFor(purpose, path, mode))
+{
+  if (this->Number < 0) {
+    this->Fail(purpose == Purpose::Read ? "a readable file" : "a file that can be written");
+  }
+}
+
+PlainFile::~PlainFile()
+{
+  ::close(this->Number);
+}
+
+void PlainFile::Fail(const std::string& expected) const
+{
+  throw SystemError(this->PathName, expected, errno);
+}
+
+std::uint64_t PlainFile::Size() const
+{
+  struct stat status = {};
+  if (::fstat(this->Number, &status) != 0) {
+    this->Fail("a readable file");
+  }
+  return S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+std::size_t PlainFile::ReadSome(std::uint64_t offset, void* into, std::size_t bytes) const
+{
+  auto* target = static_cast<std::byte*>(into);
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t got = ::pread(this->Number, target + done, bytes - done, static_cast<off_t>(offset + done));
+    if (got == 0) {
+      break;
+    }
+    if (got < 0 && errno != EINTR) {
+      this->Fail(fmt::format("{} bytes at {}", bytes, offset));
+    }
+    done += got > 0 ? static_cast<std::size_t>(got) : 0;
+  }
+  return done;
+}
+
+void PlainFile::Read(std::uint64_t offset, void* into, std::size_t bytes) const
+{
+  if (this->ReadSome(offset, into, bytes) < bytes) {
+    throw FileError(this->PathName, fmt::format("{} bytes at {}", bytes, offset), "the end of the file");
+  }
+}
+
+void PlainFile::Write(std::uint64_t offset, const void* data, std::size_t bytes) const
+{
+  std::vector<iovec> buffers{{const_cast<void*>(data), bytes}};
+  this->Write(offset, buffers);
+}
+
+void PlainFile::Write(std::uint64_t offset, std::vector<iovec>& buffers) const
+{
+  constexpr std::size_t most = 1024;  // buffers of one call: IOV_MAX of Linux
+  for (auto next = buffers.begin(); next != buffers.end();) {
+    const auto count = static_cast<int>(std::min<std::size_t>(most, buffers.end() - next));
+    const ssize_t put = ::pwritev(this->Number, &*next, count, static_cast<off_t>(offset));
+    if (put < 0 && errno != EINTR) {
+      const std::size_t left = std::accumulate(next, buffers.end(), std::size_t(0),
+          [](std::size_t sum, const iovec& buffer) { return sum + buffer.iov_len; });
+      this->Fail(fmt::format("space for {} bytes at {}", left, offset));
+    }
+    std::size_t left = put > 0 ? static_cast<std::size_t>(put) : 0;
+    offset += left;
+    for (; next != buffers.end() && left >= next->iov_len; ++next) {
+      left -= next->iov_len;
+    }
+    if (left > 0) {
+      next->iov_base = static_cast<std::byte*>(next->iov_base) + left;
+      next->iov_len -= left;
+    }
+  }
+}
+
+void PlainFile::SetSize(std::uint64_t bytes) const
+{
+  if (::ftruncate(this->Number, static_cast<off_t>(bytes)) != 0) {
+    this->Fail(fmt::format("a file that can have {} bytes", bytes));
+  }
+}
+
+void PlainFile::Reserve(std::uint64_t bytes) const
+{
+  const int fault = bytes > 0 ? ::posix_fallocate(this->Number, 0, static_cast<off_t>(bytes)) : 0;
+  if (fault != 0) {
+    errno = fault;
+    this->Fail(fmt::format("space for {} bytes", bytes));
+  }
+}
+
+bool PlainFile::IsInPlace() const
+{
+  struct stat mine = {}, there = {};
+  return ::fstat(this->Number, &mine) == 0 && ::stat(this->PathName.c_str(), &there) == 0 &&
+         mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+}
+
+void PlainFile::Flush() const
+{
+  struct stat status = {};
+  if (::fsync(this->Number) != 0 || ::fstat(this->Number, &status) != 0) {
+    this->Fail("a file that can be written");
+  }
+  if (status.st_nlink == 0 && !this->IsInPlace()) {
+    throw FileError(this->PathName, "the file that is being written", "that it was removed",
+        "Do not remove or replace a file before the run that writes it has ended");
+  }
+}
+
+void RemoveStrays(
+    const std::string& folder, const std::string& prefix, const std::string& suffix, double seconds)
+{
+  std::error_code fault;
+  fs::directory_iterator entry(folder.empty() ? "." : folder, fault);
+  for (; !fault && entry != fs::directory_iterator(); entry.increment(fault)) {
+    const std::string name = entry->path().filename().string();
+    const bool ours = name.size() >= prefix.size() + suffix.size() && name.rfind(prefix, 0) == 0 &&
+                      name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
+    struct stat status = {};
+    if (ours && ::stat(entry->path().c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+        std::difftime(std::time(nullptr), status.st_mtime) > seconds) {
+      std::error_code ignored;
+      fs::remove(entry->path(), ignored);
+    }
+  }
+}
+
+std::string TidyPath(const std::string& path)
+{
+  std::size_t end = path.size();
+  while (end > 1 && (path[end - 1] == '/' || (path[end - 1] == '.' && path[end - 2] == '/'))) {
+    --end;
+  }
+  const std::string tidy = path.substr(0, end);
+  const std::filesystem::path last = std::filesystem::path(tidy).filename();
+  std::error_code fault;
+  const std::filesystem::path real =
+      last == "." || last == ".." ? std::filesystem::canonical(tidy, fault) : std::filesystem::path(tidy);
+  return fault ? tidy : real.string();
+}
+
+int OpenRegularFile(const std::string& path)
+{
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat state = {};
+  if (descriptor >= 0 && ::fstat(descriptor, &state) != 0) {
+    const int fault = errno;
+    ::close(descriptor);
+    throw SystemError(path, "a readable file", fault);
+  }
+  if (descriptor >= 0 && !S_ISREG(state.st_mode)) {
+    ::close(descriptor);
+    throw FileError(
+        path, "a file", S_ISDIR(state.st_mode) ? "a folder" : "a pipe or a device", "Check the path");
+  }
+  return descriptor;
+}
+
+void CheckRegularFile(const std::string& path)
+{
+  const int descriptor = OpenRegularFile(path);
+  if (descriptor < 0) {
+    const int fault = errno;
+    throw SystemError(path, "a readable file", fault);
+  }
+  ::close(descriptor);
+}
+
+void ReplaceFile(const std::string& path, const std::string& text)
+{
+  const std::string temporary = TemporaryName(path);
+  std::string fault = CatchError([&] {
+    const PlainFile file(temporary, PlainFile::Purpose::Create);
+    file.Write(0, text.data(), text.size());
+    file.Flush();
+    if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+      throw SystemError(path, "a file that can be replaced", errno);
+    }
+  });
+  if (!fault.empty()) {
+    std::remove(temporary.c_str());
+    const std::size_t at = fault.find(temporary);
+    throw Error(at == std::string::npos ? fault : fault.replace(at, temporary.size(), path));
+  }
+}
+
+}  // namespace patchio

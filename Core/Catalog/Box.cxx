@@ -1,0 +1,175 @@
+#include "Catalog/Box.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace patchio {
+
+BoxBins::BoxBins(std::vector<Box> boxes) : Boxes(std::move(boxes))
+{
+  if (this->Boxes.empty()) {
+    this->All = {{0, 0, 0}, {0, 0, 0}};
+    this->Begin.assign(2, 0);
+    return;
+  }
+  this->ChooseSize();
+  // A few huge boxes among many tiny ones would lie in nearly all of the bins. This ends at one bin at the
+  // latest.
+  const std::size_t most = 32 * this->Boxes.size() + 1024;
+  while (this->BinCount() > most || this->CountMembers() > most) {
+    this->SetSize({2 * this->Size[0], 2 * this->Size[1], 2 * this->Size[2]});
+  }
+  this->Fill();
+}
+
+/// A bin has the mean size of a box, so that a box falls into a few bins and a bin holds a few boxes.
+void BoxBins::ChooseSize()
+{
+  this->All = this->Boxes[0];
+  Double3 mean{0, 0, 0};
+  const auto boxes = static_cast<double>(this->Boxes.size());
+  for (const Box& box : this->Boxes) {
+    for (int axis = 0; axis < 3; ++axis) {
+      this->All.Lower[axis] = std::min(this->All.Lower[axis], box.Lower[axis]);
+      this->All.Upper[axis] = std::max(this->All.Upper[axis], box.Upper[axis]);
+      mean[axis] += static_cast<double>(box.Width(axis));
+    }
+  }
+  // Divided once: boxes of one size then have bins of just that size, and mostly lie in one.
+  for (double& width : mean) {
+    width /= boxes;
+  }
+  // Boxes far apart would make more bins than boxes; coarser bins keep their number in proportion.
+  double total = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    total *= static_cast<double>(this->All.Width(axis)) / mean[axis];
+  }
+  const double coarsen = std::max(1.0, std::cbrt(total / (4.0 * boxes + 64)));
+  std::array<std::int64_t, 3> size;
+  for (int axis = 0; axis < 3; ++axis) {
+    const double wanted = std::min(mean[axis] * coarsen, static_cast<double>(this->All.Width(axis)));
+    size[axis] = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(wanted)));
+  }
+  this->SetSize(size);
+}
+
+void BoxBins::SetSize(const std::array<std::int64_t, 3>& size)
+{
+  this->Size = size;
+  for (int axis = 0; axis < 3; ++axis) {
+    this->Count[axis] = static_cast<int>((this->All.Width(axis) + size[axis] - 1) / size[axis]);
+  }
+}
+
+std::size_t BoxBins::CountMembers() const
+{
+  std::size_t count = 0;
+  for (const Box& box : this->Boxes) {
+    count += static_cast<std::size_t>(this->Range(box).Cells());
+  }
+  return count;
+}
+
+/// The bins that a box touches.
+Box BoxBins::Range(const Box& cells) const
+{
+  Box range;
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::int64_t lowest = this->All.Lower[axis];
+    // Far away, bins have numbers that an int cannot hold.
+    const auto bin = [&](int index) {
+      return static_cast<int>(std::min<std::int64_t>((index - lowest) / this->Size[axis], this->Count[axis]));
+    };
+    range.Lower[axis] = cells.Lower[axis] <= lowest ? 0 : bin(cells.Lower[axis]);
+    range.Upper[axis] =
+        cells.Upper[axis] < lowest ? -1 : std::min(bin(cells.Upper[axis]), this->Count[axis] - 1);
+  }
+  return range;
+}
+
+template <typename Visit>
+void BoxBins::ForEachBin(const Box& cells, Visit visit) const
+{
+  const Box range = this->Range(cells);
+  for (int k = range.Lower[2]; k <= range.Upper[2]; ++k) {
+    for (int j = range.Lower[1]; j <= range.Upper[1]; ++j) {
+      for (int i = range.Lower[0]; i <= range.Upper[0]; ++i) {
+        visit(this->Number(i, j, k));
+      }
+    }
+  }
+}
+
+/// Counting sort of (bin, box) pairs.
+void BoxBins::Fill()
+{
+  this->Begin.assign(this->BinCount() + 1, 0);
+  for (const Box& box : this->Boxes) {
+    this->ForEachBin(box, [&](std::size_t bin) { ++this->Begin[bin + 1]; });
+  }
+  std::partial_sum(this->Begin.begin(), this->Begin.end(), this->Begin.begin());
+  this->Members.resize(this->Begin.back());
+  std::vector<std::size_t> next(this->Begin.begin(), this->Begin.end() - 1);
+  for (std::size_t b = 0; b < this->Boxes.size(); ++b) {
+    this->ForEachBin(
+        this->Boxes[b], [&](std::size_t bin) { this->Members[next[bin]++] = static_cast<int>(b); });
+  }
+}
+
+std::vector<int> BoxBins::Meeting(const Box& cells) const
+{
+  std::vector<int> found;
+  this->ForEachMeeting(cells, [&](int index) {
+    found.push_back(index);
+    return true;
+  });
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+std::optional<std::map<int, std::vector<Box>>> BoxBins::WithoutThoseBefore() const
+{
+  std::map<int, std::vector<Box>> rests;
+  const auto count = static_cast<std::int64_t>(this->Boxes.size());
+  // A box meets some dozens of others in its bins, and is cut into a few; hostile ones could meet all of
+  // them.
+  std::int64_t comparisons = 1000 * count + 1000000;
+  std::int64_t pieces = 8 * count + 100000;
+  std::vector<Box> open, left;
+  for (int b = 0; b < count; ++b) {
+    open.assign(1, this->Boxes[b]);
+    bool met = false;
+    this->ForEachBin(this->Boxes[b], [&](std::size_t bin) {
+      for (std::size_t m = this->Begin[bin]; m < this->Begin[bin + 1] && this->Members[m] < b; ++m) {
+        const Box& other = this->Boxes[this->Members[m]];
+        --comparisons;
+        if (open.empty() || comparisons < 0) {
+          return;
+        }
+        if (Intersect(this->Boxes[b], other).Empty()) {
+          continue;
+        }
+        met = true;
+        comparisons -= static_cast<std::int64_t>(open.size());
+        left.clear();
+        for (const Box& piece : open) {
+          Subtract(piece, Intersect(piece, other), left);
+        }
+        open.swap(left);
+      }
+    });
+    pieces -= met ? static_cast<std::int64_t>(open.size()) : 0;
+    if (comparisons < 0 || pieces < 0) {
+      return std::nullopt;
+    }
+    if (met) {
+      rests.emplace_hint(rests.end(), b, open);
+    }
+  }
+  return rests;
+}
+
+}  // namespace patchio

@@ -1,0 +1,129 @@
+#include "Io/Progress.h"
+
+#include "Base/Communicator.h"
+#include "Base/Error.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace patchio {
+
+namespace {
+
+// What a rank tells the others; whole numbers, see Communicator::BeginSum().
+enum Term : std::size_t
+{
+  ReadingTerm,  // 1 while this rank still reads
+  StopTerm,     // 1 when it was told to stop
+  BytesTerm,
+  BytesToReadTerm,
+  FractionTerm,
+  Terms
+};
+
+/// The fraction is sent as a whole number of millionths.
+constexpr double Unit = 1e6;
+/// Seconds between sums; what is read before the first needs none but the last.
+constexpr double Interval = 0.02;
+
+}  // namespace
+
+SharedProgress::SharedProgress(Communicator& ranks) : Ranks(ranks.Aside()), NextSum(Interval) {}
+
+bool SharedProgress::Step(const ReadProgress& mine, bool stop)
+{
+  this->Mine = mine;
+  this->Stop = this->Stop || stop;
+  if (this->Summing || this->Stop || this->Watch.Seconds() >= this->NextSum) {
+    this->Exchange(true);
+  }
+  if (this->Ranks.Size() == 1) {
+    this->All = mine;
+  }
+  this->All.Seconds = mine.Seconds;
+  return !this->AnyStops;
+}
+
+bool SharedProgress::Ended(bool stop)
+{
+  this->Stop = this->Stop || stop;
+  if (!this->Stop) {
+    this->Mine.Fraction = 1;
+    this->Mine.Bytes = this->Mine.BytesToRead;
+  }
+  this->All.Seconds = this->Watch.Seconds();
+  this->Exchange(false);
+  return this->Over;
+}
+
+void SharedProgress::Exchange(bool reading)
+{
+  if (!this->Over && !this->Summing) {
+    std::vector<double> terms(Terms, 0);
+    terms[ReadingTerm] = reading ? 1 : 0;
+    terms[StopTerm] = this->Stop ? 1 : 0;
+    terms[BytesTerm] = static_cast<double>(this->Mine.Bytes);
+    terms[BytesToReadTerm] = static_cast<double>(this->Mine.BytesToRead);
+    terms[FractionTerm] = std::round(this->Mine.Fraction * Unit);
+    this->Ranks.BeginSum(terms);
+    this->Summing = true;
+    this->NextSum = this->Watch.Seconds() + Interval;
+  }
+  std::vector<double> sum;
+  if (this->Summing && this->Ranks.EndSum(sum)) {
+    this->Summing = false;
+    this->AnyStops = sum[StopTerm] > 0;
+    this->Over = this->AnyStops || sum[ReadingTerm] == 0;
+    this->All.Bytes = static_cast<std::uint64_t>(sum[BytesTerm]);
+    this->All.BytesToRead = static_cast<std::uint64_t>(sum[BytesToReadTerm]);
+    this->All.Fraction = sum[FractionTerm] / Unit / this->Ranks.Size();
+  }
+}
+
+/// Ranks of a short read end nearly together. A long wait must not keep a core busy: others need it to read.
+void SharedProgress::Pause(double waited)
+{
+  constexpr double aMoment = 0.001;
+  if (waited < aMoment) {
+    std::this_thread::yield();
+  } else {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+bool RunUnlessStopped(Communicator& ranks, const ProgressCallback& progress,
+    const std::function<void(const ProgressCallback&)>& work)
+{
+  if (!progress) {
+    RunOnAllRanks(ranks, [&] { work({}); });
+    return true;
+  }
+  SharedProgress together(ranks);
+  Pace pace(TellInterval);
+  const auto stops = [&] { return pace.Due() && !progress(together.OfAll().Fraction); };
+  const std::string fault = CatchError([&] {
+    ReadProgress mine;
+    work([&](double fraction) {
+      // Work of several rounds may begin anew.
+      mine.Fraction = std::max(mine.Fraction, fraction);
+      return together.Step(mine, stops());
+    });
+  });
+  together.Finish(stops);
+  if (together.Stopped()) {
+    return false;
+  }
+  RunOnAllRanks(ranks, [&] {
+    if (!fault.empty()) {
+      throw Error(fault);
+    }
+  });
+  return true;
+}
+
+}  // namespace patchio

@@ -1,0 +1,421 @@
+#include "Store/StepSidecar.h"
+
+#include "Base/Bytes.h"
+#include "Base/Communicator.h"
+#include "Catalog/CheckCatalog.h"
+#include "Store/GroupedFile.h"
+#include "Store/SidecarPath.h"
+#include "Store/StepParts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+#include <optional>
+
+namespace patchio {
+
+namespace {
+
+/// Runs `work`, which must not communicate, and throws the fault of the first rank that had one on all of
+/// them. Faults that are no GroupedFileError count as `others`.
+void Agree(Communicator& comm, FileFault others, const std::function<void()>& work)
+{
+  std::string mine;
+  const auto note = [&mine](FileFault fault, const char* what) {
+    mine = std::string(1, static_cast<char>('0' + static_cast<int>(fault))) + what;
+  };
+  try {
+    work();
+  } catch (const GroupedFileError& error) {
+    note(error.Kind, error.what());
+  } catch (const std::bad_alloc&) {
+    note(FileFault::Unreadable, "It is too large for the free memory.");
+  } catch (const std::exception& error) {
+    note(others, error.what());
+  }
+  if (AllOf(comm, mine.empty())) {
+    return;
+  }
+  for (const std::string& fault : comm.AllGather(mine)) {
+    if (!fault.empty()) {
+      throw GroupedFileError(static_cast<FileFault>(fault[0] - '0'), fault.substr(1));
+    }
+  }
+}
+
+void CheckFits(const StepHead& head, const std::string& path, const SidecarPath& where)
+{
+  const auto state = StateOf(path);
+  const bool mine = where.Beside ? head.Path.empty() : head.Path == AbsolutePath(path);
+  if (!mine || !state || state->Print != head.Described) {
+    throw GroupedFileError(
+        FileFault::Stale, fmt::format("{}: outdated, because {} has changed.", where.Path, path));
+  }
+}
+
+/// The parts that rank 0 reads by itself and tells the other ranks.
+struct MasterParts
+{
+  std::unique_ptr<PlainFile> File;
+  GroupedHead Table;
+  std::vector<std::byte> Head, Description;
+};
+
+MasterParts ReadMasterParts(const std::string& path, const SidecarPath& where)
+{
+  MasterParts parts;
+  parts.File = OpenGrouped(where.Path);
+  parts.Table = GroupedHead::Read(*parts.File);
+  parts.Head = parts.Table.ReadPart(*parts.File, 0);
+  const StepHead head = DecodeHead(parts.Head);
+  CheckFits(head, path, where);
+  if (head.FormatName != FormatOf(path).Name()) {
+    throw GroupedFileError(FileFault::Stale, fmt::format("{}: belongs to another format.", where.Path));
+  }
+  parts.Description = parts.Table.ReadPart(*parts.File, 1);
+  return parts;
+}
+
+/// All ranks get the table and the description. Throws Error, the same on all ranks.
+void Tell(Communicator& comm, MasterParts& parts)
+{
+  if (comm.Size() == 1) {
+    return;
+  }
+  const std::vector<std::byte> message = BytesOfRankZero(comm, [&parts] {
+    ByteWriter out;
+    out.Put(parts.Table.Parts());
+    out.Put(parts.Description);
+    return out.Take();
+  });
+  RunOnAllRanks(comm, [&] {
+    ByteReader in(message);
+    std::vector<PartEntry> entries;
+    in.Get(entries);
+    in.Get(parts.Description);
+    parts.Table = GroupedHead(entries);
+  });
+}
+
+/// Each rank looks at its part of the files.
+void CheckFiles(Communicator& comm, const StepDescription& description, const SidecarPath& where, int threads)
+{
+  const auto [begin, end] = PartOfRank(description.Files.size(), comm.Rank(), comm.Size());
+  const std::vector<std::string> mine(description.Files.begin() + begin, description.Files.begin() + end);
+  const auto states = StatesOf(mine, threads);
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    if (!states[i] || states[i]->Print != description.Prints[begin + i]) {
+      throw GroupedFileError(
+          FileFault::Stale, fmt::format("{}: outdated, because {} has changed.", where.Path, mine[i]));
+    }
+  }
+}
+
+void CheckShards(const GroupedHead& table, const StagedMemory& memory, const SidecarPath& where)
+{
+  for (std::size_t s = memory.Sharer(); s < table.ShardCount(); s += memory.Sharers()) {
+    const PartEntry& entry = table.ShardEntry(s);
+    if (Checksum(memory.Data() + (entry.Offset - table.ShardBegin()), entry.Length) != entry.Checksum) {
+      throw GroupedFileError(FileFault::Corrupted,
+          fmt::format("{}: part {} is damaged.", where.Path, GroupedHead::HeadParts + s));
+    }
+  }
+}
+
+/// The index over the shards in `memory`, all checked.
+LocationIndex MakeIndex(
+    const StepDescription& description, const GroupedHead& table, const std::shared_ptr<StagedMemory>& memory)
+{
+  std::vector<ShardView> shards;
+  for (std::size_t s = 0; s < table.ShardCount(); ++s) {
+    const PartEntry& entry = table.ShardEntry(s);
+    shards.push_back({memory->Data() + (entry.Offset - table.ShardBegin()), entry.Length});
+  }
+  LocationIndex index(description.Data, description.Files, shards, memory);
+  std::vector<std::uint64_t> sizes;
+  for (const Fingerprint& print : description.Prints) {
+    sizes.push_back(print.Size);
+  }
+  index.Check(description.Data, sizes);
+  return index;
+}
+
+/// Throws GroupedFileError, the same on all ranks.
+StepSidecar LoadFrom(
+    Communicator& comm, const std::string& path, const SidecarPath& where, const ChannelSettings& settings)
+{
+  MasterParts parts;
+  Agree(comm, FileFault::Corrupted, [&] {
+    if (comm.Rank() == 0) {
+      parts = ReadMasterParts(path, where);
+    }
+  });
+  Tell(comm, parts);
+  StepSidecar sidecar;
+  StepDescription description;
+  Agree(comm, FileFault::Corrupted, [&] { description = DecodeDescription(parts.Description, path); });
+  Agree(comm, FileFault::Corrupted, [&] { CheckFiles(comm, description, where, settings.Threads); });
+  parts.Description = {};
+
+  const GroupedHead& table = parts.Table;
+  std::shared_ptr<StagedMemory> memory;
+  try {
+    memory = std::make_shared<StagedMemory>(comm, table.ShardBytes(), settings.Stage);
+    memory->Load(comm, parts.File.get(), where.Path, table.ShardBegin());
+  } catch (const Error& error) {
+    throw GroupedFileError(FileFault::Unreadable, error.what());  // all ranks have got it
+  }
+  Agree(comm, FileFault::Corrupted, [&] { CheckShards(table, *memory, where); });
+  Agree(comm, FileFault::Corrupted, [&] { sidecar.Index.Index = MakeIndex(description, table, memory); });
+  sidecar.Data = std::move(description.Data);
+  sidecar.Index.Prints = std::move(description.Prints);
+  sidecar.Index.Memory = memory;
+  sidecar.Path = where.Path;
+  sidecar.Bytes = table.FileBytes();
+  return sidecar;
+}
+
+/// A damaged one may just have been replaced by another user, while it was read.
+constexpr int MostAttempts = 10;
+
+/// True when rank 0 sees another file than `before`.
+bool Replaced(Communicator& comm, const SidecarPath& where, const std::optional<FileState>& before)
+{
+  const auto now = StateOf(where.Path);
+  const bool same = before.has_value() == now.has_value() && (!now || now->Print == before->Print);
+  return !AllOf(comm, same || comm.Rank() != 0);
+}
+
+/// What is wrong with a sidecar, with its name.
+std::string MessageFor(const SidecarPath& where, const Error& error)
+{
+  const std::string text = error.what();
+  return text.find(where.Path) == std::string::npos ? where.Path + ": " + text : text;
+}
+
+}  // namespace
+
+std::string SidecarSearch::Warning() const
+{
+  std::string text;
+  for (const SidecarState& state : this->Passed) {
+    // One that can neither be read nor replaced would cause a warning each time, although another serves.
+    const bool replaced = state.Fault == FileFault::Unreadable && this->Found;
+    if (IsNews(state.Fault) && !replaced) {
+      text += (text.empty() ? "" : "\n") + fmt::format("Ignoring an index file. {}", state.Message);
+    }
+  }
+  return text;
+}
+
+SidecarSearch FindStepSidecar(Communicator& comm, const std::string& path, const ChannelSettings& settings)
+{
+  SidecarSearch search;
+  for (const SidecarPath& where : SharedSidecarPathsFor(comm, path)) {
+    SidecarState state{where, FileFault::Absent, ""};
+    for (int attempt = 0; attempt < MostAttempts; ++attempt) {
+      const auto before = StateOf(where.Path);
+      try {
+        search.Found = LoadFrom(comm, path, where, settings);
+        return search;
+      } catch (const GroupedFileError& error) {
+        state.Fault = error.Kind;
+        state.Message = MessageFor(where, error);
+      } catch (const Error& error) {
+        state.Fault = FileFault::Unreadable;  // all ranks have got it
+        state.Message = MessageFor(where, error);
+      }
+      if (state.Fault != FileFault::Corrupted || !Replaced(comm, where, before)) {
+        break;
+      }
+    }
+    search.Passed.push_back(state);
+  }
+  return search;
+}
+
+std::optional<TimeStep> HeadFromSidecar(const std::string& path)
+{
+  for (const SidecarPath& where : SidecarPathsFor(path)) {
+    try {
+      const std::unique_ptr<PlainFile> file = OpenGrouped(where.Path);
+      const StepHead head = DecodeHead(GroupedHead::Read(*file).ReadPart(*file, 0));
+      CheckFits(head, path, where);
+      return TimeStep{path, head.Time, head.Step};
+    } catch (const std::exception&) {
+      // Opening the step will say what is wrong with the sidecar; here the format answers instead.
+    }
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+/// Why an index may not be saved.
+struct Obstacle
+{
+  std::string Text;
+  double SecondsToWait = -1;
+};
+
+/// Whether files changed too shortly before they were looked at.
+std::optional<Obstacle> TooYoung(
+    const BuiltIndex& built, const DescribingState& describing, double settleSeconds)
+{
+  std::int64_t youngest = describing.Before->Changed;
+  for (const std::int64_t changed : built.Changed) {
+    youngest = std::max(youngest, changed);
+  }
+  const auto settle = static_cast<std::int64_t>(settleSeconds * 1e9);
+  if (youngest < describing.Now - settle) {
+    return std::nullopt;
+  }
+  Obstacle obstacle{fmt::format("a file of the step changed less than {} s ago", settleSeconds), -1};
+  const std::int64_t now = NowInNanoseconds();
+  if (youngest <= now) {
+    obstacle.SecondsToWait = static_cast<double>(youngest + settle - now) * 1e-9 + 0.05;
+    obstacle.SecondsToWait = std::max(obstacle.SecondsToWait, 0.0);
+  } else {
+    obstacle.Text = "the modification time of a file of the step is in the future";
+  }
+  return obstacle;
+}
+
+/// Why the index may not be saved; an empty text when it may. For rank 0.
+Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const DescribingState& describing,
+    const ChannelSettings& settings)
+{
+  if (built.Missing > 0) {
+    return {built.MissingText(), -1};
+  }
+  const auto now = StateOf(catalog.Path);
+  if (!built.VanishedFile.empty() || !describing.Before || !now || now->Print != describing.Before->Print) {
+    return {"files of the step changed while they were read", -1};
+  }
+  if (const auto young = TooYoung(built, describing, settings.SettleSeconds)) {
+    return *young;
+  }
+  std::vector<std::uint64_t> sizes;
+  for (const Fingerprint& print : built.Index.Prints) {
+    sizes.push_back(print.Size);
+  }
+  // What FindStepSidecar() would refuse need not be written.
+  return {CatchError([&] {
+            CheckCatalog(catalog);
+            built.Index.Index.Check(catalog, sizes);
+          }),
+      -1};
+}
+
+/// Parts of the master, but for the first, which depends on where the sidecar is.
+struct Contents
+{
+  StepHead First;
+  std::vector<std::byte> Second;
+  std::vector<PartEntry> Shards;  ///< on all ranks
+};
+
+/// Fills everything but the shards. For rank 0.
+void FillContents(Contents& contents, const Format& format, const Catalog& catalog, const BuiltIndex& built,
+    const DescribingState& describing)
+{
+  contents.First.FormatName = format.Name();
+  contents.First.Described = describing.Before->Print;
+  contents.First.Step = catalog.Step;
+  contents.First.Time = catalog.Time;
+  contents.Second = Encode(Describe(catalog, built.Index.Index.Files(), built.Index.Prints));
+}
+
+/// Writes one file. Throws Error, the same on all ranks.
+void SaveAt(Communicator& comm, const SidecarPath& where, const Catalog& catalog, Contents& contents,
+    const BuiltIndex& built)
+{
+  std::vector<std::vector<std::byte>> parts;
+  std::vector<PartEntry> entries;
+  std::string temporary;
+  RunOnAllRanks(comm, [&] {
+    if (comm.Rank() == 0) {
+      contents.First.Path = where.Beside ? "" : AbsolutePath(catalog.Path);
+      parts = {Encode(contents.First), contents.Second};
+      for (const auto& part : parts) {
+        entries.push_back({part.size(), 0, Checksum(part.data(), part.size())});
+      }
+      temporary = PrepareToReplace(where);
+    }
+  });
+  entries = GatherValues(comm, entries);
+  entries.insert(entries.end(), contents.Shards.begin(), contents.Shards.end());
+  temporary = comm.AllGather(temporary)[0];
+  try {
+    WriteGrouped(comm, temporary, GroupedHead(entries), parts,
+        built.Index.Memory->Data() + built.Offsets[comm.Rank()]);
+  } catch (const Error& error) {
+    if (comm.Rank() == 0) {
+      std::remove(temporary.c_str());
+    }
+    throw Error(NameSidecar(error.what(), temporary, where));
+  } catch (...) {
+    if (comm.Rank() == 0) {
+      std::remove(temporary.c_str());
+    }
+    throw;
+  }
+  RunOnAllRanks(comm, [&] {
+    if (comm.Rank() == 0) {
+      Replace(temporary, where);
+    }
+  });
+}
+
+}  // namespace
+
+SaveOutcome SaveStepSidecar(Communicator& comm, const Format& format, const Catalog& catalog,
+    BuiltIndex& built, const DescribingState& describing, const ChannelSettings& settings)
+{
+  SaveOutcome outcome;
+  Contents contents;
+  Obstacle obstacle;
+  if (comm.Rank() == 0) {
+    const std::string fault = CatchError([&] {
+      obstacle = FindObstacle(catalog, built, describing, settings);
+      if (obstacle.Text.empty()) {
+        FillContents(contents, format, catalog, built, describing);
+      }
+    });
+    if (!fault.empty()) {
+      obstacle = {fault, -1};
+    }
+  }
+  outcome.WhyNot = comm.AllGather(obstacle.Text)[0];
+  outcome.SecondsToWait = comm.AllGather(std::vector<double>{obstacle.SecondsToWait})[0];
+  if (!outcome.WhyNot.empty()) {
+    return outcome;
+  }
+  const std::uint64_t length = built.Lengths[comm.Rank()];
+  const std::byte* shard = built.Index.Memory->Data() + built.Offsets[comm.Rank()];
+  contents.Shards = GatherValues<PartEntry>(comm, {{length, 0, Checksum(shard, length)}});
+  std::vector<SidecarPath> paths;
+  try {
+    paths = SharedSidecarPathsFor(comm, catalog.Path);
+  } catch (const Error& error) {
+    outcome.WhyNot = error.what();  // all ranks have got it
+  }
+  for (const SidecarPath& where : paths) {
+    if (where.OldName) {
+      continue;
+    }
+    try {
+      SaveAt(comm, where, catalog, contents, built);
+      outcome.WhyNot.clear();
+      outcome.Path = where.Path;
+      return outcome;
+    } catch (const Error& error) {
+      outcome.WhyNot += (outcome.WhyNot.empty() ? "" : " ") + std::string(error.what());
+    }
+  }
+  return outcome;
+}
+
+}  // namespace patchio

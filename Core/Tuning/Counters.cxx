@@ -1,0 +1,434 @@
+#include "Tuning/Counters.h"
+
+#include "Base/Error.h"
+#include "Base/File.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <vector>
+
+namespace patchio {
+
+std::optional<std::string> ReadKernelText(const std::string& path, std::size_t most)
+{
+  int descriptor = -1;
+  try {
+    descriptor = OpenRegularFile(path);
+  } catch (const Error&) {
+    return {};  // not a file
+  }
+  if (descriptor < 0) {
+    return {};
+  }
+  // Such files say that they are empty, so they are read until they end.
+  std::string text;
+  ssize_t got = 0;
+  do {
+    char piece[1 << 14];
+    got = ::read(descriptor, piece, std::min(sizeof(piece), most - text.size()));
+    if (got > 0) {
+      text.append(piece, got);
+    }
+  } while ((got > 0 && text.size() < most) || (got < 0 && errno == EINTR));
+  ::close(descriptor);
+  return got < 0 ? std::nullopt : std::optional(std::move(text));
+}
+
+std::string_view TakeLine(std::string_view& text)
+{
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+std::vector<std::string_view> WordsOf(std::string_view line, std::size_t most)
+{
+  constexpr std::string_view blanks = " \t\r";
+  std::vector<std::string_view> words;
+  while (words.size() < most) {
+    const std::size_t begin = line.find_first_not_of(blanks);
+    if (begin == std::string_view::npos) {
+      break;
+    }
+    line.remove_prefix(begin);
+    const std::size_t end = std::min(line.find_first_of(blanks), line.size());
+    words.push_back(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+  return words;
+}
+
+std::optional<std::uint64_t> WholeNumber(std::string_view word)
+{
+  std::uint64_t number = 0;
+  const char* const end = word.data() + word.size();
+  const auto [stop, fault] = std::from_chars(word.data(), end, number);
+  return fault == std::errc() && stop == end && !word.empty() ? std::optional(number) : std::nullopt;
+}
+
+std::optional<std::uint64_t> Passed(std::uint64_t before, std::uint64_t after)
+{
+  constexpr std::uint64_t width = std::uint64_t(1) << 32;
+  if (after >= before) {
+    return after - before;
+  }
+  // A step of more than half its width is not believed.
+  if (before < width && before - after > width / 2) {
+    return after + width - before;
+  }
+  const std::uint64_t wrapped = after - before;  // 64 bits wide
+  return wrapped < (std::uint64_t(1) << 62) ? std::optional(wrapped) : std::nullopt;
+}
+
+std::string RootFolder(const std::string& root)
+{
+  return root + (root.empty() || root.back() != '/' ? "/" : "");
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string_view>;
+
+constexpr std::size_t MostMountText = std::size_t(1) << 24;   ///< thousands of mounts
+constexpr std::size_t MostTargetText = std::size_t(1) << 16;  ///< of one storage target
+constexpr int MostTargets = 4096;
+
+/// Mount tables write blanks and the like as \040.
+std::string Unescaped(std::string_view text)
+{
+  const auto digit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '7'; };
+  std::string plain;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '\\' && digit(at + 1) && digit(at + 2) && digit(at + 3)) {
+      plain += static_cast<char>((text[at + 1] - '0') * 64 + (text[at + 2] - '0') * 8 + (text[at + 3] - '0'));
+      at += 3;
+    } else {
+      plain += text[at];
+    }
+  }
+  return plain;
+}
+
+/// The whole numbers from word `first` on, as far as they go.
+std::vector<std::uint64_t> NumbersFrom(const Words& words, std::size_t first)
+{
+  std::vector<std::uint64_t> numbers;
+  for (std::size_t index = first; index < words.size(); ++index) {
+    const auto number = WholeNumber(words[index]);
+    if (!number) {
+      break;
+    }
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+/// "device SOURCE mounted on POINT with fstype nfs4 statvers=1.1".
+bool BeginsMount(const Words& words)
+{
+  return words.size() >= 8 && words[0] == "device" && words[2] == "mounted";
+}
+
+bool IsNfsMount(const Words& words, const std::string& point)
+{
+  return words[7].substr(0, 3) == "nfs" && Unescaped(words[4]) == point;
+}
+
+/// "name  25 samples [unit] least greatest sum [squares]".
+struct Tally
+{
+  std::uint64_t Count = 0;
+  std::uint64_t Sum = 0;
+};
+
+std::optional<Tally> TallyIn(const Words& words)
+{
+  const auto count = words.size() >= 7 && words[2] == "samples" ? WholeNumber(words[1]) : std::nullopt;
+  const auto sum = count ? WholeNumber(words[6]) : std::nullopt;
+  return sum ? std::optional(Tally{*count, *sum}) : std::nullopt;
+}
+
+/// Adds what the file says under `name`; false when it says nothing.
+bool AddTally(const std::string& text, const std::string& name, Tally& total)
+{
+  for (std::string_view rest = text; !rest.empty();) {
+    const Words words = WordsOf(TakeLine(rest), 8);
+    if (!words.empty() && words[0] == name) {
+      const auto tally = TallyIn(words);
+      total.Count += tally ? tally->Count : 0;
+      total.Sum += tally ? tally->Sum : 0;
+      return tally.has_value();
+    }
+  }
+  return false;
+}
+
+/// The texts "stats" of all folders in `folder` whose names begin like that.
+std::vector<std::string> StatsIn(const std::string& folder, const std::string& beginning)
+{
+  std::vector<std::string> texts;
+  int seen = 0;
+  std::error_code fault;
+  for (fs::directory_iterator entry(folder, fault), end; !fault && entry != end && seen < MostTargets;
+       entry.increment(fault), ++seen) {
+    if (entry->path().filename().string().rfind(beginning, 0) == 0) {
+      if (auto text = ReadKernelText((entry->path() / "stats").string(), MostTargetText)) {
+        texts.push_back(std::move(*text));
+      }
+    }
+  }
+  return texts;
+}
+
+/// "scratch" of "10.0.0.1@tcp:10.0.0.2@tcp:/scratch/sub".
+std::string LustreName(const std::string& source)
+{
+  const std::size_t begin = source.rfind(":/");
+  if (begin == std::string::npos) {
+    return {};
+  }
+  return source.substr(begin + 2, source.find('/', begin + 2) - begin - 2);
+}
+
+}  // namespace
+
+std::optional<ClientCounters> ReadNfsCounters(const std::string& mountPoint, const std::string& root)
+{
+  const auto text = ReadKernelText(RootFolder(root) + "proc/self/mountstats", MostMountText);
+  bool here = false, bytesKnown = false, readsKnown = false;
+  ClientCounters counters;
+  for (std::string_view rest = text ? *text : std::string_view(); !rest.empty();) {
+    const Words words = WordsOf(TakeLine(rest), 16);
+    if (words.empty()) {
+      continue;
+    }
+    if (BeginsMount(words)) {
+      // What is mounted later hides what is below.
+      here = IsNfsMount(words, mountPoint);
+      bytesKnown = bytesKnown && !here;
+      readsKnown = readsKnown && !here;
+    } else if (here && words[0] == "bytes:") {
+      // Read by processes, written, read directly, written directly, read from the server, ...
+      const auto numbers = NumbersFrom(words, 1);
+      bytesKnown = numbers.size() >= 5;
+      if (bytesKnown) {
+        counters.Wanted = numbers[0] + numbers[2];
+        counters.Delivered = numbers[4];
+      }
+    } else if (here && words[0] == "READ:") {
+      // Requests, sent how often, timeouts, bytes sent, received, milliseconds queued, on the way, in all.
+      const auto numbers = NumbersFrom(words, 1);
+      readsKnown = numbers.size() >= 8;
+      if (readsKnown) {
+        counters.Requests = numbers[0];
+        counters.Seconds = numbers[6] * 1e-3;
+      }
+    }
+  }
+  return bytesKnown && readsKnown ? std::optional(counters) : std::nullopt;
+}
+
+std::optional<ClientCounters> ReadLustreCounters(const std::string& source, const std::string& root)
+{
+  const std::string name = LustreName(source);
+  if (name.empty()) {
+    return {};
+  }
+  for (const char* const place : {"proc/fs/lustre/", "sys/kernel/debug/lustre/"}) {
+    const std::string folder = RootFolder(root) + place;
+    Tally wanted, delivered, reads;
+    bool known = false;
+    for (const std::string& text : StatsIn(folder + "osc", name + "-OST")) {
+      known = AddTally(text, "read_bytes", delivered) || known;
+      AddTally(text, "ost_read", reads);
+    }
+    for (const std::string& text : StatsIn(folder + "llite", name + "-")) {
+      AddTally(text, "read_bytes", wanted);
+    }
+    if (known) {
+      return ClientCounters{wanted.Sum, delivered.Sum, reads.Count, reads.Sum * 1e-6};
+    }
+  }
+  return {};
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t MostText = std::size_t(1) << 22;  ///< thousands of disks
+constexpr std::size_t MostStacked = 16;
+
+/// "8:1".
+std::optional<DeviceNumber> NumberIn(const std::string& path)
+{
+  const auto text = ReadKernelText(path, 64);
+  if (!text) {
+    return {};
+  }
+  const auto words = WordsOf(std::string_view(*text).substr(0, text->find('\n')), 2);
+  const std::size_t colon = words.size() == 1 ? words[0].find(':') : std::string_view::npos;
+  if (colon == std::string_view::npos) {
+    return {};
+  }
+  const auto major = WholeNumber(words[0].substr(0, colon));
+  const auto minor = WholeNumber(words[0].substr(colon + 1));
+  if (!major || !minor || *major > 0xffffffffu || *minor > 0xffffffffu) {
+    return {};
+  }
+  return DeviceNumber{static_cast<unsigned>(*major), static_cast<unsigned>(*minor)};
+}
+
+std::string TextOf(const DeviceNumber& device)
+{
+  return std::to_string(device.Major) + ":" + std::to_string(device.Minor);
+}
+
+/// Calls `use(words)` for the lines of /proc/diskstats until it returns true.
+template <typename Use>
+void ForEachDisk(const std::string& root, Use use)
+{
+  const auto text = ReadKernelText(RootFolder(root) + "proc/diskstats", MostText);
+  for (std::string_view rest = text ? *text : std::string_view(); !rest.empty();) {
+    const auto words = WordsOf(TakeLine(rest), 24);
+    if (words.size() >= 3 && use(words)) {
+      return;
+    }
+  }
+}
+
+bool IsDevice(const std::vector<std::string_view>& words, const DeviceNumber& device)
+{
+  return WholeNumber(words[0]) == device.Major && WholeNumber(words[1]) == device.Minor;
+}
+
+std::optional<DeviceNumber> DeviceNamed(const std::string& source, const std::string& root)
+{
+  if (source.rfind("/dev/", 0) != 0) {
+    return {};
+  }
+  // /dev/mapper/... and /dev/disk/by-... are links to the name that the kernel uses.
+  std::error_code fault;
+  const fs::path real = fs::canonical(RootFolder(root) + source.substr(1), fault);
+  const std::string name = (fault ? fs::path(source) : real).filename().string();
+  std::optional<DeviceNumber> found;
+  ForEachDisk(root, [&](const std::vector<std::string_view>& words) {
+    if (words[2] != name) {
+      return false;
+    }
+    const auto major = WholeNumber(words[0]), minor = WholeNumber(words[1]);
+    if (major && minor) {
+      found = DeviceNumber{static_cast<unsigned>(*major), static_cast<unsigned>(*minor)};
+    }
+    return true;
+  });
+  return found;
+}
+
+/// The devices that one is made of; for a partition its disk.
+std::vector<DeviceNumber> Below(const DeviceNumber& device, const std::string& root)
+{
+  std::vector<DeviceNumber> below;
+  std::error_code fault;
+  const fs::path folder = fs::canonical(RootFolder(root) + "sys/dev/block/" + TextOf(device), fault);
+  if (fault) {
+    return below;
+  }
+  if (fs::exists(folder / "partition", fault)) {
+    const auto disk = NumberIn((folder.parent_path() / "dev").string());
+    return disk ? std::vector<DeviceNumber>{*disk} : below;
+  }
+  for (fs::directory_iterator slave(folder / "slaves", fault), end; !fault && slave != end;
+       slave.increment(fault)) {
+    const auto number = NumberIn((slave->path() / "dev").string());
+    if (!number || below.size() >= MostStacked) {
+      return {};
+    }
+    below.push_back(*number);
+  }
+  return below;
+}
+
+std::optional<std::uint64_t> LargestRequest(const DeviceNumber& disk, const std::string& root)
+{
+  const auto text =
+      ReadKernelText(RootFolder(root) + "sys/dev/block/" + TextOf(disk) + "/queue/max_sectors_kb", 64);
+  const auto kibibytes =
+      text ? WholeNumber(std::string_view(*text).substr(0, text->find('\n'))) : std::nullopt;
+  return kibibytes && *kibibytes >= 4 && *kibibytes < (1 << 22) ? std::optional(*kibibytes * 1024)
+                                                                : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Disk> FindDisk(
+    const DeviceNumber& device, const std::string& source, const std::string& type, const std::string& root)
+{
+  // What a FUSE file system calls its source is its own affair.
+  const bool named = device.Major == 0 && type.rfind("fuse", 0) != 0;
+  const auto first = device.Major != 0 ? std::optional(device)
+                     : named           ? DeviceNamed(source, root)
+                                       : std::nullopt;
+  if (!first) {
+    return {};
+  }
+  Disk disk;
+  disk.Number = *first;
+  disk.Several = named;
+  for (std::size_t depth = 0; depth < MostStacked; ++depth) {
+    const std::vector<DeviceNumber> below = Below(disk.Number, root);
+    disk.Several = disk.Several || below.size() > 1;
+    if (below.size() != 1) {
+      break;
+    }
+    disk.Number = below[0];
+  }
+  disk.LargestRequest = LargestRequest(disk.Number, root).value_or(disk.LargestRequest);
+  return disk;
+}
+
+std::optional<DiskCounters> ReadDiskCounters(const DeviceNumber& device, const std::string& root)
+{
+  std::optional<DiskCounters> counters;
+  ForEachDisk(root, [&](const std::vector<std::string_view>& words) {
+    if (!IsDevice(words, device)) {
+      return false;
+    }
+    // reads, merged, sectors, milliseconds; the same of writes; in flight now, busy, weighted; later kernels
+    // add discards and flushes.
+    std::vector<std::uint64_t> numbers;
+    for (std::size_t column = 3; column < words.size(); ++column) {
+      const auto number = WholeNumber(words[column]);
+      if (!number) {
+        return true;
+      }
+      numbers.push_back(*number);
+    }
+    if (numbers.size() >= 11) {
+      counters = DiskCounters{std::string(words[2].substr(0, 64)), numbers[0], numbers[2], numbers[3],
+          numbers[4], numbers[6], numbers[7]};
+    }
+    return true;
+  });
+  return counters;
+}
+
+std::optional<std::uint64_t> FetchedBytes(const std::string& root)
+{
+  const auto text = ReadKernelText(RootFolder(root) + "proc/self/io", 4096);
+  for (std::string_view rest = text ? *text : std::string_view(); !rest.empty();) {
+    const auto words = WordsOf(TakeLine(rest), 2);
+    if (words.size() == 2 && words[0] == "read_bytes:") {
+      return WholeNumber(words[1]);
+    }
+  }
+  return {};
+}
+
+}  // namespace patchio
