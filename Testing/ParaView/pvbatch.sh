@@ -21,6 +21,12 @@ export PYTHONDONTWRITEBYTECODE=1
 # A Python of the user's own (pyenv, conda) must not leak into the one that ParaView embeds.
 unset PYTHONHOME PYTHONPATH
 
+# See ParseXmlAtOnce.c; with_display.sh loads it.
+preload="${PATCHIO_PLUGIN%/lib/paraview-*}/Testing/ParaView/libpatchio_parse_xml_at_once.so"
+if [ -e "$preload" ]; then
+  export PATCHIO_PRELOAD="${PATCHIO_PRELOAD:-$preload}"
+fi
+
 mode=()
 if [ "${PATCHIO_PVBATCH_MODE:-symmetric}" = symmetric ] && [ "$np" -gt 1 ]; then
   mode=(--symmetric)

@@ -24,8 +24,8 @@ if ! [ -s "$number" ]; then
 fi
 DISPLAY=":$(cat "$number")"
 export DISPLAY
-# PATCHIO_PRELOAD: the library of a sanitizer, for programs that were built without one and load PatchIO.
+# PATCHIO_PRELOAD: a library for the programs of ParaView, such as a sanitizer for those that were built without one.
 if [ -n "${PATCHIO_PRELOAD:-}" ]; then
-  export LD_PRELOAD=$PATCHIO_PRELOAD
+  export LD_PRELOAD="$PATCHIO_PRELOAD${LD_PRELOAD:+:$LD_PRELOAD}"
 fi
 "$@"
