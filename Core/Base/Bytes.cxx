@@ -13,7 +13,7 @@ std::string JoinTexts(const std::vector<std::string>& texts)
 std::vector<std::string> SplitTexts(const std::string& joined)
 {
   std::vector<std::string> texts;
-  if (!joined.empty()) {  // of a rank that has said nothing
+  if (!joined.empty()) {  // a rank without texts sends an empty string
     ByteReader(reinterpret_cast<const std::byte*>(joined.data()), joined.size()).Get(texts);
   }
   return texts;
@@ -21,7 +21,7 @@ std::vector<std::string> SplitTexts(const std::string& joined)
 
 }  // namespace patchio
 
-// Compiled in, so that nothing is needed where PatchIO runs.
+// XXH3 is compiled in from its header, so that PatchIO needs no shared library of it at run time.
 #define XXH_INLINE_ALL
 #include <libdeflate.h>
 #include <xxhash.h>
@@ -32,7 +32,8 @@ namespace patchio {
 
 namespace {
 
-/// The product of two polynomials modulo that of CRC-32, lowest power in the highest bit.
+/// Returns the product of two polynomials over GF(2) modulo the polynomial of CRC-32. The lowest power is in
+/// the highest bit.
 std::uint32_t MultiplyModulo(std::uint32_t a, std::uint32_t b)
 {
   constexpr std::uint32_t polynomial = 0xedb88320;
@@ -44,7 +45,7 @@ std::uint32_t MultiplyModulo(std::uint32_t a, std::uint32_t b)
   return product;
 }
 
-/// x to the power of 2 to the power of its index.
+/// Returns x^(2^i) modulo the polynomial of CRC-32 at index i.
 std::array<std::uint32_t, 32> PowersOfX()
 {
   std::array<std::uint32_t, 32> powers{};
@@ -67,7 +68,7 @@ std::uint32_t Crc32(std::uint32_t before, const void* data, std::size_t bytes)
   return libdeflate_crc32(before, data, bytes);
 }
 
-/// As crc32_combine() of zlib does it.
+/// The method of zlib's crc32_combine(): a multiplication by x^(8 * bytesAfter).
 std::uint32_t PartOfCrc32(std::uint32_t crc, std::uint64_t bytesAfter)
 {
   if (bytesAfter == 0) {

@@ -1,5 +1,4 @@
-// Bytes in memory: their order, values written to them and read from them with every access checked,
-// checksums.
+// Bytes in memory: byte order, checked writing and reading of values, checksums.
 #pragma once
 
 #include "Base/Error.h"
@@ -55,8 +54,8 @@ public:
     }
   }
 
-  /// Values one after another. A record whose members a function gives as std::tie() of them is written and
-  /// read by one list.
+  /// Appends the values of a tuple one after another. One function that returns std::tie() of a record's
+  /// members serves both for writing and for reading the record.
   template <typename... T>
   void Put(const std::tuple<T&...>& values)
   {
@@ -69,7 +68,7 @@ private:
   std::vector<std::byte> Bytes;
 };
 
-/// Takes the same values back in the same order. Throws Error when the bytes end too early.
+/// Reads the values that a ByteWriter wrote, in the same order. Throws Error if the bytes end too early.
 class ByteReader
 {
 public:
@@ -109,19 +108,19 @@ public:
   void Get(std::vector<std::string>& texts)
   {
     const auto count = this->Get<std::uint64_t>();
-    for (std::uint64_t i = 0; i < count; ++i) {  // ends with the bytes, whatever the count
+    for (std::uint64_t i = 0; i < count; ++i) {  // a wrong count ends with an Error
       this->Get(texts.emplace_back());
     }
   }
 
-  /// Values one after another.
+  /// Reads the values of a tuple one after another.
   template <typename... T>
   void Get(const std::tuple<T&...>& values)
   {
     std::apply([this](auto&... value) { (this->Get(value), ...); }, values);
   }
 
-  /// An array of bytes that was Put(), where it lies.
+  /// Returns the address and the length of an array of bytes that Put() wrote. The bytes are not copied.
   std::pair<const std::byte*, std::size_t> GetBytes()
   {
     const auto count = this->Get<std::uint64_t>();
@@ -152,15 +151,18 @@ private:
   std::size_t Position = 0;
 };
 
-/// Texts as one; they may hold anything, as names from files do.
+/// Packs texts into one string. The texts may contain any bytes, as names from files do.
 std::string JoinTexts(const std::vector<std::string>& texts);
-/// The same texts again; none in an empty text. Throws Error for another text.
+/// Unpacks the result of JoinTexts(). Returns no texts for an empty string. Throws Error if `joined` is cut
+/// off.
 std::vector<std::string> SplitTexts(const std::string& joined);
 
-/// XXH3 of 64 bits, seed 0; the same on all machines and for all time.
+/// Returns the 64-bit XXH3 of the bytes, with seed 0. The result is the same on all machines and in all
+/// releases, so files may contain it.
 std::uint64_t Checksum(const void* data, std::size_t bytes);
 
-/// CRC-32 as zlib and PNG have it, of bytes that follow those of which it was `before`; 0 at the start.
+/// Continues a CRC-32 (that of zlib and PNG) over further bytes. `before`: CRC-32 of the preceding bytes; 0
+/// if there are none.
 std::uint32_t Crc32(std::uint32_t before, const void* data, std::size_t bytes);
 
 /// The contribution of a part of some bytes to the CRC-32 of all bytes: the CRC-32 is the exclusive or of the

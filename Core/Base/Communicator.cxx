@@ -17,7 +17,7 @@ namespace patchio {
 namespace {
 
 constexpr int GatherTag = 4711, ExchangeTag = 4712;
-/// Values that one call of MPI can count.
+/// Greatest number of values that one MPI call can count.
 constexpr std::uint64_t MostOfCall = std::numeric_limits<int>::max();
 
 class SelfCommunicator : public Communicator
@@ -34,7 +34,7 @@ public:
 class MpiCommunicator : public Communicator
 {
 public:
-  /// owned: to be freed with this object.
+  /// owned: true if the destructor frees `comm`.
   explicit MpiCommunicator(MPI_Comm comm, bool owned = false) : Comm(comm), Owned(owned)
   {
     MPI_Comm_rank(comm, &this->RankValue);
@@ -75,7 +75,7 @@ public:
     return result;
   }
 
-  /// One message a rank, as one sum of all lengths may be beyond MPI's numbers.
+  /// Sends one message per rank, because the sum of all lengths may exceed what one MPI call can count.
   std::vector<std::string> Gather(const std::string& text) override
   {
     std::vector<std::string> result;
@@ -178,7 +178,8 @@ protected:
   }
 
 private:
-  /// A rank that has no memory must not leave the others waiting in the broadcast.
+  /// Collective: resizes `bytes`. If one rank has too little memory, all ranks throw Error; otherwise the
+  /// other ranks would wait for it in the broadcast.
   void ResizeTogether(std::vector<std::byte>& bytes, std::uint64_t size)
   {
     int enough = 1;
@@ -195,8 +196,8 @@ private:
     }
   }
 
-  /// Concatenation over ranks; offsets[r] .. offsets[r+1] is rank r's part. What is beyond the numbers of one
-  /// call of MPI goes from one rank after another.
+  /// Collective: concatenates the values of all ranks. Rank r's values are at offsets[r] .. offsets[r+1] - 1.
+  /// If their number exceeds what one MPI call can count, the ranks broadcast their values in turn.
   template <typename T>
   std::vector<T> GatherV(
       const T* data, std::size_t size, MPI_Datatype type, std::vector<std::uint64_t>& offsets)
@@ -227,7 +228,7 @@ private:
   int RankValue = 0;
   int SizeValue = 1;
   MPI_Request Summing = MPI_REQUEST_NULL;
-  std::vector<double> Terms, Sums;  ///< of the sum that has begun
+  std::vector<double> Terms, Sums;  ///< inputs and results of the sum in progress
 };
 
 }  // namespace
@@ -339,7 +340,8 @@ std::string CatchError(const std::function<void()>& work)
   } catch (const std::bad_alloc&) {
     return "Out of memory. Select less data, or use more ranks on more machines.";
   } catch (const std::system_error& error) {
-    // std::thread says so; a process with little memory left gets no stack for it.
+    // std::thread throws this error, too, when a process with little memory left gets no stack for the
+    // thread.
     return error.code() == std::errc::resource_unavailable_try_again
                ? "Cannot start a thread. Use fewer threads, or raise the limits of memory and threads "
                  "(ulimit -v, ulimit -u)."
@@ -395,7 +397,7 @@ std::optional<RankDifference> CompareLines(Communicator& comm, const std::vector
 std::vector<std::byte> BytesOfRankZero(
     Communicator& comm, const std::function<std::vector<std::byte>()>& produce)
 {
-  // The last byte says what the others are: 0 for what was made, 1 for why it was not.
+  // The last byte tells what the other bytes are: 0 for the result, 1 for an error message.
   std::vector<std::byte> message;
   if (comm.Rank() == 0) {
     const std::string fault = CatchError([&] {

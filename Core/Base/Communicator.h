@@ -1,4 +1,5 @@
-// The ranks that work together, through MPI or alone, and errors of one rank that all ranks hear of.
+// The ranks that work together, with MPI or as a single process, and the propagation of errors from one rank
+// to all.
 #pragma once
 
 #include <mpi.h>
@@ -16,57 +17,61 @@
 
 namespace patchio {
 
-/// A group of processes that read or write together. Every method but Rank() and Size() is collective:
-/// all ranks call it, in the same order. One thread at a time uses it; see Aside() for another.
+/// A group of processes that read or write together. Collective: every rank of the communicator calls each
+/// method in the same order, except Rank(), Size(), Mpi() and EndSum(). Not thread-safe: a second thread uses
+/// Aside().
 class Communicator
 {
 public:
   virtual ~Communicator() = default;
   virtual int Rank() const = 0;
   virtual int Size() const = 0;
-  /// For collective work that is not among the methods here, files above all; MPI_COMM_NULL where there is
-  /// none.
+  /// Returns the MPI communicator for collective work that has no method here, such as MPI-IO. Returns
+  /// MPI_COMM_NULL for a single process without MPI.
   virtual MPI_Comm Mpi() const { return MPI_COMM_NULL; }
 
-  /// Bytes of rank 0 appear on all ranks.
+  /// Copies the bytes of rank 0 to all ranks. Throws Error on all ranks if the bytes exceed the memory of
+  /// one.
   virtual void Broadcast(std::vector<std::byte>& bytes) = 0;
-  /// The texts of all ranks, in rank order, on all ranks.
+  /// Returns the texts of all ranks, in rank order, on all ranks.
   virtual std::vector<std::string> AllGather(const std::string& text) = 0;
-  /// The same on rank 0 only; the others get nothing.
+  /// Returns the texts of all ranks, in rank order, on rank 0, and nothing on the other ranks.
   virtual std::vector<std::string> Gather(const std::string& text);
-  /// Text i goes to rank i: gives those for this rank, in rank order. `texts` has Size() of them.
+  /// Sends texts[i] to rank i. Returns the texts sent to this rank, in rank order. `texts` has Size()
+  /// entries.
   std::vector<std::string> Exchange(std::vector<std::string> texts);
-  /// The same into texts that are there, so that their memory is used again. Both may have lost their
-  /// contents when this throws.
+  /// As Exchange(texts), but stores the received texts in `into`, whose memory is reused. If it throws, the
+  /// contents of `texts` and `into` are unspecified.
   virtual void Exchange(std::vector<std::string>& texts, std::vector<std::string>& into);
-  /// The values of all ranks, in rank order, on all ranks; `values` has the same length everywhere.
-  /// Result: Size() x values.size(), rank by rank.
+  /// Returns the values of all ranks, in rank order, on all ranks: Size() x values.size() numbers. `values`
+  /// has the same length on all ranks.
   virtual std::vector<double> AllGather(const std::vector<double>& values) = 0;
-  /// Integers of all ranks one after another in rank order; lengths may differ.
+  /// Returns the integers of all ranks, in rank order, on all ranks. The lengths may differ.
   virtual std::vector<int> AllGather(const std::vector<int>& values) = 0;
 
-  /// The greatest of all ranks for each value, on all ranks; `values` has the same length everywhere. What
-  /// grows like the logarithm of Size(), where AllGather() grows like Size().
+  /// Returns the maximum over all ranks of each value, on all ranks. `values` has the same length on all
+  /// ranks. The time grows with the logarithm of Size(), that of AllGather() with Size().
   virtual std::vector<double> Largest(const std::vector<double>& values);
-  /// The sum of all ranks for each value, on all ranks; see BeginSum().
+  /// Returns the sum over all ranks of each value, on all ranks; see BeginSum().
   std::vector<double> Sum(const std::vector<double>& values);
 
-  /// Begins to add up the values of all ranks without waiting for them; `values` has the same length
-  /// everywhere. One sum at a time. Whole numbers below 2^53 are added up exactly, so that all ranks see the
-  /// same.
+  /// Starts to sum each value over all ranks, without waiting for the other ranks. `values` has the same
+  /// length on all ranks. Only one sum may be in progress. Sums of whole numbers are exact below 2^53, so
+  /// that all ranks get the same result.
   virtual void BeginSum(const std::vector<double>& values);
-  /// True once the sum is there; then it is in `sum`, and another may begin. Not collective.
+  /// Returns true once the sum is complete, and stores it in `sum`; another sum may begin then. Not
+  /// collective.
   virtual bool EndSum(std::vector<double>& sum);
 
-  /// The same processes once more, for what goes on at the same time as other work of this one. Lives as long
-  /// as this one; collective the first time.
+  /// Returns a duplicate of this communicator, for work that runs concurrently with work on this one. The
+  /// duplicate lives as long as this communicator. Collective in the first call.
   Communicator& Aside();
-  /// Those of the processes that share this one's machine and its memory. Lives as long as this one;
-  /// collective over all of them the first time.
+  /// Returns the communicator of the ranks that run on this rank's machine and share its memory. It lives as
+  /// long as this communicator. Collective over all ranks in the first call.
   Communicator& OnMachine();
 
 protected:
-  // By default one process by itself.
+  // The defaults return a communicator of a single process.
   virtual std::unique_ptr<Communicator> Duplicate() const;
   virtual std::unique_ptr<Communicator> SplitByMachine() const;
 
@@ -75,7 +80,7 @@ private:
   std::unique_ptr<Communicator> Second, Machine;
 };
 
-/// Calls transfer(begin, count) for pieces of so many bytes that MPI can count.
+/// Calls transfer(begin, count) for consecutive pieces of `bytes` bytes, each small enough for an MPI count.
 template <typename Transfer>
 void ForPieces(std::uint64_t bytes, Transfer transfer)
 {
@@ -85,13 +90,15 @@ void ForPieces(std::uint64_t bytes, Transfer transfer)
   }
 }
 
-/// The part of `count` things that one of several ranks takes: the first, and the one behind the last.
+/// Divides `count` things evenly among `ranks` ranks. Returns the first index of the part of `rank`, and the
+/// index after its last.
 inline std::pair<std::size_t, std::size_t> PartOfRank(std::size_t count, int rank, int ranks)
 {
   return {count * rank / ranks, count * (rank + 1) / ranks};
 }
 
-/// Plain values as a text to gather, and those in gathered texts one after another.
+/// Packs plain values into a string that can be gathered; ValuesInTexts() concatenates the values of gathered
+/// strings.
 template <typename T>
 std::string TextOfValues(const std::vector<T>& values)
 {
@@ -112,52 +119,56 @@ std::vector<T> ValuesInTexts(const std::vector<std::string>& texts)
   return all;
 }
 
-/// Collective: plain values of each rank one after another, in rank order; numbers of them may differ.
+/// Returns the plain values of all ranks, in rank order, on all ranks. The numbers of values may differ.
+/// Collective: every rank of the communicator calls it.
 template <typename T>
 std::vector<T> GatherValues(Communicator& comm, const std::vector<T>& mine)
 {
   return ValuesInTexts<T>(comm.AllGather(TextOfValues(mine)));
 }
 
-/// Collective over an MPI communicator: any number of bytes of the rank `root` on all ranks.
+/// Copies any number of bytes from rank `root` to all ranks. Collective: every rank of the communicator calls
+/// it.
 void BroadcastBytes(std::byte* data, std::uint64_t bytes, int root, MPI_Comm comm);
 
-/// One process by itself.
+/// Returns a communicator of this process alone.
 std::unique_ptr<Communicator> MakeSelfCommunicator();
 
-/// The processes of an MPI communicator, which must outlive the result.
+/// Returns a communicator of the processes of `comm`, which must outlive the result.
 std::unique_ptr<Communicator> MakeMpiCommunicator(MPI_Comm comm);
 
-/// Runs `work` and gives what went wrong, for the person at the screen; empty when nothing did.
+/// Runs `work`. Returns the message of the exception that it throws, worded for the user, or an empty text if
+/// it throws none.
 std::string CatchError(const std::function<void()>& work);
-/// Within a handler: the same for the exception at hand.
+/// Returns the message, worded for the user, of the exception being handled. Call it in a catch block.
 inline std::string CaughtError()
 {
   return CatchError([] { throw; });
 }
 
-/// Collective: runs `work`, which must not communicate, and then throws Error on all ranks if it failed on
-/// one of them; all get the message of the first rank that failed.
+/// Runs `work`, which must not communicate. If `work` fails on any rank, all ranks throw Error with the
+/// message of the first rank that failed. Collective: every rank of the communicator calls it.
 void RunOnAllRanks(Communicator& comm, const std::function<void()>& work);
 
-/// Collective: whether it holds on every rank.
+/// Returns whether `holds` is true on every rank. Collective: every rank of the communicator calls it.
 bool AllOf(Communicator& comm, bool holds);
 
-/// The lines of two ranks that have different ones.
+/// The first difference between the lines of rank 0 and those of another rank.
 struct RankDifference
 {
   std::size_t Rank = 0;                   ///< the first rank that differs from rank 0
   std::size_t Count = 0;                  ///< number of ranks that differ from rank 0
-  std::vector<std::string> First, Other;  ///< the lines of rank 0, and those of `Rank`
-  std::size_t Line = 0;  ///< index of the first line that differs; one of them may be shorter
+  std::vector<std::string> First, Other;  ///< lines of rank 0, and of `Rank`
+  std::size_t Line = 0;  ///< index of the first line that differs; equals the number of lines if one list is
+                         ///< the beginning of the other
 };
 
-/// Collective: compares the lines of all ranks. Returns the same on all ranks: nothing if no rank differs
-/// from rank 0.
+/// Compares the lines of all ranks. Returns the first difference, on all ranks, or nothing if all ranks have
+/// the same lines. Collective: every rank of the communicator calls it.
 std::optional<RankDifference> CompareLines(Communicator& comm, const std::vector<std::string>& lines);
 
-/// Collective: runs `produce`, which must not communicate, on rank 0 and gives its bytes to all ranks; or
-/// throws Error on all of them.
+/// Runs `produce`, which must not communicate, on rank 0, and returns its result on all ranks. If `produce`
+/// fails, all ranks throw Error. Collective: every rank of the communicator calls it.
 std::vector<std::byte> BytesOfRankZero(
     Communicator& comm, const std::function<std::vector<std::byte>()>& produce);
 

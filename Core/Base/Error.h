@@ -1,4 +1,4 @@
-// The one exception type of Core: a fault that the user can understand and act on.
+// The only exception type of Core: an error that the user can understand and act on.
 #pragma once
 
 #include <stdexcept>
@@ -7,21 +7,21 @@
 
 namespace patchio {
 
-/// A fault in what we were given (a file, a name, a number), never a fault of PatchIO itself; those are
-/// assertions. what() is complete English, made for the person at the screen.
+/// An error in PatchIO's input (a file, a name, a number). Errors of PatchIO itself are assertions. what() is
+/// a complete English message for the user.
 class Error : public std::runtime_error
 {
 public:
   using std::runtime_error::runtime_error;
 };
 
-/// An error about one file: which file, what was expected there, what was found, what to do.
-/// All parts are phrases without a full stop; `advice` may be empty.
+/// Makes an error about one file: what was expected in it, what was found, and what to do. All parts are
+/// phrases without a full stop; `advice` may be empty.
 Error FileError(const std::string& file, const std::string& expected, const std::string& found,
     const std::string& advice = {});
 
-/// A condition on what was read from a file. Throws Error("SUBJECT has WHAT.") where a condition does not
-/// hold:
+/// Checks conditions on data that was read from a file. Throws Error("SUBJECT has WHAT.") if a condition does
+/// not hold:
 ///   constexpr Requirement Require("The index");
 ///   Require(count <= left, "a shard that ends too early");
 class Requirement
@@ -40,21 +40,21 @@ private:
   const char* Subject;
 };
 
-/// Text of a file that may hold anything, as a message may show it: bytes that are no ASCII become '?'.
+/// Makes a text from a file fit to be shown: replaces bytes that are not printable ASCII by '?'.
 std::string PlainText(std::string text);
 
-/// The texts, one a line.
+/// Joins texts with line breaks.
 std::string JoinLines(const std::vector<std::string>& texts);
 
-/// "No such file or directory" and the like, for the value of `errno`.
+/// Returns the system's text for a value of `errno`, such as "No such file or directory".
 std::string SystemMessage(int errorNumber);
 
-/// Advice on an error of the system, as a phrase for FileError; empty if there is none.
+/// Returns advice on a value of `errno`, as a phrase for FileError(), or an empty text if there is none.
 std::string SystemAdvice(int errorNumber);
 
-/// An error for a failed system call: "FILE: No such file or directory; expected a readable file. ADVICE."
-/// `expected` is a phrase as in FileError; `errorNumber` is a value of errno. An empty `advice` stands for
-/// SystemAdvice(errorNumber).
+/// Makes an error about a failed system call: "FILE: No such file or directory; expected a readable file.
+/// ADVICE." `expected` is a phrase as in FileError(); `errorNumber` is a value of `errno`. If `advice` is
+/// empty, the message ends with SystemAdvice(errorNumber).
 Error SystemError(
     const std::string& file, const std::string& expected, int errorNumber, const std::string& advice = {});
 

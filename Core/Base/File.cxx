@@ -30,7 +30,7 @@ int OpenFor(PlainFile::Purpose purpose, const std::string& path, unsigned mode)
   const int create = purpose == PlainFile::Purpose::Create  ? O_CREAT | O_EXCL
                      : purpose == PlainFile::Purpose::Share ? O_CREAT
                                                             : 0;
-  // Where others may write, they may put a link in the place of a file.
+  // O_NOFOLLOW: in a folder that other users can write to, one of them may replace a file by a link.
   return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | create, mode);
 }
 
@@ -95,7 +95,7 @@ void PlainFile::Write(std::uint64_t offset, const void* data, std::size_t bytes)
 
 void PlainFile::Write(std::uint64_t offset, std::vector<iovec>& buffers) const
 {
-  constexpr std::size_t most = 1024;  // buffers of one call: IOV_MAX of Linux
+  constexpr std::size_t most = 1024;  // most buffers of one call: IOV_MAX of Linux
   for (auto next = buffers.begin(); next != buffers.end();) {
     const auto count = static_cast<int>(std::min<std::size_t>(most, buffers.end() - next));
     const ssize_t put = ::pwritev(this->Number, &*next, count, static_cast<off_t>(offset));

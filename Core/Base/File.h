@@ -1,4 +1,4 @@
-// Files: reading one, opening only what is a regular file, replacing one by a rename.
+// Files: reading, writing, opening of regular files only, replacement by a rename.
 #pragma once
 
 #include <sys/uio.h>
@@ -10,7 +10,8 @@
 
 namespace patchio {
 
-/// A file through the system's calls, with errors that name it.
+/// A file, used through system calls. Throws Error with the file's name if a call fails. Read() and Write()
+/// at different offsets may run in several threads at once.
 class PlainFile
 {
 public:
@@ -22,9 +23,9 @@ public:
     Share    ///< for writing and reading; it is created if it does not exist
   };
 
-  /// Never waits for a writer, as opening a pipe would. Throws Error, also when there is something else than
-  /// a file, and for writing when there is a symbolic link. `mode`: permissions of a new file, less the
-  /// user's umask.
+  /// Opens the file, without waiting for a writer if `path` is a pipe. `mode`: permissions of a new file,
+  /// restricted by the user's umask. Throws Error if the file cannot be opened, if `path` is not a regular
+  /// file (Read only), or if it is a symbolic link (all other purposes).
   explicit PlainFile(const std::string& path, Purpose purpose = Purpose::Read, unsigned mode = 0666);
   ~PlainFile();
   PlainFile(const PlainFile&) = delete;
@@ -34,22 +35,23 @@ public:
   int Descriptor() const { return this->Number; }
   std::uint64_t Size() const;
 
-  /// Copies as many bytes as there are from `offset` on, at most `bytes`, and gives their number. Throws
-  /// Error when the storage fails.
+  /// Reads up to `bytes` bytes from `offset` on into `into`, fewer at the end of the file. Returns the number
+  /// of bytes read. Throws Error if the storage fails.
   std::size_t ReadSome(std::uint64_t offset, void* into, std::size_t bytes) const;
-  /// Whole or not at all. They throw Error.
+  /// Read() and Write() transfer all bytes, or throw Error.
   void Read(std::uint64_t offset, void* into, std::size_t bytes) const;
   void Write(std::uint64_t offset, const void* data, std::size_t bytes) const;
-  /// Buffers one after another. Changes them.
+  /// Writes the buffers one after another. The entries of `buffers` are modified.
   void Write(std::uint64_t offset, std::vector<iovec>& buffers) const;
-  /// Makes the file longer, with zeros for which no room is taken, or shorter. Throws Error.
+  /// Truncates or extends the file. An extension reads as zeros and occupies no space on the storage. Throws
+  /// Error.
   void SetSize(std::uint64_t bytes) const;
-  /// Sets the size and takes the room for it, so that a full file system shows now.
+  /// Sets the size and allocates the space, so that a full file system is noticed here. Throws Error.
   void Reserve(std::uint64_t bytes) const;
-  /// Returns false if the file was removed or renamed, or if another file has its path.
+  /// Returns false if the file was removed or renamed, or if `Path()` is another file now.
   bool IsInPlace() const;
-  /// Brings all written bytes to the storage, where they survive a failure of the machine. Throws Error if
-  /// that fails, or if the file was removed.
+  /// Flushes all written bytes to the storage, so that they survive a failure of the machine. Throws Error if
+  /// the flush fails, or if the file was removed.
   void Flush() const;
 
 private:
@@ -59,25 +61,27 @@ private:
   int Number;
 };
 
-/// Removes files of the folder whose names begin and end like this and that have not changed for `seconds`:
-/// what killed programs have left. Faults are ignored.
+/// Removes the temporary files that killed programs left behind: files in `folder` whose names begin with
+/// `prefix` and end with `suffix`, and that have not changed for `seconds` seconds. Ignores errors.
 void RemoveStrays(
     const std::string& folder, const std::string& prefix, const std::string& suffix, double seconds);
 
-/// The path without "/" and "/." at its end, as a shell's Tab adds them; one that ends in "." or ".." is that
-/// folder's own path. So everything that is named after a path has one name, however the path was typed.
+/// Returns the path without "/" and "/." at its end, which a shell's completion adds. If the last part is "."
+/// or "..", returns the canonical path. Names derived from a path are then the same, however the user typed
+/// the path.
 std::string TidyPath(const std::string& path);
 
-/// Opens a file for reading, without waiting. -1, with `errno`, where it cannot be opened. Throws Error when
-/// it is something else than a file: a folder, a pipe, a device.
+/// Opens a regular file for reading, without waiting. Returns the file descriptor, or -1 with `errno` set if
+/// the file cannot be opened. Throws Error if `path` is a folder, a pipe or a device.
 int OpenRegularFile(const std::string& path);
 
-/// Throws Error unless `path` is a file that can be opened for reading. To be asked before a library, or the
-/// standard streams, open it.
+/// Throws Error unless `path` is a regular file that can be opened for reading. Call it before a library or a
+/// standard stream opens the file, because these may wait for a pipe.
 void CheckRegularFile(const std::string& path);
 
-/// The file has this text from now on, also after the machine's failure. It is written beside it first, so
-/// that nobody ever sees half of it. Throws Error, and the file is as before then.
+/// Replaces the contents of a file by `text`. Writes and flushes a temporary file in the same folder and
+/// renames it, so that other programs always see either the old or the new text. Throws Error; the old file
+/// is unchanged then.
 void ReplaceFile(const std::string& path, const std::string& text);
 
 }  // namespace patchio

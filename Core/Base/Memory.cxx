@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t Unknown = std::numeric_limits<std::uint64_t>::max();
 
-/// The number after a word in a file of lines "word number ...".
+/// Returns the number after `word` in a file whose lines are "word number ...".
 std::optional<std::uint64_t> NumberAfter(const std::string& word, const std::string& path)
 {
   std::ifstream file(path);
@@ -37,7 +37,8 @@ std::optional<std::uint64_t> NumberAfter(const std::string& word, const std::str
   return {};
 }
 
-/// The number that is all of a file; none for "max".
+/// Returns the number in a file that consists of one, or nothing if the file contains another text, such as
+/// "max".
 std::optional<std::uint64_t> NumberIn(const std::string& path)
 {
   std::ifstream file(path);
@@ -45,11 +46,11 @@ std::optional<std::uint64_t> NumberIn(const std::string& path)
   return file >> number ? std::optional(number) : std::nullopt;
 }
 
-/// What one version of control groups calls things.
+/// Names of the files of control groups, and of entries in them, in one version of the interface.
 struct GroupFiles
 {
   const char *Mount, *Limit, *Usage;
-  const char *InactiveCache, *ActiveCache;  ///< words in memory.stat
+  const char *InactiveCache, *ActiveCache;  ///< entries of memory.stat
 };
 constexpr GroupFiles Version1{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
     "total_inactive_file", "total_active_file"};
@@ -70,8 +71,8 @@ std::uint64_t AvailableInGroup(const std::string& folder, const GroupFiles& file
   return *limit - std::min(*limit, used);
 }
 
-/// The least of a group and all above it. Inside a container the group's own path may not be there, but the
-/// container's group is then the mount itself.
+/// Returns the least memory available in a group and in all groups above it. Inside a container, the path of
+/// the group may be missing; the mount itself is then the container's group.
 std::uint64_t AvailableInGroups(const std::string& root, std::string group, const GroupFiles& files)
 {
   std::uint64_t least = Unknown;
@@ -84,7 +85,8 @@ std::uint64_t AvailableInGroups(const std::string& root, std::string group, cons
   }
 }
 
-/// The least of all groups in lines "number:controllers:/path"; version 2 has no controllers there.
+/// Returns the least memory available in all groups of this process. The lines of /proc/self/cgroup are
+/// "number:controllers:/path"; version 2 leaves the controllers empty.
 std::uint64_t AvailableToGroups(const std::string& root)
 {
   std::uint64_t least = Unknown;
@@ -116,7 +118,7 @@ std::uint64_t AvailableMemory(const std::string& root)
   if (root != "/") {
     return AvailableMemoryNow(root);
   }
-  // Finding out takes a tenth of a millisecond, and each read asks several times.
+  // A query takes 0.1 ms, and each read makes several.
   constexpr double fresh = 0.02;
   static std::mutex lock;
   static std::optional<std::pair<std::chrono::steady_clock::time_point, std::uint64_t>> known;

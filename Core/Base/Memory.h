@@ -1,4 +1,5 @@
-// The machine: memory that this process may still take, and the machine's name.
+// Properties of the machine: memory that this process may still allocate, the machine's name, names of
+// temporary files.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -8,22 +9,24 @@
 
 namespace patchio {
 
-/// Bytes that can be allocated without swapping: the kernel's estimate, or less where the process's control
-/// group, or one above it, has a limit (batch systems and containers set them). Cached file contents count as
-/// free. The largest value where unknown. What was found out up to 0.02 s ago may be given again.
+/// Returns the number of bytes that can be allocated without swapping: the kernel's estimate, or less if a
+/// limit on the process's control group or on a group above it is lower (batch systems and containers set
+/// such limits). Cached file contents count as free. Returns the largest value if nothing is known. The
+/// result may be up to 0.02 s old. Any thread may call it.
 ///
-/// `root`: folder that holds proc/ and sys/; another one than "/" is for tests.
+/// `root`: folder that contains proc/ and sys/; only tests pass another folder than "/".
 std::uint64_t AvailableMemory(const std::string& root = "/");
 
-/// Collective. Throws Error, the same on all ranks, when the ranks of some machine together need more memory
-/// than it has left, or than that share of it. `bytes`: what this rank is about to allocate.
+/// Checks that the ranks of each machine together need at most `share` of the machine's available memory.
+/// `bytes`: number of bytes that this rank is about to allocate. Throws the same Error on all ranks if a
+/// machine has too little memory. Collective: every rank of the communicator calls it.
 void CheckMemoryOfMachines(Communicator& comm, double bytes, double share = 1);
 
-/// As the system calls it; empty where it has no name.
+/// Returns the host name, or an empty text if the machine has none.
 std::string MachineName();
 
-/// A name beside `path` for what takes its place when it is whole: "path.MACHINE.PID.NUMBER.tmp", another one
-/// with each call. Any thread may call.
+/// Returns a new name for a temporary file that is going to replace `path`, in the same folder:
+/// "path.MACHINE.PID.NUMBER.tmp". Each call returns another name. Any thread may call it.
 std::string TemporaryName(const std::string& path);
 
 }  // namespace patchio

@@ -6,7 +6,7 @@
 
 namespace patchio {
 
-/// Runs from its construction.
+/// Measures wall-clock time since its construction.
 class Stopwatch
 {
 public:
@@ -19,14 +19,14 @@ private:
   std::chrono::steady_clock::time_point Begin = std::chrono::steady_clock::now();
 };
 
-/// For what costs too much to be done each time that it could be.
+/// Limits how often an expensive action is done.
 class Pace
 {
 public:
-  /// seconds: between two times.
+  /// seconds: least time between two actions.
   explicit Pace(double seconds) : Seconds(seconds) {}
 
-  /// True at first, and then when that long has passed since it was true.
+  /// Returns true in the first call, and then whenever `seconds` have passed since it last returned true.
   bool Due()
   {
     if (this->Last && this->Last->Seconds() < this->Seconds) {

@@ -19,7 +19,7 @@ std::string ByteText(double bytes)
   double value = bytes * 1e-3;
   const char* const units[] = {"kB", "MB", "GB", "TB", "PB"};
   int unit = 0;
-  // What would be rounded to 1000 is 1.00 of the next unit.
+  // A value that would be rounded to 1000 is shown as 1.00 of the next unit.
   for (; value >= 999.5 && unit < 4; ++unit) {
     value *= 1e-3;
   }
@@ -34,14 +34,14 @@ std::string CountText(std::uint64_t count, const std::string& one, const std::st
 
 namespace {
 
-constexpr std::size_t MostLetters = 256;  ///< that are compared
+constexpr std::size_t MostLetters = 256;  ///< compared letters of a name
 
 char Small(char letter)
 {
   return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
 }
 
-/// Row by row of Levenshtein's table.
+/// Returns the Levenshtein distance of two names, ignoring case. Keeps one row of the table at a time.
 std::size_t Difference(const std::string& a, const std::string& b)
 {
   const std::size_t rows = std::min(a.size(), MostLetters), columns = std::min(b.size(), MostLetters);

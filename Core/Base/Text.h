@@ -1,4 +1,4 @@
-// Text: of bytes, lists of names, names of values of an enumeration, numbers read from text with their place.
+// Texts: sizes and counts for messages, lists of names, names of enumeration values, parsing.
 #pragma once
 
 #include <charconv>
@@ -14,22 +14,22 @@
 
 namespace patchio {
 
-/// In the unit that fits, with three digits: "128 bytes", "1.50 kB", "45.0 MB", "2.25 GB"; 1 kB is 1000
-/// bytes.
+/// Formats a number of bytes with three digits and the unit that fits: "128 bytes", "1.50 kB", "45.0 MB",
+/// "2.25 GB". 1 kB is 1000 bytes.
 std::string ByteText(double bytes);
 
-/// A number with its noun: "1 step", "2 steps". several: the plural, where another `s` does not make it.
+/// Formats a number with its noun: "1 step", "2 steps". several: the plural, if it is not `one` with an "s".
 std::string CountText(std::uint64_t count, const std::string& one, const std::string& several = {});
 
-/// "'a', 'b' and 3 more": the names in quotes, at most `most` of them; "none" where there is none.
+/// Formats at most `most` names in quotes: "'a', 'b' and 3 more". Returns "none" for an empty list.
 std::string NameList(const std::vector<std::string>& names, std::size_t most = 8);
 
-/// The names with those most like `wanted` first: by the number of letters to add, remove or replace (V.
-/// Levenshtein, "Binary codes capable of correcting deletions, insertions, and reversals", 1966), whether
-/// large or small. Names that are equally like it stay in their order.
+/// Sorts names by their likeness to `wanted`, most similar first. The measure is the number of letters to
+/// insert, delete or replace (V. Levenshtein, "Binary codes capable of correcting deletions, insertions, and
+/// reversals", 1966), ignoring case. Equally similar names keep their order.
 std::vector<std::string> ByLikeness(std::vector<std::string> names, const std::string& wanted);
 
-/// The value with this name, of those from 0 on up to `last`; none where no value is called so.
+/// Returns the value from 0 to `last` whose NameOf() is `name`, or nothing if there is none.
 template <typename Enum>
 std::optional<Enum> ValueNamed(const std::string& name, Enum last)
 {
@@ -41,7 +41,7 @@ std::optional<Enum> ValueNamed(const std::string& name, Enum last)
   return std::nullopt;
 }
 
-/// ASCII digits and letters only, whatever the locale.
+/// These functions know ASCII letters and digits only, whatever the locale.
 inline bool IsDigit(char letter)
 {
   return letter >= '0' && letter <= '9';
@@ -62,27 +62,27 @@ inline bool BeginsWith(std::string_view text, std::string_view begin)
   return text.substr(0, begin.size()) == begin;
 }
 
-/// Without blanks at both ends.
+/// Returns the text without blanks at both ends.
 std::string_view Trimmed(std::string_view text);
 
-/// Takes numbers, signs and words off the front of a text, one by one. Each call is true when it found what
-/// it wanted, and then passes over it; blanks (not ends of lines) before it are passed over in any case.
+/// Parses numbers, signs and words from the beginning of a text, one by one. Each call skips blanks (but not
+/// line ends). If the expected item follows, the call consumes it and returns true.
 class TextScanner
 {
 public:
   explicit TextScanner(std::string_view text) : Rest(text) {}
 
-  /// These letters, such as "(" or "FAB".
+  /// Consumes exactly this text, such as "(" or "FAB".
   bool Take(std::string_view sign);
-  /// A number, which may begin with a plus sign. Integers must fit into their type; floating-point numbers
-  /// must be finite.
+  /// Consumes a number, which may begin with a plus sign. Fails for integers out of the range of their type
+  /// and for floating-point numbers that are not finite.
   template <typename Number, typename = std::enable_if_t<std::is_arithmetic_v<Number>>>
   bool Take(Number& number);
-  /// A number of at most so many digits; more may follow.
+  /// Consumes a number of at most `most` digits. Further digits may follow it.
   bool TakeDigits(std::size_t most, int& number);
-  /// Up to the next blank.
+  /// Consumes all characters up to the next blank.
   bool TakeWord(std::string_view& word);
-  /// True when nothing but blanks is left.
+  /// Returns whether only blanks are left.
   bool Done();
   std::string_view Left() const { return this->Rest; }
 
@@ -92,7 +92,8 @@ private:
   std::string_view Rest;
 };
 
-/// The number that is all of the text, as TextScanner takes it, without blanks; nothing when it is none.
+/// Returns the number that makes up the whole text, in the syntax of TextScanner, or nothing if the text is
+/// something else. Blanks at the ends are not accepted.
 template <typename Number>
 std::optional<Number> NumberIn(std::string_view text)
 {

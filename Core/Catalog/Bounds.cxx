@@ -33,7 +33,7 @@ double PositionOfNode(const Catalog& catalog, int level, int axis, std::int64_t 
   }
   const Axis& along = catalog.Axes[axis];
   if (along.Positions.empty()) {
-    return 0;  // not after CheckCatalog()
+    return 0;  // CheckCatalog() refuses such axes
   }
   const std::int64_t last = static_cast<std::int64_t>(along.Positions.size()) - 1;
   return along.Positions[static_cast<std::size_t>(std::clamp<std::int64_t>(node - along.First, 0, last))];

@@ -1,4 +1,4 @@
-// Which part of space a time step fills, as far as its catalog says.
+// The region of space that the patches of a time step cover, according to its catalog.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -9,7 +9,7 @@
 
 namespace patchio {
 
-/// A box in space, its faces included. An empty one has Lower above Upper.
+/// An axis-aligned box in space, including its faces. The default, with Lower above Upper, is empty.
 struct Bounds
 {
   static constexpr double Everywhere = std::numeric_limits<double>::infinity();
@@ -19,15 +19,16 @@ struct Bounds
   void Add(const Bounds& other);
 };
 
-/// Where a node of a level lies along an axis below Catalog::Dimension, in the units of the data. Along
-/// rectilinear axes, nodes beyond the ends lie at the ends. Not for curvilinear grids.
+/// Returns the position of a node of a level along an axis below Catalog::Dimension, in the units of the
+/// data. On rectilinear grids, a node beyond the ends of the axis has the position of the nearest end. Not
+/// for curvilinear grids.
 double PositionOfNode(const Catalog& catalog, int level, int axis, std::int64_t node);
 
-/// Bounds of the patches of a level without ghost layers; for a list of points, those of its lattice.
-/// Axes from Catalog::Dimension on are 0. None where the positions are in a variable (curvilinear grids) or
-/// there are no patches.
+/// Returns the bounds of the patches of a level without ghost layers; for a level of points, those of
+/// Catalog::Lattice. Axes from Catalog::Dimension on are 0. Returns nothing if the level has no patches or
+/// its positions are stored in a variable (curvilinear grids, meshes).
 std::optional<Bounds> BoundsOfLevel(const Catalog& catalog, int level);
-/// The bounds of all levels together.
+/// Returns the common bounds of all levels, or nothing if no level has bounds.
 std::optional<Bounds> BoundsOf(const Catalog& catalog);
 
 }  // namespace patchio

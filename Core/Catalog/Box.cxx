@@ -15,7 +15,7 @@ BoxBins::BoxBins(std::vector<Box> boxes) : Boxes(std::move(boxes))
     return;
   }
   this->ChooseSize();
-  // A few huge boxes among many tiny ones would lie in nearly all of the bins. This ends at one bin at the
+  // A few huge boxes among many tiny ones would lie in nearly all bins. The loop ends at a single bin at the
   // latest.
   const std::size_t most = 32 * this->Boxes.size() + 1024;
   while (this->BinCount() > most || this->CountMembers() > most) {
@@ -24,7 +24,7 @@ BoxBins::BoxBins(std::vector<Box> boxes) : Boxes(std::move(boxes))
   this->Fill();
 }
 
-/// A bin has the mean size of a box, so that a box falls into a few bins and a bin holds a few boxes.
+/// Sets the bin size to the mean size of a box, so that a box touches few bins and a bin holds few boxes.
 void BoxBins::ChooseSize()
 {
   this->All = this->Boxes[0];
@@ -37,7 +37,8 @@ void BoxBins::ChooseSize()
       mean[axis] += static_cast<double>(box.Width(axis));
     }
   }
-  // Divided once: boxes of one size then have bins of just that size, and mostly lie in one.
+  // The sum is divided once: boxes of equal size then get bins of exactly their size, and most lie in one
+  // bin.
   for (double& width : mean) {
     width /= boxes;
   }
@@ -72,13 +73,13 @@ std::size_t BoxBins::CountMembers() const
   return count;
 }
 
-/// The bins that a box touches.
+/// Returns the range of bins that a box touches, as a box of bin indices.
 Box BoxBins::Range(const Box& cells) const
 {
   Box range;
   for (int axis = 0; axis < 3; ++axis) {
     const std::int64_t lowest = this->All.Lower[axis];
-    // Far away, bins have numbers that an int cannot hold.
+    // For a box far away, the bin index may exceed the range of an int.
     const auto bin = [&](int index) {
       return static_cast<int>(std::min<std::int64_t>((index - lowest) / this->Size[axis], this->Count[axis]));
     };
@@ -102,7 +103,7 @@ void BoxBins::ForEachBin(const Box& cells, Visit visit) const
   }
 }
 
-/// Counting sort of (bin, box) pairs.
+/// Fills Begin and Members by a counting sort of the pairs (bin, box).
 void BoxBins::Fill()
 {
   this->Begin.assign(this->BinCount() + 1, 0);
@@ -134,8 +135,8 @@ std::optional<std::map<int, std::vector<Box>>> BoxBins::WithoutThoseBefore() con
 {
   std::map<int, std::vector<Box>> rests;
   const auto count = static_cast<std::int64_t>(this->Boxes.size());
-  // A box meets some dozens of others in its bins, and is cut into a few; hostile ones could meet all of
-  // them.
+  // In simulations a box meets some dozens of others in its bins and is cut into a few pieces. The limits
+  // stop damaged or malicious files, whose boxes may all meet each other.
   std::int64_t comparisons = 1000 * count + 1000000;
   std::int64_t pieces = 8 * count + 100000;
   std::vector<Box> open, left;

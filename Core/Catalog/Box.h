@@ -1,4 +1,4 @@
-// Boxes of cells, and bins in which boxes are found by their place.
+// Boxes of cells, and bins that find boxes by their position.
 #pragma once
 
 #include <algorithm>
@@ -28,9 +28,9 @@ struct Box
     return this->Upper[0] < this->Lower[0] || this->Upper[1] < this->Lower[1] ||
            this->Upper[2] < this->Lower[2];
   }
-  /// Cells along one axis.
+  /// Number of cells along one axis.
   std::int64_t Width(int axis) const { return std::int64_t(this->Upper[axis]) - this->Lower[axis] + 1; }
-  /// The greatest value there is where there are more.
+  /// Number of cells, or the largest std::int64_t if there are more.
   std::int64_t Cells() const
   {
     std::int64_t cells = this->Empty() ? 0 : this->Width(0);
@@ -64,7 +64,7 @@ inline Box Shift(const Box& box, const Int3& by)
   return shifted;
 }
 
-/// The box with `layers` more cells on both sides of each axis.
+/// Returns the box with `layers` more cells on both sides of each axis.
 inline Box Grown(const Box& box, const Int3& layers)
 {
   Box grown = box;
@@ -75,8 +75,8 @@ inline Box Grown(const Box& box, const Int3& layers)
   return grown;
 }
 
-/// Appends the cells of `box` that lie outside `taken`, a part of it (which may be empty), as up to six
-/// disjoint boxes.
+/// Appends the cells of `box` outside `taken` to `rest`, as up to six disjoint boxes. `taken` lies within
+/// `box` and may be empty.
 inline void Subtract(const Box& box, const Box& taken, std::vector<Box>& rest)
 {
   if (taken.Empty()) {
@@ -98,7 +98,7 @@ inline void Subtract(const Box& box, const Box& taken, std::vector<Box>& rest)
   }
 }
 
-/// Position of a cell of `box` in arrays with one entry per cell, axis 0 fastest.
+/// Returns the index of a cell of `box` in an array with one entry per cell, axis 0 fastest.
 inline std::size_t IndexIn(const Box& box, const Int3& cell)
 {
   const std::int64_t row =
@@ -106,8 +106,8 @@ inline std::size_t IndexIn(const Box& box, const Int3& cell)
   return static_cast<std::size_t>(row * box.Width(0) + (cell[0] - std::int64_t(box.Lower[0])));
 }
 
-/// Sets the flags of the cells of `part`, which lies within `box`; one flag per cell of `box`, axis 0
-/// fastest.
+/// Sets the flags of the cells of `part`, which lies within `box`. `flags` has one entry per cell of `box`,
+/// axis 0 fastest.
 inline void MarkBox(const Box& box, const Box& part, std::uint8_t flag, std::uint8_t* flags)
 {
   for (int k = part.Lower[2]; k <= part.Upper[2]; ++k) {
@@ -117,15 +117,15 @@ inline void MarkBox(const Box& box, const Box& part, std::uint8_t flag, std::uin
   }
 }
 
-/// Division that rounds towards minus infinity, as index coarsening needs; `divisor` >= 1.
+/// Divides and rounds towards minus infinity, as the coarsening of indices requires; `divisor` >= 1.
 inline int FloorDivide(int value, int divisor)
 {
-  // In 64 bits, since both may be near 2^30 and more.
+  // 64 bits, because both arguments may exceed 2^30.
   const std::int64_t v = value;
   return static_cast<int>(v >= 0 ? v / divisor : -((-v + divisor - 1) / divisor));
 }
 
-/// The smallest box of coarse cells that holds all of `fine`.
+/// Returns the smallest box of coarse cells that covers `fine`.
 inline Box Coarsen(const Box& fine, const Int3& ratio)
 {
   Box result;
@@ -136,7 +136,7 @@ inline Box Coarsen(const Box& fine, const Int3& ratio)
   return result;
 }
 
-/// The fine cells that make up `coarse`, kept within the valid index range.
+/// Returns the box of the fine cells in `coarse`, clamped to the valid range of indices.
 inline Box Refine(const Box& coarse, const Int3& ratio)
 {
   constexpr std::int64_t limit = std::int64_t(1) << 30;
@@ -150,15 +150,16 @@ inline Box Refine(const Box& coarse, const Int3& ratio)
   return result;
 }
 
-/// Boxes of one index space hashed into bins of equal size, in time and memory proportional to their number.
+/// A spatial hash of boxes of one index space, with bins of equal size. Construction takes time and memory
+/// proportional to the number of boxes.
 class BoxBins
 {
 public:
-  /// None of the boxes may be empty.
+  /// No box may be empty.
   explicit BoxBins(std::vector<Box> boxes);
 
-  /// Calls visit(index) for each box that shares a cell with `cells`, perhaps several times and in no
-  /// particular order, until it returns false.
+  /// Calls visit(index) for each box that shares a cell with `cells`, in no particular order and possibly
+  /// several times per box, until `visit` returns false.
   template <typename Visit>
   void ForEachMeeting(const Box& cells, Visit visit) const
   {
@@ -178,12 +179,12 @@ public:
     }
   }
 
-  /// The boxes that share a cell with `cells`, in ascending order.
+  /// Returns the indices of the boxes that share a cell with `cells`, in ascending order.
   std::vector<int> Meeting(const Box& cells) const;
 
-  /// For each box that shares cells with boxes before it: its number, and its cells that lie in none of
-  /// those, as disjoint boxes. Nothing where finding out would take too long or cut the boxes into too many
-  /// pieces, which does not happen to the boxes of simulations.
+  /// For each box that shares cells with boxes of lower index: maps its index to those of its cells that lie
+  /// in none of the lower boxes, as disjoint boxes. Returns nothing if this would take too long or yield too
+  /// many pieces, which does not happen with the boxes of simulations.
   std::optional<std::map<int, std::vector<Box>>> WithoutThoseBefore() const;
 
   const Box& operator[](int index) const { return this->Boxes[index]; }
@@ -203,8 +204,8 @@ private:
   void ForEachBin(const Box& cells, Visit visit) const;
 
   std::vector<Box> Boxes;
-  Box All;                                    ///< the smallest box around all
-  std::array<std::int64_t, 3> Size{1, 1, 1};  ///< cells in a bin
+  Box All;                                    ///< the smallest box that contains all boxes
+  std::array<std::int64_t, 3> Size{1, 1, 1};  ///< cells per bin along each axis
   Int3 Count{1, 1, 1};                        ///< bins per axis
   std::vector<std::size_t> Begin;             ///< first entry of each bin in Members
   std::vector<int> Members;

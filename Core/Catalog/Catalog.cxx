@@ -8,7 +8,7 @@
 namespace patchio {
 namespace {
 
-/// The members of a record that are serialized, in the order of the bytes; to be written or read.
+/// Returns references to the serialized members of a record, in the order of the bytes.
 template <typename Record>
 auto MembersOf(Record& r)
 {

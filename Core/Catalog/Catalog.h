@@ -1,5 +1,5 @@
-// What one time step of a data set holds, whatever its format: levels, patches, variables, and which
-// variable is present on which patch. Where the bytes lie is in Extent.h.
+// The contents of one time step of a data set in any format: levels, patches, variables, and which variable
+// exists on which patch. Extent.h describes where the bytes lie.
 #pragma once
 
 #include "Catalog/Box.h"
@@ -25,78 +25,79 @@ enum class GridKind : std::uint8_t
   Uniform,      ///< boxes of equal cells: position = Origin + index * Spacing
   Curvilinear,  ///< node positions are a variable, see Catalog::CoordinatesVariable
   Rectilinear,  ///< node positions per axis, see Catalog::Axes
-  // Meshes: patches are lists of cells and nodes, without a box; see MeshSize and MeshRole.
+  // The patches of meshes are lists of cells and nodes without a box of indices; see MeshSize and MeshRole.
   Unstructured,  ///< cells of any type, in one list
   Polygonal      ///< lists of vertices, lines, polygons and strips of triangles
 };
 
-/// "uniform" and so on.
+/// Returns "uniform" and so on.
 const char* NameOf(GridKind grid);
 
 /// How a variable exists on one patch.
 enum class Presence : std::uint8_t
 {
-  Absent,  ///< not there
+  Absent,  ///< the variable does not exist there
   Stored,  ///< has bytes in a file
   Zero,    ///< not stored because it is 0 everywhere on the patch
   One      ///< not stored because it is 1 everywhere on the patch
 };
 
-/// What an array of a mesh is for. All but Values are read whenever the mesh is shown. An array without
-/// entries on a patch is Absent there.
+/// The purpose of an array of a mesh. Arrays of all roles but Values are read whenever the mesh is shown. An
+/// array without entries on a patch is Absent there.
 enum class MeshRole : std::uint8_t
 {
   Values,        ///< data of cells or nodes; all variables of other grids as well
   Points,        ///< node positions, three components side by side
-  Connectivity,  ///< of a list of cells: the nodes of one cell after those of another, counted within the
-                 ///< patch
-  Offsets,       ///< of a list of cells: where each one's nodes begin in the connectivity, then the end
-  Types,         ///< VTK's numbers of cell types, one a cell of an unstructured grid
-  Flags          ///< VTK's flags of cells or nodes that are ghosts or hidden: data, but always wanted
+  Connectivity,  ///< per list of cells: the nodes of all cells, one cell after another, as indices into the
+                 ///< nodes of the patch
+  Offsets,       ///< per list of cells: index into the connectivity where each cell begins, and the end
+  Types,         ///< VTK's cell types, one per cell of an unstructured grid
+  Flags          ///< VTK's flags of ghost and hidden cells or nodes; data arrays, but always read
 };
 
-/// Layers beyond a patch that arrays may have.
+/// Greatest number of ghost layers of an array, per side.
 constexpr int MostGhosts = 64;
 
-/// An array on patches.
+/// An array that is defined on patches.
 struct Variable
 {
   std::string Name;
   Centering Center = Centering::Cell;
   int Components = 1;
-  /// Layers beyond the patch box that the stored arrays carry on both sides of each axis.
+  /// Ghost layers of the stored arrays on both sides of each axis.
   Int3 Ghosts{0, 0, 0};
-  std::string StoredName;  ///< by which the format finds it in its files; only the format looks at it
-  int Material = -1;  ///< volume fractions in sparse form: number of the material; -1 for all other variables
-  bool TimeInvariant = false;  ///< the same values at all steps of its file; see Catalog::StepsInFile
-  /// One component: where the points of a list lie, as numbers of cells of Catalog::Lattice, from 1, axis 0
-  /// fastest. No data by itself.
+  std::string StoredName;      ///< name of the array in the files; for the format only
+  int Material = -1;           ///< for volume fractions in sparse form: number of the material; otherwise -1
+  bool TimeInvariant = false;  ///< the values are the same in all steps of the file; see Catalog::StepsInFile
+  /// True for the variable (with one component) that holds the positions of points: numbers of cells of
+  /// Catalog::Lattice, from 1, axis 0 fastest. It is geometry, not data.
   bool Positions = false;
-  /// Stored numbers from UndefinedFrom to UndefinedTo stand for no value, and so does NaN;
-  /// floating-point ones become NaN when they are read. NaN here: every stored number is a value.
+  /// Stored numbers from UndefinedFrom to UndefinedTo, and NaN, mean that there is no value. In
+  /// floating-point arrays such numbers become NaN when they are read. If UndefinedFrom is NaN, every stored
+  /// number is a value.
   double UndefinedFrom = std::numeric_limits<double>::quiet_NaN();
   double UndefinedTo = std::numeric_limits<double>::quiet_NaN();
-  std::string LongName{};  ///< what it is and its unit, in the words of the file; empty where it does not say
-  /// The components of a value are stored side by side in one array, not each in an array of its own.
+  std::string LongName{};  ///< description and unit in the words of the file; may be empty
+  /// True: one stored array holds the components side by side. False: one stored array per component.
   bool Interleaved = false;
   MeshRole Role = MeshRole::Values;
-  int CellList = 0;  ///< Connectivity, Offsets, Types: of which list; see MeshSize
+  int CellList = 0;  ///< for Connectivity, Offsets and Types: index of the list of cells; see MeshSize
 
   int StoredArrays() const { return this->Interleaved ? 1 : this->Components; }
   bool HasUndefined() const { return !std::isnan(this->UndefinedFrom); }
 };
 
-/// What a level is to the one before it.
+/// The relation of a level to the level before it.
 enum class LevelRole : std::int32_t
 {
-  Refinement,  ///< finer, and hides what it covers; level 0 too
-  Separate,  ///< boxes of the same domain, beside the level before: hides nothing, and its patches, which may
-             ///< overlap, are merged only with those of the same Patch::Number
-  Points     ///< lists of points of Catalog::Lattice, beside the level before: a patch is a run of the list,
-             ///< counted by axis 0 of its box; a variable of it is Variable::Positions
+  Refinement,  ///< finer than the level before, and hides the cells that it covers; also the role of level 0
+  Separate,    ///< other boxes of the same domain. They hide nothing and may overlap; patches are merged only
+               ///< if they have the same Patch::Number
+  Points  ///< points of Catalog::Lattice. A patch is a run of the list of points, counted along axis 0 of its
+          ///< box; its positions are the variable with Variable::Positions
 };
 
-/// "refinement" and so on.
+/// Returns "refinement" and so on.
 const char* NameOf(LevelRole role);
 
 /// One refinement level. Level 0 is the coarsest.
@@ -104,33 +105,34 @@ struct Level
 {
   int FirstPatch = 0;   ///< global number of its first patch
   int PatchCount = 0;   ///< its patches are FirstPatch .. FirstPatch + PatchCount - 1
-  Int3 Ratio{1, 1, 1};  ///< cells of this level in one of the next coarser, per axis; 1 on level 0
+  Int3 Ratio{1, 1, 1};  ///< cells of this level per cell of the next coarser one, per axis; 1 on level 0
   LevelRole Role = LevelRole::Refinement;
   Double3 Spacing{1, 1, 1};    ///< cell size, uniform grids only
   std::uint64_t FlatAxes = 0;  ///< bit a set: see IsFlat(a)
 
-  /// One layer of nodes along this axis, not two around each cell; boxes are one cell wide there.
+  /// True if there is one layer of nodes along this axis, not one on each side of each cell. Boxes are one
+  /// cell wide along it.
   bool IsFlat(int axis) const { return (this->FlatAxes >> axis & 1) != 0; }
 };
 
-/// One patch; its index in Catalog::Patches is its global number.
+/// One patch. Its index in Catalog::Patches is its global number.
 struct Patch
 {
   Box Cells;
   int Level = 0;
   int Number = 0;  ///< number within its level
-  int Writer = 0;  ///< rank that wrote it
-  int File = 0;    ///< number of the file that holds it; the format knows the name
+  int Writer = 0;  ///< rank that wrote the patch
+  int File = 0;    ///< number of the file that contains the patch; the format knows the file's name
 };
 
-/// How much a patch of a mesh has. Its box only counts: it begins at 0 and is as long on axis 0 as there are
-/// cells, or 1 where there are none; on the other axes it is one cell wide.
+/// The size of a patch of a mesh. The box of such a patch only counts its cells: it begins at 0, its width
+/// along axis 0 is the number of cells (1 if there are none), and its width along the other axes is 1.
 struct MeshSize
 {
   static constexpr int MostLists = 4;
   std::int64_t Points = 0;
-  /// Cells in each list. Unstructured: the first one only. Polygonal: vertices, lines, polygons, strips;
-  /// data of cells follow that order.
+  /// Cells in each list. Unstructured grids use the first list only. Polygonal grids have vertices, lines,
+  /// polygons and strips; cell data follow that order.
   std::array<std::int64_t, MostLists> Cells{};
   std::array<std::int64_t, MostLists> Connectivity{};
 
@@ -142,13 +144,14 @@ struct Axis
 {
   int First = 0;                  ///< index of the first node
   std::vector<double> Positions;  ///< strictly increasing
-  /// What the positions stand for, such as pressures; one a position, or empty where that is the same.
+  /// Quantity that the positions stand for, such as pressure: one value per position. Empty if that is the
+  /// position itself.
   std::vector<double> Labels;
 };
 
-/// Everything known about one time step without touching field data. A plain value: one rank reads it,
-/// the others get it through Serialize(). Where a file holds several steps, one catalog describes all of
-/// them, and StepInFile (with Time and Step) says which is meant.
+/// The description of one time step, without field data. A plain value: one rank reads it, and the other
+/// ranks receive it through Serialize(). If a file holds several steps, one catalog describes all of them;
+/// StepInFile (with Time and Step) selects one.
 class Catalog
 {
 public:
@@ -157,30 +160,30 @@ public:
   GridKind Grid = GridKind::Uniform;
   double Time = 0;
   std::int64_t Step = 0;
-  int StepInFile = 0;   ///< see TimeStep::InFile
-  int StepsInFile = 1;  ///< steps that this catalog describes
-  /// Each step of the file has patches of its own; here are those of StepInFile only, and those of others
-  /// come from Format::ReadStep(). No variable is TimeInvariant then.
+  int StepInFile = 0;   ///< index of this step in its file, see TimeStep::InFile
+  int StepsInFile = 1;  ///< number of steps in the file that this catalog describes
+  /// True if each step of the file has its own patches. The catalog then has the patches of StepInFile only,
+  /// Format::ReadStep() reads those of other steps, and no variable is TimeInvariant.
   bool PatchesChange = false;
-  std::string Date;          ///< of the step, as people write it; empty where Time is enough
+  std::string Date;          ///< date of the step as text for the user; empty if Time says enough
   Double3 Origin{0, 0, 0};   ///< position of cell index (0,0,0)'s lower corner, uniform grids only
-  std::array<Axis, 3> Axes;  ///< rectilinear grids only; for all levels, whose ratios are 1
+  std::array<Axis, 3> Axes;  ///< rectilinear grids only; valid for all levels, whose ratios are 1
   bool Geographic = false;   ///< axes 0 and 1 are longitude and latitude, in degrees
   std::vector<Level> Levels;
   std::vector<Patch> Patches;
-  std::vector<MeshSize> Meshes;  ///< one a patch of a mesh; empty on other grids
+  std::vector<MeshSize> Meshes;  ///< one per patch of a mesh; empty for other grids
   std::vector<Variable> Variables;
-  std::vector<std::string> LevelNames;  ///< one a level; empty: levels have no names but their numbers
-  Box Lattice;                   ///< where there are levels of points: the box that their points are cells of
-  int CoordinatesVariable = -1;  ///< node positions of a curvilinear grid; -1 for uniform grids
-  /// Children of patch p on the next finer level, as the writer recorded them:
-  /// Children[ChildBegin[p]] .. Children[ChildBegin[p+1]-1]. Both empty when the writer recorded none.
+  std::vector<std::string> LevelNames;  ///< one per level, or empty if levels have numbers only
+  Box Lattice;                          ///< box of cells that contains the points of all levels of points
+  int CoordinatesVariable = -1;         ///< node positions of a curvilinear grid; -1 for other grids
+  /// Children of patch p on the next finer level, as recorded by the writer: Children[ChildBegin[p]] ..
+  /// Children[ChildBegin[p+1]-1]. Both are empty if the writer recorded none.
   std::vector<int> ChildBegin;
   std::vector<int> Children;
-  /// What the format wants to know again in Locate(), in its own words; only the format looks at it.
+  /// Data that the format needs again in Locate(). Only the format knows the layout.
   std::vector<std::byte> FormatData;
 
-  /// Allocates the presence table, all Absent. Patches and Variables must be filled.
+  /// Allocates the presence table and sets all entries to Absent. Patches and Variables must be filled.
   void ResetPresence() { this->PresenceTable.assign(this->Variables.size() * this->Patches.size(), 0); }
   Presence PresenceOf(int variable, int patch) const
   {
@@ -192,30 +195,31 @@ public:
   }
 
   bool IsMesh() const { return this->Grid == GridKind::Unstructured || this->Grid == GridKind::Polygonal; }
-  /// Whether the boxes of patches say where these lie, so that patches can be merged and hide each other.
+  /// Returns whether the boxes of patches tell their positions, so that patches can be merged and can hide
+  /// each other.
   bool HasPlacedBoxes() const
   {
     return this->Grid == GridKind::Uniform || this->Grid == GridKind::Rectilinear;
   }
 
-  /// Index of a variable by name, -1 when there is none.
+  /// Returns the index of the variable with this name, or -1 if there is none.
   int FindVariable(const std::string& name) const;
-  /// Index of the variable of that role, which is not Values or Flags; -1 when there is none.
+  /// Returns the index of the variable with this role (not Values or Flags), or -1 if there is none.
   int FindMeshArray(MeshRole role, int cellList = 0) const;
-  /// Whether a variable is part of the grid, not of the data.
+  /// Returns whether a variable belongs to the grid, not to the data.
   bool IsGeometry(int variable) const;
   LevelRole RoleOf(int level) const { return this->Levels[level].Role; }
-  /// The variable that says where the points of a level of points lie, -1 when there is none.
+  /// Returns the index of the variable with the positions of a level of points, or -1 if there is none.
   int PositionsOf(int level) const;
-  /// "level 2", or the level's name.
+  /// Returns the name of a level, or a text such as "level 2" if levels have no names.
   std::string NameOfLevel(int level) const;
 
-  /// How many more nodes than cells a patch of this level has along an axis: 0 or 1.
+  /// Returns the number of nodes minus the number of cells of a patch along an axis: 0 or 1.
   int NodesBeyondCells(int level, int axis) const
   {
     return axis < this->Dimension && !this->IsMesh() && !this->Levels[level].IsFlat(axis) ? 1 : 0;
   }
-  /// The nodes of cells of this level.
+  /// Returns the box of the nodes of `cells`.
   Box NodesOf(int level, const Box& cells) const
   {
     Box nodes = cells;
@@ -225,14 +229,15 @@ public:
     return nodes;
   }
 
-  /// Values per axis of an array of this centering with `ghosts` layers on the patch. In two dimensions the
-  /// third is 1, and on meshes the second, too.
+  /// Returns the number of values per axis of an array of this centering on the patch, including `ghosts`
+  /// layers. Axis 2 of a two-dimensional patch has 1; so have axes 1 and 2 of a mesh.
   std::array<std::int64_t, 3> ArrayDims(int patch, Centering center, const Int3& ghosts) const;
-  /// The same for any variable, also the lists of cells of a mesh.
+  /// Returns the number of values per axis of an array of this variable, which may be a list of cells of a
+  /// mesh.
   std::array<std::int64_t, 3> ArrayDims(int patch, const Variable& variable, const Int3& ghosts) const;
-  /// Values per component as stored, ghosts included.
+  /// Returns the number of stored values per component, including ghost layers.
   std::int64_t StoredTuples(int variable, int patch) const;
-  /// Values of each of the Variable::StoredArrays().
+  /// Returns the number of values in each of the Variable::StoredArrays().
   std::int64_t StoredValues(int variable, int patch) const
   {
     const Variable& info = this->Variables[variable];
@@ -240,7 +245,7 @@ public:
   }
 
   std::vector<std::byte> Serialize() const;
-  /// Throws Error when the bytes are not those of a catalog.
+  /// Throws Error if the bytes are not a serialized catalog.
   static Catalog Deserialize(const std::vector<std::byte>& bytes)
   {
     return Deserialize(bytes.data(), bytes.size());

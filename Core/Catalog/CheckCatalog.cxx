@@ -17,7 +17,7 @@ namespace {
 constexpr int LargestIndex = 1 << 30;
 constexpr int LargestRatio = 1 << 10;
 constexpr int MostComponents = 1 << 20;
-constexpr double MostCells = 1e14;  ///< of a patch, with the widest ghosts there can be
+constexpr double MostCells = 1e14;  ///< of a patch, with ghost layers of the greatest width
 constexpr std::int64_t MostOfMesh = std::int64_t(1) << 40;  ///< nodes or entries of a patch
 
 constexpr Requirement Require("The description of the time step");
@@ -53,7 +53,7 @@ void CheckLevels(const Catalog& catalog)
       "different numbers of levels and level names");
 }
 
-/// Lists of points: runs along axis 0, with positions in the lattice.
+/// Checks levels of points: patches must be runs along axis 0, with positions in the lattice.
 void CheckPoints(const Catalog& catalog)
 {
   for (std::size_t l = 0; l < catalog.Levels.size(); ++l) {
@@ -195,7 +195,7 @@ void CheckMeshes(const Catalog& catalog)
   }
 }
 
-/// Sizes of arrays in bytes must not overflow.
+/// Checks that the sizes of arrays in bytes do not overflow 64 bits.
 void CheckArraySizes(const Catalog& catalog)
 {
   double largest = 0;

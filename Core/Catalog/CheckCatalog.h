@@ -1,4 +1,4 @@
-// Checks of a catalog that was made from files, which may hold anything.
+// Checks of catalogs, which are made from files and may therefore contain anything.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -7,18 +7,18 @@
 
 namespace patchio {
 
-/// Returns the first and the last cell of a box, for messages.
+/// Formats the first and the last cell of a box, for messages.
 std::string TextOf(const Box& box);
 
-/// Returns the fault of a patch's box on a grid of `dimension` (2 or 3) dimensions, as a phrase for messages.
-/// Null: the box has no fault.
+/// Returns the fault of a patch's box on a grid of `dimension` (2 or 3) dimensions, as a phrase for messages,
+/// or null if the box has no fault.
 const char* FaultOfBox(int dimension, const Box& box);
 
-/// Throws Error, which names the first thing that is impossible, unless all holds that the rest of Core
-/// relies on: levels partition the patches; boxes, ratios, spacings, ghosts and components are of sensible
-/// size (see the .cxx); the coordinates of a curvilinear grid are a node-centred variable; axes of a
-/// rectilinear grid have increasing positions for all nodes; the child table leads to patches of the next
-/// finer level; presences exist.
+/// Checks all properties of a catalog that the rest of Core relies on, and throws Error about the first
+/// violation: levels partition the patches; boxes, ratios, spacings, ghosts and numbers of components are
+/// within the limits in the .cxx; a curvilinear grid has node-centred coordinates; the axes of a rectilinear
+/// grid have increasing positions for all nodes; mesh arrays fit their meshes; the child table refers to
+/// patches of the next finer level; presences are valid.
 void CheckCatalog(const Catalog& catalog);
 
 }  // namespace patchio

@@ -8,7 +8,7 @@ namespace patchio {
 
 namespace {
 
-/// Copies `count` entries from `first` on, and gives where they lie now.
+/// Appends `count` entries of `from`, from `first` on, to `to`. Returns the index of the first copy.
 template <typename Entry>
 std::uint32_t Copy(
     const std::vector<Entry>& from, std::size_t first, std::size_t count, std::vector<Entry>& to)
@@ -19,7 +19,8 @@ std::uint32_t Copy(
   return static_cast<std::uint32_t>(place);
 }
 
-/// The same for entries that lie in files.
+/// Appends the entries of a location, which refer to files, and renumbers their files if `files` is not
+/// empty. Returns the index of the first copy.
 template <typename Entry>
 std::uint32_t CopyRenumbered(const std::vector<Entry>& from, const Location& location, std::vector<Entry>& to,
     const std::vector<std::uint32_t>& files)
@@ -62,7 +63,7 @@ ChunkRange ChunksHolding(const ChunkedArray& array)
     range.End = range.Begin + (lastChunk + 1) * chunks[axis];
     range.Begin += firstChunk * chunks[axis];
     if (from != to) {
-      break;  // all of the other axes
+      break;  // the step spans entire rows of the remaining axes
     }
     first %= strides[axis];
     last %= strides[axis];

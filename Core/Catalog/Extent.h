@@ -1,4 +1,4 @@
-// Where the bytes of an array lie, how they are encoded, and the range of its values.
+// Where the bytes of an array lie in files, how they are encoded, and the range of their values.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace patchio {
 
-/// Least and greatest value of a variable on a patch, where the files say.
+/// The least and the greatest value of a variable on a patch. Unbounded if the files do not tell.
 struct ValueRange
 {
   double Least = -std::numeric_limits<double>::infinity();
@@ -34,8 +34,8 @@ struct ValueRange
   }
 };
 
-/// The range of values that may have been rounded to floats after these least and greatest ones were taken.
-/// Unbounded where the two are no range, as for patches of NaN.
+/// Returns a range that contains all values between `least` and `greatest` even if the values were rounded to
+/// 32-bit floats afterwards. Unbounded if `least` <= `greatest` does not hold, as for patches of NaN.
 inline ValueRange RangeOfFloats(double least, double greatest)
 {
   if (!(least <= greatest)) {
@@ -64,10 +64,10 @@ enum class ElementType : std::uint8_t
 /// The type with the largest number, for checks of numbers from files.
 constexpr ElementType LastElementType = ElementType::UInt64;
 
-/// As numpy calls it: "float32" and so on.
+/// Returns numpy's name of the type: "float32" and so on.
 const char* NameOf(ElementType type);
 
-/// Calls visit(T()) for the C++ type T of the elements, and returns the result.
+/// Calls visit(T()) with T the C++ type of the elements, and returns its result.
 template <typename Visit>
 constexpr decltype(auto) VisitType(ElementType type, Visit visit)
 {
@@ -96,23 +96,23 @@ constexpr decltype(auto) VisitType(ElementType type, Visit visit)
   return visit(float());
 }
 
-/// Bytes of one element.
+/// Returns the number of bytes of one element.
 constexpr std::size_t SizeOf(ElementType type)
 {
   return VisitType(type, [](auto value) { return sizeof value; });
 }
 
-/// One read unit of the paper: a variable on a patch.
+/// One variable on one patch: the unit of reading of the two-level method (see ThreadBudget.h).
 struct PatchVariable
 {
   int Patch = 0;
   int Variable = 0;
 };
 
-// The sidecar keeps extents, chunks and chunked arrays as they lie in memory: `Unused` takes the place of
-// padding.
+// The index file contains extents, chunks and chunked arrays as they lie in memory. `Unused` members make the
+// padding explicit.
 
-/// Stored bytes of one run of equal values: one component of one variable on one patch.
+/// A contiguous range of bytes in a file that holds one component of one variable on one patch.
 struct Extent
 {
   std::uint64_t Offset = 0;  ///< in the file
@@ -123,30 +123,30 @@ struct Extent
   std::uint16_t Unused = 0;
 };
 
-/// A step that was applied to a chunk when it was written, and is undone when it is read.
+/// A transformation that was applied to a chunk when it was written and is undone when the chunk is read.
 enum class FilterKind : std::uint8_t
 {
   None,
   Deflate,     ///< zlib stream
-  Shuffle,     ///< first bytes of all elements, then all second bytes, ...; of SizeOf(type) bytes each
-  Fletcher32,  ///< 4 bytes of checksum behind the data
-  Zstd         ///< frames of Zstandard
+  Shuffle,     ///< first bytes of all elements, then all second bytes, ...; an element has SizeOf(type) bytes
+  Fletcher32,  ///< appends a checksum of 4 bytes to the data
+  Zstd         ///< Zstandard frames
 };
 
 /// The filter with the largest number, for checks of numbers from files.
 constexpr FilterKind LastFilterKind = FilterKind::Zstd;
 
-/// Stored bytes of one chunk. 24 bytes.
+/// The stored bytes of one chunk. 24 bytes in memory.
 struct Chunk
 {
   std::uint64_t Offset = 0;          ///< in the file
-  std::uint64_t Number = 0;          ///< position in the grid of chunks, last axis fastest
-  std::uint32_t Bytes = 0;           ///< as stored; 0: never written, every value is ChunkedArray::Fill
+  std::uint64_t Number = 0;          ///< index in the grid of chunks, last axis fastest
+  std::uint32_t Bytes = 0;           ///< as stored; 0: never written, all values are ChunkedArray::Fill
   std::uint32_t SkippedFilters = 0;  ///< bit i set: filter i was not applied to this chunk
 };
 
-/// One component of one variable on one patch, stored in chunks. The values wanted are a part, `Count` values
-/// from `First`, of an array whose last axis varies fastest.
+/// One component of one variable on one patch, stored in chunks. The values are `Count` values, from index
+/// `First`, of an array whose last axis varies fastest.
 struct ChunkedArray
 {
   static constexpr int MaximumRank = 5;
@@ -158,15 +158,15 @@ struct ChunkedArray
   std::uint8_t Rank = 1;
   std::array<FilterKind, MaximumFilters> Filters{};  ///< in the order in which they were applied
   std::array<std::uint8_t, 5> Unused{};
-  std::array<std::uint64_t, MaximumRank> Dims{};  ///< values per axis of the whole array
+  std::array<std::uint64_t, MaximumRank> Dims{};  ///< values per axis of the entire array
   std::array<std::uint64_t, MaximumRank> ChunkDims{};
   std::uint64_t First = 0;
   std::uint64_t Count = 0;
-  /// Where the array holds several time steps (LocateOptions::AllSteps), First belongs to the first of them,
-  /// and each next step begins so many values further on. 0: the same values at all steps.
+  /// Number of values from one time step to the next if the array holds several (LocateOptions::AllSteps);
+  /// First then belongs to the first step. 0: the values are the same in all steps.
   std::uint64_t StepValues = 0;
-  std::uint64_t Fill = 0;  ///< bytes of the value of chunks that were never written, in this machine's order
-  std::uint64_t FirstChunk = 0;  ///< index into LocationTable::Chunks of the first that holds wanted values
+  std::uint64_t Fill = 0;  ///< the value of chunks that were never written, as bytes in this machine's order
+  std::uint64_t FirstChunk = 0;  ///< index into LocationTable::Chunks of the first needed chunk
   std::uint64_t ChunkCount = 0;
 };
 
@@ -177,15 +177,15 @@ struct LibraryArray
   ElementType Type = ElementType::Float32;
   std::string Dataset;  ///< full name in the file
   std::uint64_t First = 0;
-  std::uint64_t Count = 0;       ///< values wanted, of the data set with its last axis fastest
-  std::string Reason;            ///< for the report: "filter 4 (szip)"
+  std::uint64_t Count = 0;  ///< number of values, in the order of the data set with its last axis fastest
+  std::string Reason;       ///< why PatchIO cannot decode it, for the report: "filter 4 (szip)"
   std::uint64_t StepValues = 0;  ///< see ChunkedArray::StepValues
 };
 
 /// How the values of a variable on a patch are stored.
 enum class Encoding : std::uint8_t
 {
-  Missing,          ///< could not be located; LocationTable::Problems says why
+  Missing,          ///< the format could not locate it; LocationTable::Problems tells why
   Absent,           ///< the variable does not exist on this patch
   Constant,         ///< no bytes: every value is Location::Value
   Raw,              ///< one extent per component, values in VTK's order
@@ -194,31 +194,31 @@ enum class Encoding : std::uint8_t
   Library           ///< one library array per component
 };
 
-/// Where one variable of one patch lies. First .. First + Count - 1 are indices into Extents (Raw and
-/// SparseMaterials), ChunkedArrays or LibraryArrays of the table.
+/// The location of one variable on one patch. First .. First + Count - 1 are indices into the table's Extents
+/// (Raw, SparseMaterials), ChunkedArrays (Chunked) or LibraryArrays (Library).
 struct Location
 {
   Encoding Kind = Encoding::Absent;
   std::uint32_t First = 0;
   std::uint32_t Count = 0;
-  float Value = 0;   ///< Constant
+  float Value = 0;   ///< Constant: the value
   int Material = 0;  ///< SparseMaterials: number of the material
 };
 
-/// A location of this kind that refers to `count` entries from `first` on.
+/// Makes a location with `count` entries from index `first`.
 inline Location MakeLocation(Encoding kind, std::size_t first, std::size_t count)
 {
   return {kind, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count), 0, 0};
 }
 
-/// Why one location is Missing.
+/// The reason why one location is Missing.
 struct LocationProblem
 {
-  std::size_t Request;  ///< index into the requests
+  std::size_t Request;  ///< index of the location in LocationTable::Locations
   std::string Message;
 };
 
-/// Answer to a list of requests: one location per request, in their order.
+/// The answer to a list of requests: one location per request, in the order of the requests.
 struct LocationTable
 {
   std::vector<std::string> Files;
@@ -228,14 +228,14 @@ struct LocationTable
   std::vector<Chunk> Chunks;
   std::vector<LibraryArray> LibraryArrays;
   std::vector<LocationProblem> Problems;
-  std::vector<std::string> Notes;  ///< what else the user may want to know, each once
-  /// CRC-32 of the stored values of each request; each request then is a single array. Empty if the format
-  /// has no checksums, or if LocateOptions::Checksums is off.
+  std::vector<std::string> Notes;  ///< further notes for the user, without duplicates
+  /// CRC-32 of the stored values of each request, each of which is a single array then. Empty if the format
+  /// has no checksums or LocateOptions::Checksums is off.
   std::vector<std::uint32_t> Checksums;
 };
 
-/// Numbers of chunks, Begin .. End - 1: from the first to the last chunk that holds one of the values
-/// First .. First + Count - 1 of an array, which must have these.
+/// A range of chunk numbers, Begin .. End - 1. ChunksHolding() returns the range from the first to the last
+/// chunk with one of the values First .. First + Count - 1 of a valid array.
 struct ChunkRange
 {
   std::uint64_t Begin = 0;
@@ -243,12 +243,13 @@ struct ChunkRange
 };
 ChunkRange ChunksHolding(const ChunkedArray& array);
 
-/// The array at one of its time steps. Its chunks, of which `chunks` is the first, must have numbers that
-/// follow each other; FirstChunk and ChunkCount become those that hold the step's values.
+/// Changes `array`, which has StepValues, to the array of one time step. `chunks`: the first chunk of the
+/// array; the chunks must have consecutive numbers. Sets FirstChunk and ChunkCount to the chunks that hold
+/// values of that step.
 void TurnToStep(ChunkedArray& array, const Chunk* chunks, int step);
 
-/// Appends all that the location refers to; gives its copy, which refers to `to`. `files[i]`: number that
-/// file i of `from` has in `to`; empty where they have the same. `from` and `to` are different tables.
+/// Appends a location's entries in `from` to `to`. Returns the location in `to`. `files[i]` is the number in
+/// `to` of file i of `from`; empty if the numbers are the same. `from` and `to` must be different tables.
 Location AppendLocation(const LocationTable& from, const Location& location, LocationTable& to,
     const std::vector<std::uint32_t>& files = {});
 

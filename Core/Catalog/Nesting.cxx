@@ -6,8 +6,8 @@
 namespace patchio {
 namespace {
 
-/// Marks, per coarse cell of `patch`, the fine cells that children cover, one bit a fine cell.
-/// Needed where children's edges cut coarse cells; works while a coarse cell has at most 64 fine ones.
+/// Marks the fine cells that children cover, with one bit per fine cell in a mask per coarse cell of `patch`.
+/// Needed if the edges of children cut coarse cells. A coarse cell may contain at most 64 fine cells.
 class CoverMasks
 {
 public:
@@ -59,7 +59,7 @@ private:
   std::vector<std::uint64_t> Masks;
 };
 
-/// The coarse cells that `fine` covers completely.
+/// Returns the box of coarse cells that `fine` covers completely.
 Box CoarsenInside(const Box& fine, const Int3& ratio)
 {
   Box result;
@@ -93,7 +93,7 @@ std::vector<std::uint8_t> CoveredTogether(
   return masks.Covered();
 }
 
-/// True when some child's edge runs through coarse cells of the patch.
+/// Returns whether an edge of a child cuts coarse cells of the patch.
 bool EdgesCutCells(
     const Catalog& catalog, const Box& patch, const Int3& ratio, const std::vector<int>& children)
 {
@@ -154,7 +154,7 @@ Nesting::LevelPatches Nesting::PatchesOf(const Level& level) const
   std::vector<Box> boxes;
   const auto first = this->Shown.begin() + level.FirstPatch;
   const auto count = static_cast<std::size_t>(std::count(first, first + level.PatchCount, true));
-  numbers.reserve(count);  // both are kept as they are
+  numbers.reserve(count);  // exact: both vectors are kept without unused capacity
   boxes.reserve(count);
   for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
     if (this->Shown[p]) {
@@ -269,7 +269,8 @@ std::vector<std::uint8_t> Nesting::SharedCells(int patch, const Int3& ghosts) co
   if (!this->Data.HasPlacedBoxes()) {
     return flags;
   }
-  // From the patch's own level down to level 0; `ratio` is of the patch's level to `level`.
+  // The loop goes from the patch's level down to level 0. `ratio`: cells of the patch's level per cell of
+  // `level`, per axis.
   Int3 ratio{1, 1, 1};
   for (int level = this->Data.Patches[patch].Level; level >= 0; --level) {
     const bool refines = this->Data.RoleOf(level) == LevelRole::Refinement;

@@ -1,4 +1,4 @@
-// Which patches refine which, and which coarse cells the finer level hides.
+// Which patches refine which, and which coarse cells the next finer level hides.
 #pragma once
 
 #include "Catalog/Box.h"
@@ -12,10 +12,12 @@
 
 namespace patchio {
 
-/// Two patches of a level that share a cell, the first one before all others; none where no two do.
+/// Returns two patches of one level that share a cell, the first of them with the lowest number possible, or
+/// nothing if no patches of a level overlap.
 std::optional<std::pair<int, int>> FindOverlap(const Catalog& catalog);
 
-/// The ratio over two levels, kept within the index range: beyond it, all is one coarse cell anyway.
+/// Multiplies refinement ratios. A product beyond the range of indices is clamped: the entire domain is one
+/// coarse cell then anyway.
 inline Int3 Times(const Int3& a, const Int3& b)
 {
   Int3 product;
@@ -25,79 +27,79 @@ inline Int3 Times(const Int3& a, const Int3& b)
   return product;
 }
 
-/// Parent -> children relation between neighbouring levels.
+/// The parent-child relation between the patches of neighbouring levels.
 ///
-/// Uniform grids: found from the boxes, through bins, in time proportional to the number of patches.
-/// Curvilinear grids: taken from the catalog's child table, because the blocks of a multi-block grid share
-/// one index space and boxes of different blocks overlap without meaning anything. Without a table there
-/// are no children.
+/// On uniform and rectilinear grids, children are found from the boxes, through bins, in time proportional to
+/// the number of patches. On curvilinear grids they come from the catalog's child table, because the blocks
+/// of a multi-block grid share one index space, and overlaps of boxes of different blocks mean nothing.
+/// Without a table, patches have no children.
 class Nesting
 {
 public:
-  /// Only patches p with shown[p] take part: a patch that is not shown hides nothing.
-  /// `shown` has one entry per patch. Keeps a reference to `catalog`.
+  /// Only patches p with shown[p] take part; a patch that is not shown hides nothing. `shown` has one entry
+  /// per patch and is copied. `catalog` must outlive this object.
   Nesting(const Catalog& catalog, const std::vector<bool>& shown);
 
-  /// Shown patches of the next finer level that may overlap the patch, or a part of it.
+  /// Return the shown patches of the next finer level that may overlap the patch, or `part` of it.
   std::vector<int> ChildrenOf(int patch) const;
   std::vector<int> ChildrenOf(int patch, const Box& part) const;
 
-  /// Boxes of whole cells that OwnCells() of the next finer level cover, in the patch's level, each within
-  /// one of the patch's OwnCells(); disjoint. Together they are the own cells that CoveredCells() marks,
-  /// unless several finer boxes cover a cell together. Not for curvilinear grids; KnowsOwners() must hold for
-  /// both levels.
+  /// Returns the boxes of entire cells of the patch that the OwnCells() of the next finer level cover. The
+  /// boxes are disjoint, in the patch's level, and each lies within one of the patch's OwnCells(). Together
+  /// they are the own cells that CoveredCells() marks, except cells that only several finer boxes cover
+  /// together. Not for curvilinear grids. Requires KnowsOwners() for both levels.
   std::vector<Box> CoveredBoxes(int patch) const;
 
-  /// Shown patches of a level that share cells with a box of that level, ascending. Uniform grids only.
+  /// Returns the shown patches of a level that share cells with a box of that level, ascending. Not for
+  /// curvilinear grids.
   std::vector<int> PatchesMeeting(int level, const Box& cells) const;
 
-  /// False where the shown patches of a level overlap so much that it would take too long to find out to
-  /// which one each cell belongs, see BoxBins::WithoutThoseBefore(); OwnCells() are all of a patch's cells
-  /// then.
+  /// Returns false if the shown patches of a level overlap so much that finding each cell's owner would take
+  /// too long, see BoxBins::WithoutThoseBefore(). OwnCells() then returns all cells of a patch.
   bool KnowsOwners(int level) const;
 
-  /// True where some cells of the patch belong to another one, see OwnCells().
+  /// Returns whether some cells of the patch belong to another patch, see OwnCells().
   bool LosesCells(int patch) const { return this->Rests.count(patch) > 0; }
 
-  /// The cells that count as the patch's own, as disjoint boxes. Patches of a level may overlap, as SAMRAI
-  /// grows small ones; a cell that several have belongs to the shown patch with the lowest number. All cells
-  /// of a patch that is not shown. Curvilinear grids and separate levels: all cells, since there boxes
-  /// overlap that have nothing to do with each other.
+  /// Returns the cells that belong to the patch, as disjoint boxes. Patches of a level may overlap, because
+  /// SAMRAI enlarges small ones; a cell of several patches belongs to the shown patch with the lowest number.
+  /// Returns all cells if the patch is not shown, and on curvilinear grids and separate levels, where
+  /// overlapping boxes are unrelated.
   std::vector<Box> OwnCells(int patch) const;
 
-  /// One flag per cell of the patch, axis 0 fastest: 1 where cells of the next finer level cover the whole
-  /// cell. Empty when no cell is covered. Several children may cover a cell together; but where more than 64
-  /// fine cells make up a coarse one (a ratio of 5x5x5, say), only cells that one child covers alone are
-  /// marked.
+  /// Returns one flag per cell of the patch, axis 0 fastest: 1 if cells of the next finer level cover the
+  /// entire cell. Returns an empty list if no cell is covered. Several children may cover a cell together,
+  /// but if a coarse cell has more than 64 fine cells (a ratio of 5x5x5, say), only cells that a single child
+  /// covers are marked.
   std::vector<std::uint8_t> CoveredCells(int patch) const;
-  /// The same for the cells of a part of the patch.
+  /// Returns the flags of CoveredCells(patch) for the cells of `part` only.
   std::vector<std::uint8_t> CoveredCells(int patch, const Box& part) const;
 
-  /// The same, with 1 also where the cell belongs to another patch by OwnCells(): what is left covers each
-  /// point of space once.
+  /// Returns the flags of CoveredCells(patch), with 1 also for cells that belong to another patch by
+  /// OwnCells(). The cells with 0 in all patches together cover each point of space once.
   std::vector<std::uint8_t> CellsShownElsewhere(int patch) const;
 
-  /// One flag per cell of the patch grown by `ghosts` layers, axis 0 fastest: 1 where a shown patch of the
-  /// same or a coarser level has a cell, so that the cell would be drawn a second time.
-  /// Curvilinear grids: 1 on the patch's own cells only, since boxes of different blocks cannot be compared.
+  /// Returns one flag per cell of the patch grown by `ghosts` layers, axis 0 fastest: 1 if a shown patch of
+  /// the same or a coarser level contains the cell, so that it would be drawn twice. On curvilinear grids
+  /// only the patch's own cells have 1, because boxes of different blocks cannot be compared.
   std::vector<std::uint8_t> SharedCells(int patch, const Int3& ghosts) const;
 
 private:
   /// The shown patches of one level.
   struct LevelPatches
   {
-    std::vector<int> Numbers;  ///< global ones; ascending
+    std::vector<int> Numbers;  ///< global numbers, ascending
     BoxBins Bins;
-    std::optional<BoxBins> OwnBins;  ///< of OwnCells(), where these are not the patches themselves
+    std::optional<BoxBins> OwnBins;  ///< boxes of OwnCells(); only if some patch of the level loses cells
   };
   LevelPatches PatchesOf(const Level& level) const;
   void FindOwners(int level);
 
   const Catalog& Data;
   const std::vector<bool> Shown;
-  std::vector<LevelPatches> ShownPatches;  ///< per level; not of curvilinear grids
+  std::vector<LevelPatches> ShownPatches;  ///< per level; empty for curvilinear grids
   std::vector<bool> OwnersUnknown;         ///< per level
-  std::map<int, std::vector<Box>> Rests;   ///< own cells of the patches that have cells of others, too
+  std::map<int, std::vector<Box>> Rests;   ///< own cells of the patches for which LosesCells() is true
 };
 
 }  // namespace patchio

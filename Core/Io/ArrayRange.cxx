@@ -11,7 +11,7 @@
 namespace patchio {
 namespace {
 
-/// Least and greatest so far. What is no number is neither less nor greater.
+/// The least and the greatest value so far. NaN changes neither.
 template <typename Value>
 struct Extremes
 {
@@ -25,8 +25,8 @@ struct Extremes
   }
 };
 
-/// Compares values in groups of `Width` with the extremes so far, each with those of its place in the group;
-/// returns the number of values in whole groups.
+/// Compares values in groups of `Width` with `least` and `greatest`, which have `Width` entries each. Returns
+/// the number of values in complete groups.
 template <typename Value, std::size_t Width>
 std::size_t AddGroups(const Value* values, std::size_t count, Value* least, Value* greatest)
 {
@@ -43,7 +43,7 @@ std::size_t AddGroups(const Value* values, std::size_t count, Value* least, Valu
 
 #ifdef PATCHIO_X86
 
-// The order of the operands matters: the second one is the result where the first one is NaN.
+// The order of the operands matters: if the first operand is NaN, the result is the second one.
 
 __attribute__((target("avx2"))) std::size_t AddVectors(
     const double* values, std::size_t count, double* least, double* greatest)
@@ -87,7 +87,7 @@ __attribute__((target("avx2"))) std::size_t AddVectors(
 
 #endif
 
-/// Extremes of many values, found in vectors of 64 bytes.
+/// Finds the extremes of many values with vectors of 64 bytes.
 template <typename Value>
 class WideExtremes
 {
@@ -128,10 +128,10 @@ private:
   }
 
   Value Least[Width], Greatest[Width];
-  Extremes<Value> Rest;  ///< of values that do not fill the width
+  Extremes<Value> Rest;  ///< of values that do not fill a vector
 };
 
-/// Extremes of each component of tuples, and of the squares of their lengths.
+/// Finds the extremes of each component of tuples, and of the squares of their lengths.
 template <typename Value>
 struct TupleExtremes
 {
@@ -151,8 +151,8 @@ struct TupleExtremes
   }
 };
 
-/// The double that is equal to the value, or else the next one towards `outwards`, an infinity: doubles do
-/// not hold all integers of 64 bits.
+/// Returns the double that equals `value`, or else the next one towards `outwards`, an infinity: doubles
+/// cannot represent all 64-bit integers.
 template <typename Value>
 double BoundOf(Value value, double outwards)
 {
@@ -166,7 +166,7 @@ double BoundOf(Value value, double outwards)
   return bound;
 }
 
-/// None where there was no number.
+/// Returns the range of the values, or None() if no value was a number.
 template <typename Value>
 ValueRange RangeOf(const Extremes<Value>& extremes)
 {
@@ -183,8 +183,7 @@ bool IsFiniteOrNone(const ValueRange& range)
 
 }  // namespace
 
-/// The rows of a part of an array. Rows and planes that are wanted as a whole follow each other without a
-/// gap, and are one row.
+/// The rows of a part of an array. Complete rows and planes are contiguous and form a single row.
 struct ArrayRange::Rows
 {
   Dims Tuples, First, End;
@@ -201,7 +200,7 @@ struct ArrayRange::Rows
     this->Length = static_cast<std::size_t>(length);
   }
 
-  /// Calls `use` with the index of the first tuple of each.
+  /// Calls use(index of the first tuple) for each row.
   template <typename Use>
   void ForEach(const Use& use) const
   {

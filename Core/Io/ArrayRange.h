@@ -1,5 +1,5 @@
-// Least and greatest values of arrays, found by the read tasks while the values are still in the processor's
-// cache.
+// The least and the greatest values of arrays. Read tasks find them while the values are still in the
+// processor's cache.
 #pragma once
 
 #include "Catalog/Extent.h"
@@ -10,30 +10,32 @@
 
 namespace patchio {
 
-/// The ranges of each component, and of the lengths of the tuples. All values lie in their range, also
-/// integers that no double is equal to. ParaView asks for them before each
-/// picture, and VTK takes longer to find them than most storages to deliver the values.
+/// The ranges of each component of an array and of the lengths of its tuples. All values lie in their range,
+/// including 64-bit integers that no double equals. ParaView asks for ranges before each picture, and VTK
+/// takes longer to find them than most storages to deliver the values.
 class ArrayRange
 {
 public:
-  /// Arrays with more have no range.
+  /// Arrays with more components have no range.
   static constexpr int MostComponents = 3;
 
-  /// values: `tuples` x `components` values of this type, component fastest. The components are the same
-  /// each time.
+  /// Adds values. values: `tuples` x `components` elements, component fastest. `components` must be the same
+  /// in all calls.
   void Add(ElementType type, int components, const void* values, std::size_t tuples);
-  /// The tuples with indices first .. last of an array with so many tuples per axis, axis 0 fastest.
+  /// Adds the tuples with indices first .. last (inclusive) of an array with `tuples` tuples per axis, axis 0
+  /// fastest.
   void AddPart(ElementType type, int components, const void* values, const Dims& tuples, const Dims& first,
       const Dims& last);
   void Add(const ArrayRange& other);
 
-  /// Values of so many components were added, and none is infinite. Values that are no numbers do not count,
-  /// as with VTK.
+  /// Returns whether values with this number of components were added and none of them is infinite. NaN does
+  /// not count, as in VTK.
   bool IsKnown(int components) const;
-  /// Where known: of a component, 0 <= component < components; None() where it has no number.
+  /// Returns the range of a component if IsKnown(), None() if the component has only NaN. 0 <= component <
+  /// components.
   const ValueRange& OfComponent(int component) const { return this->Components[component]; }
-  /// Where known, and with 2 components or more: of the Euclidean lengths of the tuples; None() where none
-  /// of these is a number.
+  /// Returns the range of the Euclidean lengths of the tuples if IsKnown() and there are at least 2
+  /// components, None() if all lengths are NaN.
   const ValueRange& OfLength() const { return this->Length; }
 
 private:

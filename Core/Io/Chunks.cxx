@@ -17,14 +17,14 @@ namespace {
 
 using Indices = std::array<std::uint64_t, ChunkedArray::MaximumRank>;
 
-/// A chunk as a box of the array, with as few axes as that takes.
+/// A chunk as a box of the array, with as few axes as possible.
 struct ChunkBox
 {
   int Rank;
   Indices Dims, ChunkDims;
-  Indices Strides;       ///< values of the array between neighbours along an axis
-  Indices ChunkStrides;  ///< the same in the chunk
-  Indices Begin, End;    ///< indices into the array; without what lies beyond its edge
+  Indices Strides;       ///< distance of neighbours along an axis, in values of the array
+  Indices ChunkStrides;  ///< distance of neighbours along an axis, in values of the chunk
+  Indices Begin, End;    ///< indices into the array, clipped to its bounds
 
   ChunkBox(const ChunkedArray& array, std::uint64_t number);
 
@@ -47,7 +47,7 @@ ChunkBox::ChunkBox(const ChunkedArray& array, std::uint64_t number)
   }
 }
 
-/// Rows that are as long in the chunk as in the array follow each other without a gap in both.
+/// Merges the last axes along which the chunk is as wide as the array: their rows are contiguous in both.
 void ChunkBox::MergeFullAxes()
 {
   while (this->Rank > 1 && this->ChunkDims[this->Rank - 1] == this->Dims[this->Rank - 1]) {
@@ -75,8 +75,8 @@ void ChunkBox::Locate(std::uint64_t number)
   }
 }
 
-/// Calls `visit(position in the array, position in the chunk, count)` for each run of the values of a chunk
-/// that lies in `first` .. `end - 1` of the flattened array. What lies outside costs nothing.
+/// Calls visit(position in the array, position in the chunk, count) for each run of the chunk's values in
+/// first .. end - 1 of the flattened array. Values outside take no time.
 template <typename Visit>
 class RunsOfChunk
 {
@@ -91,7 +91,7 @@ public:
     if (position >= this->End || axis >= ChunkedArray::MaximumRank) {
       return;
     }
-    // Indices along this axis below which, or after which, nothing is wanted.
+    // Only the indices before .. after - 1 along this axis contain values in First .. End - 1.
     const std::uint64_t stride = this->Box.Strides[axis];
     const std::uint64_t before = this->First > position ? (this->First - position) / stride : 0;
     const std::uint64_t after = (this->End - 1 - position) / stride + 1;
@@ -116,7 +116,7 @@ private:
   const Visit& ToVisit;
 };
 
-/// As much of the fill value as is placed at once.
+/// Returns copies of the fill value, at most 1024, so that they are placed in few calls.
 std::vector<std::byte> FillValues(const ChunkedArray& array, std::uint64_t count)
 {
   constexpr std::uint64_t most = 1024;
@@ -137,7 +137,8 @@ void PlaceFill(const RunPlacer& placer, const std::vector<std::byte>& fill, std:
   }
 }
 
-/// a * b where that is at most `limit`; false otherwise.
+/// Multiplies `a` by `b` and returns true if the product is at most `limit`. Returns false otherwise, without
+/// a change.
 bool Multiply(std::uint64_t& a, std::uint64_t b, std::uint64_t limit)
 {
   if (b > 0 && a > limit / b) {
@@ -187,7 +188,8 @@ std::byte* StraightPlace(const Window& window, const ChunkedArray& array, const 
   if (window.OutputComponents != 1 || array.BigEndian == HostIsLittleEndian() || !window.Contiguous(first)) {
     return nullptr;
   }
-  // Whole, and one run: beyond its first axis it is as wide as the array.
+  // The chunk must be complete and contiguous in the array: beyond its first wide axis it is as wide as the
+  // array.
   const ChunkBox box(array, chunk.Number);
   int axis = 0;
   while (axis < box.Rank && box.End[axis] - box.Begin[axis] == 1 && box.ChunkDims[axis] == 1) {

@@ -1,4 +1,4 @@
-// From the values of one chunk to their places in the output. Pure functions on memory.
+// Placement of the values of a chunk in the output. Pure functions on memory.
 #pragma once
 
 #include "Catalog/Extent.h"
@@ -8,34 +8,35 @@
 
 namespace patchio {
 
-/// Throws Error when the numbers of `array` do not fit each other or what HDF5 can store; it says what is
-/// wrong, as a phrase for FileError(). The other functions here are safe after it.
+/// Throws Error if the members of `array` contradict each other or exceed what HDF5 can store. The message is
+/// a phrase for FileError(). The other functions of this file require a checked array.
 void CheckChunkedArray(const ChunkedArray& array);
 
-/// Bytes of a chunk's values; chunks at the edge are stored in full size too. At most 4 GiB.
+/// Returns the number of bytes of a complete chunk, at most 4 GiB. Chunks at the edge are stored with this
+/// size, too.
 std::size_t ChunkBytes(const ChunkedArray& array);
 
-/// The part of the output into which the values of a chunk can be copied as they are: all are wanted, lie one
-/// after another there too, and need no swapping. Null where there is none.
+/// Returns the address in `output` to which the chunk's values can be copied unchanged, or null if there is
+/// none: all values must be needed, be contiguous in the output and have this machine's byte order.
 std::byte* StraightPlace(const Window& window, const ChunkedArray& array, const Chunk& chunk, void* output);
 
-/// Bytes of a chunk from its first value to its last one that lies in the array. Less than ChunkBytes() at
-/// the edges; a chunk without filters may end there.
+/// Returns the number of bytes from the chunk's first value to its last value inside the array. At the edges
+/// it is less than ChunkBytes(); a chunk without filters may end there.
 std::size_t UsedChunkBytes(const ChunkedArray& array, std::uint64_t number);
 
-/// False where the window has no place for any value of a chunk; true may be said of others, too.
+/// Returns false if the window has no place for any value of the chunk. May return true without need.
 bool ReachesWindow(const Window& window, const ChunkedArray& array, std::uint64_t number);
 
-/// The contribution of a chunk to the CRC-32 of the array's `Count` wanted values as stored, see
-/// PartOfCrc32(). values: as for PlaceChunk(), of a chunk that was written.
+/// Returns the contribution of a chunk to the CRC-32 of the array's `Count` values as stored, see
+/// PartOfCrc32(). values: as for PlaceChunk(); the chunk must have been written.
 std::uint32_t ChecksumOfChunk(const ChunkedArray& array, const Chunk& chunk, const std::byte* values);
 
-/// Brings the wanted values of a chunk to their places in the output, as PlaceRun() does: the `Count` values
-/// from `First` of the whole array are the window's stored values.
+/// Copies the needed values of a chunk to their places in the output, like PlaceRun(). The window's stored
+/// values are the `Count` values from index `First` of the entire array.
 ///
-/// values: ChunkBytes() bytes as stored, any address; not looked at when the chunk was never written, where
-/// the output gets ChunkedArray::Fill. Only the first SizeOf(Type) bytes of Fill, as it lies in memory,
-/// count. Throws Error when the array has no chunk of that number.
+/// values: ChunkBytes() bytes as stored, at any address. If the chunk was never written, `values` is ignored
+/// and the output gets ChunkedArray::Fill, of which only the first SizeOf(Type) bytes in memory count. Throws
+/// Error if the array has no chunk with that number.
 void PlaceChunk(const Window& window, const ChunkedArray& array, const Chunk& chunk, const std::byte* values,
     int slot, void* output);
 

@@ -20,7 +20,8 @@ struct MixArrays
   std::int64_t Count;
 };
 
-/// Follows one cell's chain of materials, taking its length off `steps`; false when that runs out.
+/// Sums the fractions of a material along the chain of a cell. Subtracts the length of the chain from
+/// `steps`. Returns false if `steps` runs out or an index is outside the arrays.
 bool FractionInChain(
     const MixArrays& mix, std::int64_t entry, int material, std::int64_t& steps, float& fraction)
 {
@@ -48,7 +49,7 @@ bool DecodeSparseFractions(const std::int32_t* materials, std::int64_t materialC
 {
   assert(materialCount == cells || materialCount == 1);
   const MixArrays mix{mixMaterial, mixNext, mixFraction, mixCount};
-  // Chains in a sound file are short; a circle, or long chains shared by many cells, must not cost much.
+  // Valid files have short chains. The limit stops circular chains and long chains that many cells share.
   std::int64_t steps = mixCount + 16 * cells;
   for (std::int64_t cell = 0; cell < cells; ++cell) {
     const std::int32_t number = materials[materialCount == 1 ? 0 : cell];
@@ -92,7 +93,7 @@ void ExtendEdges(const Window& window, std::size_t elementBytes, void* output)
 
 namespace {
 
-/// Gives `count` tuples from `to` on the value of the tuple at `from`.
+/// Copies the tuple at `from` to `count` tuples from `to` on.
 void Repeat(const std::byte* from, std::int64_t count, std::size_t tupleBytes, std::byte* to)
 {
   if (tupleBytes == 4) {
@@ -106,14 +107,15 @@ void Repeat(const std::byte* from, std::int64_t count, std::size_t tupleBytes, s
   }
 }
 
-/// First entry of flags[begin .. end-1] that is `flag`; `end` when there is none.
+/// Returns the index of the first entry of flags[begin .. end-1] that equals `flag`, or `end` if there is
+/// none.
 std::int64_t FindFlag(const std::uint8_t* flags, std::int64_t begin, std::int64_t end, int flag)
 {
   const void* found = begin < end ? std::memchr(flags + begin, flag, end - begin) : nullptr;
   return found ? static_cast<const std::uint8_t*>(found) - flags : end;
 }
 
-/// Fills the gaps of one row from within; false when it is all gap.
+/// Fills the gaps of a row with values of the row. Returns false if the row is entirely gap.
 bool FillRow(const std::uint8_t* filled, std::int64_t count, std::size_t tupleBytes, std::byte* row)
 {
   const std::int64_t first = FindFlag(filled, 0, count, 1);
@@ -130,8 +132,8 @@ bool FillRow(const std::uint8_t* filled, std::int64_t count, std::size_t tupleBy
   return true;
 }
 
-/// Rows or planes follow each other: those that have nothing become copies of the nearest one that has
-/// something, the one before where two are as near. False when none has.
+/// Fills rows or planes without values with a copy of the nearest one that has values; of two equally near
+/// ones with the one before. Returns false if none has values.
 bool CopyNearest(const std::vector<bool>& hasSome, std::size_t bytes, std::byte* data)
 {
   const auto count = static_cast<std::int64_t>(hasSome.size());
@@ -174,7 +176,7 @@ void FillGaps(const std::vector<std::uint8_t>& filled, const Dims& dims, std::si
 
 namespace {
 
-/// Layers that both sides have, per axis.
+/// Returns the number of ghost layers, per axis, that are both stored and delivered.
 Int3 CommonGhosts(const ArrayShape& shape)
 {
   Int3 common;
@@ -202,7 +204,8 @@ void SwapByteOrder(void* data, std::size_t count, std::size_t elementBytes)
 
 namespace {
 
-/// The value in type T that is the bound of the same values; `toward`: where to look for it.
+/// Returns the bound of type T that admits the same values of type T. `toward`: direction in which the range
+/// extends.
 template <typename T>
 T BoundIn(double bound, double toward)
 {
@@ -224,7 +227,7 @@ bool BlankRange(T* values, std::int64_t count, double from, double to)
   const T high = BoundIn<T>(to, -infinity);
   int found = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    // Without branches; NaN compares with nothing, not with itself either.
+    // No branches, so that the compiler can use vectors. NaN does not equal itself.
     const bool undefined = (!(values[i] == values[i])) | ((values[i] >= low) & (values[i] <= high));
     values[i] = undefined ? std::numeric_limits<T>::quiet_NaN() : values[i];
     found |= undefined;
@@ -323,7 +326,7 @@ bool Window::Contiguous(std::int64_t& first) const
   if (this->OutputTuple != this->Tuple) {
     return false;
   }
-  bool wide = true;  // what follows is one piece only while all axes before are as wide as the output
+  bool wide = true;  // a later axis is contiguous only if all axes before it are as wide as the output
   for (int axis = 0; axis < 3; ++axis) {
     const bool all = this->Begin[axis] == 0 && this->End[axis] == this->Stored[axis];
     if (!all || this->Ratio[axis] != 1 || (!wide && this->Stored[axis] > 1)) {
@@ -343,13 +346,13 @@ RunPlacer::RunPlacer(const Window& window, std::size_t elementBytes, bool swap, 
 {
   assert(elementBytes == 1 || elementBytes == 2 || elementBytes == 4 || elementBytes == 8);
   assert(slot >= 0 && slot < window.OutputComponents);
-  // Rows that follow each other without a gap on both sides are one long row.
+  // Rows that are contiguous both as stored and in the output form one long row.
   this->Spreads = window.Ratio != Int3{1, 1, 1};
   for (int axis = 0; axis < 2 && !this->Spreads && this->RowsFollow(); ++axis) {
     this->MergeFirstAxes();
   }
-  // What fits into the cache may still be there when it is used. Rows that lie in one piece were read in
-  // place.
+  // Values that fit into the cache and are used soon must stay there, so these are not streamed. Contiguous
+  // values were read in place.
   constexpr std::int64_t large = 4 << 20, inCache = 1 << 20;
   const Dims& tuples = this->Places.Output;
   const bool isCached =
@@ -359,8 +362,7 @@ RunPlacer::RunPlacer(const Window& window, std::size_t elementBytes, bool swap, 
                   tuples[0] * tuples[1] * tuples[2] * static_cast<std::int64_t>(elementBytes) >= large;
 }
 
-/// True where rows follow each other in the output as they do where they are stored, and all of each is
-/// placed.
+/// Returns whether rows are contiguous in the output as they are when stored, and are placed completely.
 bool RunPlacer::RowsFollow() const
 {
   const Window& w = this->Places;
@@ -414,7 +416,7 @@ void RunPlacer::PlaceRows(const std::byte* values, std::int64_t first, std::int6
   const Dims& stored = this->Places.Stored;
   const std::int64_t end = first + count;
   if (end <= stored[0] && stored[1] * stored[2] == 1) {
-    this->PlaceInRow<Word, Swap>(values, first, end, 0, 0);  // without divisions, as this is frequent
+    this->PlaceInRow<Word, Swap>(values, first, end, 0, 0);  // frequent, and needs no divisions
     return;
   }
   const std::int64_t firstRow = first / stored[0];
@@ -430,7 +432,7 @@ void RunPlacer::PlaceRows(const std::byte* values, std::int64_t first, std::int6
   }
 }
 
-/// Places what lies in row (j, k) of the values `first` .. `end - 1`, of which `values` is the first.
+/// Places those of the values first .. end - 1 that lie in row (j, k). `values` points to value `first`.
 template <typename Word, bool Swap>
 void RunPlacer::PlaceInRow(
     const std::byte* values, std::int64_t first, std::int64_t end, std::int64_t j, std::int64_t k) const
@@ -463,8 +465,8 @@ void RunPlacer::PlaceInRow(
   }
 }
 
-/// Tuples that get more components than they are stored with. Seldom: for vectors of two dimensions. first:
-/// the index of the first value in its row; row: that of the output's row.
+/// Places tuples that have more components in the output than stored. Rarely used: for two-dimensional
+/// vectors. first: index of the first value in its row; row: index of the output's row.
 template <typename Word>
 void RunPlacer::PlaceWider(
     const std::byte* from, std::int64_t first, std::int64_t count, std::int64_t row) const
@@ -481,8 +483,8 @@ void RunPlacer::PlaceWider(
   }
 }
 
-/// Each of the values, the first of which has the indices `stored`, goes to all places of the finer output
-/// that it stands for. Seldom: for ghost layers from coarser levels.
+/// Copies each value to all places of the finer output that the value represents. `stored`: indices of the
+/// first value. Rarely used: for ghost layers from coarser levels.
 template <typename Word>
 void RunPlacer::Spread(const std::byte* from, std::int64_t count, const Dims& stored) const
 {

@@ -13,7 +13,8 @@
 namespace patchio {
 namespace {
 
-/// That no more files may be open now says nothing about this one, and passes.
+/// The process has too many open files. Unlike other errors this one is temporary and not specific to the
+/// file.
 class TooManyOpen : public Error
 {
 public:
@@ -34,7 +35,8 @@ public:
       throw error;
     }
     if (sequential) {
-      // Several threads that read side by side look random to the kernel, which then reads nothing ahead.
+      // To the kernel, several threads that read side by side look like random access, for which it does not
+      // read ahead.
       ::posix_fadvise(this->Descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
     }
   }
@@ -70,7 +72,7 @@ public:
   }
 
 private:
-  /// Takes `bytes` off the buffers, and empty ones off their front.
+  /// Subtracts `bytes` from the buffers, and skips empty ones.
   static void Advance(iovec*& next, const iovec* end, std::size_t bytes)
   {
     for (; next != end && next->iov_len <= bytes; ++next) {
@@ -82,7 +84,7 @@ private:
     }
   }
 
-  /// The bytes that were to be read, as a phrase for an error.
+  /// Returns the bytes to be read, as a phrase for an error message.
   static std::string Wanted(std::uint64_t offset, const std::vector<iovec>& buffers)
   {
     std::size_t bytes = 0;
@@ -126,7 +128,7 @@ private:
     bool Sequential = false;
     std::mutex Mutex;
     std::weak_ptr<File> Current;
-    std::string Fault;  ///< why it cannot be opened; empty while it may
+    std::string Fault;  ///< why the file cannot be opened; empty if there was no attempt or it succeeded
   };
 
   static std::shared_ptr<File> OpenNew(Slot& slot)

@@ -1,4 +1,4 @@
-// Files of the file system, read with pread.
+// A Source of files in the file system, read with pread().
 #pragma once
 
 #include "Io/Source.h"
@@ -9,8 +9,8 @@
 
 namespace patchio {
 
-/// `paths[i]` is file number i. sequential: per file, whether most of it will be read in ascending order, so
-/// that the system is told to read ahead; or empty.
+/// Makes a source of files. `paths[i]` is file number i. sequential: per file, true if most of it will be
+/// read in ascending order, so that the system should read ahead; or empty.
 std::unique_ptr<Source> MakeFileSource(
     const std::vector<std::string>& paths, const std::vector<bool>& sequential = {});
 

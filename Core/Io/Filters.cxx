@@ -20,20 +20,20 @@ namespace {
 
 constexpr std::size_t ChecksumBytes = 4;
 
-/// No stream yields more bytes than this for each of its own: of Deflate 258 for 2 bits, of Zstandard a block
-/// for 4 bytes.
+/// Returns the greatest number of bytes that a stream can yield per byte of its own: Deflate yields 258 bytes
+/// for 2 bits, Zstandard one block for 4 bytes.
 constexpr std::size_t LimitOf(FilterKind kind)
 {
   return kind == FilterKind::Deflate ? 1032 : ZSTD_BLOCKSIZE_MAX / 4;
 }
 
-/// A big-endian number of 16 bits.
+/// Returns a big-endian 16-bit number.
 std::uint32_t Word16(const std::byte* bytes)
 {
   return std::to_integer<std::uint32_t>(bytes[0]) << 8 | std::to_integer<std::uint32_t>(bytes[1]);
 }
 
-/// Brings elements together one by one: those that vectors have left, or all where there are no vectors.
+/// Unshuffles elements one by one, from number `first` on: those that remain after the vectors.
 template <std::size_t ElementBytes>
 void UnshuffleFrom(std::size_t first, const std::byte* from, std::size_t count, std::byte* to)
 {
@@ -56,8 +56,8 @@ void Store(std::byte* to, __m128i bytes)
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
 }
 
-/// Brings 16 elements together in each step. Interleaving vector r with vector r + N/2 of all N, log2(N)
-/// times, is a transposition.
+/// Unshuffles 16 elements per step. Interleaving vector r with vector r + N/2 of N vectors, log2(N) times, is
+/// a transposition.
 template <std::size_t ElementBytes>
 std::size_t UnshuffleVectors(const std::byte* from, std::size_t count, std::byte* to)
 {
@@ -103,9 +103,9 @@ void UnshuffleElements(const std::byte* from, std::size_t count, std::byte* to)
 
 std::uint32_t Fletcher32(const std::byte* data, std::size_t bytes)
 {
-  // Both sums count modulo 65535, where 0 stands for "only zeros so far" and 65535 for any other multiple.
-  // With n words of a block taken at once, the second sum grows by n times the first, and by each word as
-  // often as it is counted; 32 bits hold that for 360 words.
+  // Both sums count modulo 65535; 0 means that all words so far were 0, and 65535 stands for other multiples.
+  // For a block of n words, the second sum grows by n times the first sum and by each word as often as it is
+  // counted. 360 words are the most for which 32 bits suffice.
   constexpr std::size_t block = 360;
   const auto reduce = [](std::uint64_t sum) {
     return sum == 0 ? 0 : static_cast<std::uint32_t>((sum - 1) % 65535 + 1);
@@ -175,7 +175,7 @@ std::byte* ChunkDecoder::Buffer::Room(std::size_t bytes)
 {
   if (this->Bytes < bytes) {
     this->Bytes = 0;
-    this->Memory.reset();  // first, as both together might not fit
+    this->Memory.reset();  // the old and the new memory together might be too much
     this->Memory.reset(new std::byte[bytes]);
     this->Bytes = bytes;
   }
@@ -212,7 +212,7 @@ bool ChunkDecoder::InflateTo(const std::array<FilterKind, ChunkedArray::MaximumF
   return true;
 }
 
-/// Gives the number of bytes.
+/// Decompresses `data` to `to`. Returns the number of bytes.
 std::size_t ChunkDecoder::InflateInto(
     FilterKind kind, const Span& data, std::byte* to, std::size_t capacity, std::size_t chunkBytes)
 {
@@ -246,7 +246,7 @@ std::size_t ChunkDecoder::InflateInto(
 
 ChunkDecoder::Span ChunkDecoder::Inflate(FilterKind kind, const Span& data, std::size_t chunkBytes)
 {
-  // Filters before this one may have added checksums, and no stream grows beyond the limit.
+  // The filters before this one may have appended checksums. Small data cannot yield more than the limit.
   std::size_t capacity = chunkBytes + ChunkedArray::MaximumFilters * ChecksumBytes;
   if (data.Bytes < capacity / LimitOf(kind)) {
     capacity = data.Bytes * LimitOf(kind);
@@ -272,7 +272,8 @@ ChunkDecoder::Span ChunkDecoder::CheckSum(const Span& data)
   }
   const Span values{data.Data, data.Bytes - ChecksumBytes};
   const std::byte* stored = data.Data + values.Bytes;
-  // Little-endian; libraries up to 1.6.2 stored each half the other way round on little-endian machines.
+  // The checksum is little-endian. HDF5 libraries up to 1.6.2 swapped the bytes of each half on little-endian
+  // machines.
   const std::uint32_t swapped = Word16(stored + 2) << 16 | Word16(stored);
   const std::uint32_t expected = (swapped & 0x00ff00ff) << 8 | (swapped >> 8 & 0x00ff00ff);
   const std::uint32_t found = Fletcher32(values.Data, values.Bytes);

@@ -1,4 +1,5 @@
-// Undoes what the HDF5 library does to a chunk before it stores it. Pure functions on memory.
+// Filters of HDF5 chunks: reverses what the HDF5 library did to a chunk before storing it. Pure functions on
+// memory.
 #pragma once
 
 #include "Catalog/Extent.h"
@@ -13,8 +14,8 @@ struct ZSTD_DCtx_s;
 
 namespace patchio {
 
-/// Undoes the filters of chunks, one after another; a thread has one. It keeps its memory: for each of its
-/// buffers as much as the largest chunk needed, plain or as stored.
+/// Undoes the filters of chunks. Not thread-safe: each thread has its own. The buffers keep their memory, as
+/// much as the largest chunk needed, until Trim().
 class ChunkDecoder
 {
 public:
@@ -23,29 +24,27 @@ public:
   ChunkDecoder(const ChunkDecoder&) = delete;
   ChunkDecoder& operator=(const ChunkDecoder&) = delete;
 
-  /// The values of a chunk, in the stored byte order: `chunkBytes` bytes, on any address. They are valid
-  /// until the next call, and lie in `stored` when no filter changes anything.
+  /// Returns the values of a chunk, `chunkBytes` bytes in the stored byte order, without alignment. They are
+  /// valid until the next call, and lie in `stored` if no filter changes anything.
   ///
-  /// filters: in the order in which they were applied. skipped: bit i set when filter i was left out.
-  /// elementBytes: of the values.
-  /// chunkBytes: as ChunkBytes() says; memory for that many is taken only when `stored` can hold as much.
-  /// Throws std::bad_alloc when that is more than there is, and Error when the bytes are damaged or yield
-  /// more or less than `chunkBytes`; it says what was found, as a phrase for FileError().
+  /// filters: in the order in which they were applied. skipped: bit i is set if filter i was not applied.
+  /// elementBytes: size of a value. chunkBytes: see ChunkBytes(); that much memory is allocated only if
+  /// `stored` can yield as much. Throws std::bad_alloc if memory runs out, and Error if the bytes are damaged
+  /// or yield more or fewer than `chunkBytes`; the message says what was found, as a phrase for FileError().
   const std::byte* Undo(const std::array<FilterKind, ChunkedArray::MaximumFilters>& filters,
       std::uint32_t skipped, std::size_t elementBytes, const std::byte* stored, std::size_t storedBytes,
       std::size_t chunkBytes);
 
-  /// The same straight to `values`, where Deflate or Zstd is the only filter; false, with nothing done, where
-  /// it is not.
+  /// Decompresses a chunk directly to `values` if Deflate or Zstd is its only filter. Otherwise does nothing
+  /// and returns false. Throws like Undo().
   bool InflateTo(const std::array<FilterKind, ChunkedArray::MaximumFilters>& filters, std::uint32_t skipped,
       const std::byte* stored, std::size_t storedBytes, std::byte* values, std::size_t chunkBytes);
 
-  /// Gives back the memory of buffers with more than `most` bytes. The values that Undo() returned are no
-  /// longer valid.
+  /// Frees buffers with more than `most` bytes. The values that Undo() returned become invalid.
   void Trim(std::size_t most);
 
 private:
-  /// Memory that grows and is not filled with anything.
+  /// Memory that only grows and is not initialized.
   struct Buffer
   {
     std::unique_ptr<std::byte[]> Memory;
@@ -53,7 +52,7 @@ private:
 
     std::byte* Room(std::size_t bytes);
   };
-  /// What the filters undone so far have left.
+  /// The bytes that the filters undone so far have left.
   struct Span
   {
     const std::byte* Data;
@@ -73,16 +72,16 @@ private:
   static Span CheckSum(const Span& data);
 
   std::unique_ptr<libdeflate_decompressor, CloseDecompressor> Decompressor;
-  std::unique_ptr<ZSTD_DCtx_s, CloseDecompressor> ZstdDecompressor;  ///< made when it is needed
+  std::unique_ptr<ZSTD_DCtx_s, CloseDecompressor> ZstdDecompressor;  ///< created when first used
   std::array<Buffer, 2> Plain;
 };
 
-/// HDF5's Fletcher32 checksum.
+/// Returns HDF5's Fletcher32 checksum.
 std::uint32_t Fletcher32(const std::byte* data, std::size_t bytes);
 
-/// Brings bytes of `elementBytes` planes back together to elements: `to` gets the first bytes
-/// of all planes, then all second bytes, ...; trailing bytes that are no whole element stay last. The two
-/// must not overlap.
+/// Reverses the Shuffle filter: `from` has the first bytes of all elements, then all second bytes, and so on;
+/// `to` gets the elements. Trailing bytes that do not fill an element stay last. `from` and `to` must not
+/// overlap.
 void UnshuffleBytes(const std::byte* from, std::size_t bytes, std::size_t elementBytes, std::byte* to);
 
 }  // namespace patchio

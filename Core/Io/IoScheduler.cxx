@@ -22,13 +22,13 @@ namespace patchio {
 
 namespace {
 
-/// What the system grants now, it is taken to grant for so long.
+/// How long a successful check of the system's limit on threads counts.
 constexpr std::chrono::seconds ProofHolds(1);
 
-/// Pieces of work that were given to slots.
+/// Number of pieces of work given to slots; only for ThreadSanitizer, see Enqueue().
 std::atomic<std::size_t> HandedOver{0};
 
-/// A thread is joined shortly before the system stops counting it.
+/// Waits until the system no longer counts a thread: it does so for a moment after the thread was joined.
 void AwaitEnd(pid_t thread)
 {
   while (::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0) {
@@ -36,8 +36,9 @@ void AwaitEnd(pid_t thread)
   }
 }
 
-/// Whether the system lets this process start so many threads beside those that it has; if not, a number that
-/// leaves a reserve to whatever else starts threads at the same time.
+/// Starts and ends `wanted` threads to find out whether the system allows them. Returns `wanted`, or, if the
+/// system refuses, half of the number that it allowed, which leaves a reserve for other threads started at
+/// the same time.
 int ThreadsToHave(int wanted)
 {
   std::promise<void> release;
@@ -63,14 +64,14 @@ int ThreadsToHave(int wanted)
   return wanted;
 }
 
-// The limit is made when the program or the plugin that links this is loaded.
+// Sets the limit as soon as the program or the plugin that links this code is loaded.
 [[maybe_unused]] const IoThreads& MadeWhenLoaded = IoThreads::OfProcess();
 
 }  // namespace
 
 IoThreads& IoThreads::OfProcess()
 {
-  // Never destroyed: tasks may outlive everything else.
+  // The object is never destroyed, because tasks may outlive all other statics.
   static auto* const threads = new IoThreads;
   return *threads;
 }
@@ -84,8 +85,8 @@ IoThreads::Slot::Slot(TaskPriority priority)
 
 void IoThreads::Slot::Enqueue(std::function<void()> work)
 {
-  // TBB hands over in its library, where ThreadSanitizer sees nothing of it: so this counter does it once
-  // more.
+  // TBB hands the work over inside its library, which ThreadSanitizer does not see. This counter repeats the
+  // synchronization.
   struct Entry
   {
     Slot* Mine;
@@ -106,12 +107,12 @@ void IoThreads::Slot::CarryOut()
 IoThreads::IoThreads() : Handle(tbb::attach{})
 {
   this->LimitTbb(MostThreads);
-  // TBB looks for its helper libraries when it is used first, which takes a millisecond: better now than in a
+  // TBB searches for its helper libraries when it is first used, which takes 1 ms: better here than during a
   // read.
   tbb::task_arena(1, 0).initialize();
 }
 
-/// The thread that waits counts for TBB as one more.
+/// Sets TBB's limit. The waiting thread counts as one more thread.
 void IoThreads::LimitTbb(int threads)
 {
   constexpr auto parallelism = tbb::global_control::max_allowed_parallelism;
@@ -123,11 +124,11 @@ std::vector<IoThreads::Slot*> IoThreads::Take(int wanted, TaskPriority priority)
   static const struct AtExit
   {
     ~AtExit() { IoThreads::OfProcess().EndOfProcess(); }
-  } atExit;  // made by the first read, so that what was there before it is there still when tasks end
+  } atExit;  // constructed in the first read: older statics then still exist when tasks end
 
   const std::lock_guard<std::mutex> lock(this->Mutex);
   std::vector<Slot*>& free = this->Free[static_cast<int>(priority)];
-  // Slots that are free may still keep their threads for a moment, so they count.
+  // Free slots may still keep their threads for a moment, so they count, too.
   const int missing = std::max(wanted - static_cast<int>(free.size()), 0);
   const int most = this->MostOfSystem(static_cast<int>(this->Slots.size()) + missing);
   const int ofTbb =
@@ -145,7 +146,8 @@ std::vector<IoThreads::Slot*> IoThreads::Take(int wanted, TaskPriority priority)
   return taken;
 }
 
-/// TBB aborts where no exception can be caught, so what the system grants is found out before.
+/// Returns how many of `threads` threads the system allows. TBB aborts where no exception can be caught, so
+/// this is checked beforehand.
 int IoThreads::MostOfSystem(int threads)
 {
   const auto now = std::chrono::steady_clock::now();
@@ -180,7 +182,7 @@ void IoThreads::PutBack(Slot* slot)
   this->Change.notify_all();
 }
 
-/// Tasks that are at work may use what the end of the process destroys.
+/// Waits for running tasks, because they may use objects that the end of the process destroys.
 void IoThreads::EndOfProcess()
 {
   std::unique_lock<std::mutex> lock(this->Mutex);
@@ -191,7 +193,7 @@ void IoThreads::EndOfProcess()
   }
 }
 
-/// What the scheduler and its tasks have in common; each task that is at work keeps it alive.
+/// The state shared by the scheduler and its tasks. Each running task keeps it alive.
 struct IoScheduler::State : std::enable_shared_from_this<State>
 {
   State(std::size_t tasks, TaskBody body, TaskPriority priority)
@@ -217,15 +219,15 @@ struct IoScheduler::State : std::enable_shared_from_this<State>
   std::atomic<std::size_t> Finished{0};
   std::atomic<bool> Cancelled{false};
   std::atomic<int> Limit{0};
-  std::atomic<int> Readers{0};  ///< that TBB has or will have at work; changed under the mutex
+  std::atomic<int> Readers{0};  ///< readers that run or have been enqueued; changed under the mutex
 
-  // Under the mutex:
+  // Protected by the mutex:
   std::mutex Mutex;
   std::condition_variable Change;
-  int Width = 0;  ///< most readers at once
+  int Width = 0;  ///< most concurrent readers so far
   int Refused = 0;
   std::vector<std::function<void()>> Followers;
-  std::exception_ptr Fault;  ///< the first that a task has thrown
+  std::exception_ptr Fault;  ///< the first exception of a task
   bool HasBegun = false;
   Stopwatch Watch;
   double EndedAfter = 0;  ///< seconds
@@ -250,7 +252,7 @@ void IoScheduler::State::SetLimit(int limit)
   this->Width = std::max(this->Width, this->Readers.load());
 }
 
-/// How many of the slots have got a reader: fewer where memory runs out.
+/// Starts a reader on each slot. Returns their number, which is smaller if memory runs out.
 int IoScheduler::State::Begin(const std::vector<IoThreads::Slot*>& slots)
 {
   std::size_t begun = 0;
@@ -265,7 +267,7 @@ int IoScheduler::State::Begin(const std::vector<IoThreads::Slot*>& slots)
   return static_cast<int>(begun);
 }
 
-/// A reader is a task of TBB that carries out one task of the read after another.
+/// The body of a reader: one TBB task that carries out tasks of the read one after another.
 void IoScheduler::State::Read(IoThreads::Slot* slot)
 {
   do {
@@ -274,7 +276,7 @@ void IoScheduler::State::Read(IoThreads::Slot* slot)
   } while (!this->Retire(slot));
 }
 
-/// False when there was none.
+/// Carries out the next task. Returns false if there is none.
 bool IoScheduler::State::TakeTask()
 {
   if (this->IsOver() || IoThreads::OfProcess().Ends()) {
@@ -290,7 +292,7 @@ bool IoScheduler::State::TakeTask()
       this->CallFollowers();
     }
   } catch (...) {
-    this->Fail(std::current_exception());  // TBB would end the process
+    this->Fail(std::current_exception());  // TBB would terminate the process
   }
   return true;
 }
@@ -317,7 +319,7 @@ void IoScheduler::State::CallFollowers()
   }
 }
 
-/// False when the reader is needed after all, as another one has retired before it.
+/// Ends a reader. Returns false if the reader must continue because another one has retired in the meantime.
 bool IoScheduler::State::Retire(IoThreads::Slot* slot)
 {
   IoThreads& threads = IoThreads::OfProcess();
@@ -433,7 +435,7 @@ double IoScheduler::Seconds() const
 bool RunTasks(std::size_t tasks, int limit, const TaskBody& body, const ProgressCallback& progress)
 {
   IoScheduler run(tasks, [&body](std::size_t task) { body(task); });
-  // To start a thread and to wait for it takes longer than many a task.
+  // Starting a thread and waiting for it takes longer than many a task.
   if (tasks > 1 && limit > 1) {
     run.SetLimit(progress ? limit : limit - 1);
   }

@@ -1,5 +1,5 @@
-// Level two of two-level reading: the read tasks of a rank on threads of TBB, and the threads that TBB gives
-// to this process for reads.
+// Level two of two-level reading: the read tasks of a rank on threads of TBB, and the number of threads that
+// TBB provides for reads in this process.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -21,29 +21,30 @@
 
 namespace patchio {
 
-/// The threads that TBB gives to this process for reads, and what becomes of them when it ends.
+/// Declared here for IoThreads; defined below.
 enum class TaskPriority;
 
-/// Reads wait for storage, so they need many more threads than there are cores. TBB fixes how many it will
-/// ever start when somebody in the process uses it first, and it aborts the process when the system refuses a
-/// thread. So PatchIO asks TBB for MostThreads as soon as it is loaded, finds out before a read what TBB and
-/// the system really grant, and never wants more than that. Thread-safe.
+/// The threads that TBB provides for reads in this process. Reads wait for storage, so they need many more
+/// threads than there are cores. TBB fixes its greatest number of threads when it is first used in the
+/// process, and aborts the process if the system refuses a thread. PatchIO therefore requests MostThreads as
+/// soon as it is loaded, determines before each read how many threads TBB and the system allow, and never
+/// uses more. Thread-safe.
 class IoThreads
 {
 public:
-  /// Enough for several reads of 256 tasks that hang, and one more beside them. TBB takes about 200 bytes for
-  /// each thread, needed or not.
+  /// Greatest number of threads: enough for several reads of 256 hanging tasks and one more read. TBB
+  /// allocates about 200 bytes for each thread, used or not.
   static constexpr int MostThreads = 4096;
-  /// A process that ends waits at most so long for tasks that are at work.
+  /// Longest time for which an ending process waits for running tasks.
   static constexpr std::chrono::seconds ExitGrace{2};
 
-  /// An arena of TBB for one task at a time. In a wider one a task that hangs would cost other arenas a
-  /// thread: when its neighbours find no more work, TBB takes the arena as a whole for idle and counts the
-  /// thread as free.
+  /// A TBB arena for one task at a time. In a wider arena a hanging task would cost other arenas a thread:
+  /// when the other threads of the arena run out of work, TBB considers the entire arena idle and counts the
+  /// hanging thread as free.
   struct Slot
   {
     explicit Slot(TaskPriority priority);
-    /// Has TBB do the work, which ends with GiveBack(), on one of its threads.
+    /// Runs `work` on a thread of TBB. `work` ends with GiveBack().
     void Enqueue(std::function<void()> work);
 
     const TaskPriority Priority;
@@ -57,15 +58,15 @@ public:
 
   static IoThreads& OfProcess();
 
-  /// So many slots, from none to `wanted`, to be used until they are given back. Fewer where another user of
-  /// TBB has fixed a lower limit, or where the system refuses threads (ulimit, cgroup, memory).
+  /// Returns `wanted` free slots; fewer, or none, if another user of TBB has set a lower limit or the system
+  /// refuses threads (ulimit, cgroup, memory). Each slot must be given back.
   std::vector<Slot*> Take(int wanted, TaskPriority priority);
-  /// By the task itself, as the last thing that it does.
+  /// Returns a slot after its task. The task calls it as its last action.
   void GiveBack(Slot* slot);
-  /// One that no task was given to.
+  /// Returns a slot that got no task.
   void PutBack(Slot* slot);
 
-  /// The process ends: no more tasks shall begin.
+  /// Returns true when the process is ending; no more tasks may begin then.
   bool Ends() const { return this->Ending.load(std::memory_order_relaxed); }
 
 private:
@@ -75,77 +76,79 @@ private:
   void EndOfProcess();
 
   std::unique_ptr<tbb::global_control> Limit;
-  tbb::task_scheduler_handle Handle;  ///< keeps threads alive between reads
+  tbb::task_scheduler_handle Handle;  ///< keeps the threads alive between reads
   std::mutex Mutex;
   std::condition_variable Change;
   std::deque<Slot> Slots;
   std::vector<Slot*> Free[2];  ///< by priority
   int InUse = 0;
-  bool Refused = false;  ///< by the system, when it was asked last
-  int Proven = 0;        ///< threads that the system granted all together, at ProvenAt
+  bool Refused = false;  ///< the system refused threads in the last check
+  int Proven = 0;        ///< total number of threads that the system allowed at ProvenAt
   std::chrono::steady_clock::time_point ProvenAt;
-  std::atomic<int> Seen{0};  ///< threads of TBB that have carried out a task; they live on
+  std::atomic<int> Seen{0};  ///< number of TBB threads that have carried out a task; they stay alive
   std::atomic<bool> Ending{false};
 };
 
-/// Called with the finished fraction, 0..1, on the thread that waits and on no other. Returning false
-/// cancels: tasks that have begun are finished, no others begin.
+/// Receives the finished fraction, 0..1, on the waiting thread only. If it returns false, the work is
+/// cancelled: running tasks finish, and no others begin.
 using ProgressCallback = std::function<bool(double)>;
 
-/// Carries out one task, 0 <= task < number of tasks. Called by several threads at once. Where it throws, no
+/// Carries out one task, 0 <= task < number of tasks. Several threads call it concurrently. If it throws, no
 /// more tasks begin.
 using TaskBody = std::function<void(std::size_t task)>;
 
-/// Which tasks go first when TBB has fewer threads than are wanted.
+/// The priority of tasks when TBB has fewer threads than requested.
 enum class TaskPriority
 {
   Read,
   Prefetch
 };
 
-/// The tasks of one read. Each is carried out exactly once; they begin in order, as many at a time as the
-/// concurrency limit says. That may exceed the cores by far, as tasks wait for storage, not for arithmetic.
+/// Runs the tasks of one read. Each task is carried out exactly once. Tasks begin in the order of their
+/// numbers, and at most as many run at once as the limit allows. The limit may exceed the number of cores by
+/// far, because tasks wait for storage.
 ///
-/// TBB carries them out in arenas of its threads that no other read uses at the time. So tasks of different
-/// reads do not keep each other waiting, though some may hang.
+/// Tasks run in TBB arenas that no other read uses at the same time. Tasks of different reads therefore do
+/// not block each other, even if some hang.
 ///
-/// The thread that owns the scheduler waits, and takes no tasks, so that it can cancel at any time. It need
-/// not stay to the end: tasks that are at work when the scheduler is destroyed end by themselves and keep
-/// `body` until then, with all that it owns. All methods but the destructor are thread-safe.
+/// The thread that owns the scheduler waits and carries out no tasks, so it can cancel at any time and need
+/// not wait for the end: tasks that are running when the scheduler is destroyed end by themselves, and keep
+/// `body` alive until then. All methods but the destructor are thread-safe.
 class IoScheduler
 {
 public:
-  /// Begins nothing yet.
+  /// Prepares the tasks. SetLimit() starts them.
   IoScheduler(std::size_t tasks, TaskBody body, TaskPriority priority = TaskPriority::Read);
-  /// Cancels, and waits for nobody.
+  /// Cancels without waiting for running tasks.
   ~IoScheduler();
   IoScheduler(const IoScheduler&) = delete;
   IoScheduler& operator=(const IoScheduler&) = delete;
 
-  /// From now on at most so many tasks, at least 1, are at work at once. The first call begins to work. Where
-  /// TBB or the system grant fewer threads, fewer are.
+  /// Sets the greatest number of concurrent tasks, at least 1. The first call starts the tasks. Fewer run at
+  /// once if TBB or the system allow fewer threads.
   void SetLimit(int limit);
-  /// The same as soon as all tasks of `before` are carried out; never when that is cancelled.
+  /// Calls SetLimit(limit) when all tasks of `before` are finished; never if `before` is cancelled.
   void SetLimitAfter(IoScheduler& before, int limit);
-  /// No task begins any more.
+  /// Prevents further tasks from beginning.
   void Cancel();
-  /// True as soon as all tasks are carried out, or, after Cancel(), none is at work any more.
+  /// Waits for at most `most`. Returns true once all tasks are finished or, after Cancel(), none is running.
   bool WaitFor(std::chrono::milliseconds most) const;
-  /// The calling thread carries out the next task; false when there is none left.
+  /// Carries out the next task on the calling thread. Returns false if there is none.
   bool TakeTask();
-  /// Throws what a task has thrown, if one has.
+  /// Rethrows the first exception of a task, if there was one.
   void Rethrow() const;
 
   bool Cancelled() const;
-  /// SetLimit() was called.
+  /// Returns whether SetLimit() was called.
   bool HasBegun() const;
-  /// The most tasks that may have been at work at once so far: slots of arenas, less the calling thread.
+  /// Returns the greatest number of tasks that may have run at once so far, on slots; the calling thread is
+  /// not counted.
   int Width() const;
-  /// The limit when TBB or the system granted fewer threads; 0: all were granted.
+  /// Returns the limit for which TBB or the system allowed fewer threads; 0 if all were allowed.
   int Refused() const;
-  /// Finished tasks of all tasks, 0..1.
+  /// Returns the fraction of tasks that are finished, 0..1.
   double Fraction() const;
-  /// From SetLimit() to when the last task ended, or to now.
+  /// Returns the seconds from the first SetLimit() to the end of the last task, or until now.
   double Seconds() const;
 
 private:
@@ -153,19 +156,19 @@ private:
   const std::shared_ptr<State> Shared;
 };
 
-/// How often a thread looks that waits for tasks.
+/// Interval at which a waiting thread checks tasks and reports progress.
 constexpr std::chrono::milliseconds PollInterval(10);
 
-/// Carries out all tasks with at most `limit` threads and waits for them. False when `progress` has cancelled
-/// them. Throws what a task has thrown.
+/// Carries out all tasks with at most `limit` threads and waits for them. Returns false if `progress`
+/// cancelled them. Rethrows the first exception of a task.
 ///
-/// Without `progress` the calling thread is one of the threads. With it, it only waits, as a task may take
-/// seconds, and calls `progress` every 10 ms; but a single thread, or what TBB refuses threads for, is the
-/// calling one, and `progress` is called after each task.
+/// Without `progress` the calling thread carries out tasks, too. With `progress` it only waits, because a
+/// task may take seconds, and calls `progress` every 10 ms. If the limit is 1 or TBB provides no threads, the
+/// calling thread carries out all tasks and calls `progress` after each.
 bool RunTasks(std::size_t tasks, int limit, const TaskBody& body, const ProgressCallback& progress = {});
 
-/// Carries out work(task) for all tasks, also when one has failed; then throws Error with what the first one
-/// to fail has thrown.
+/// Carries out work(task) for all tasks, even if some fail. Then throws Error with the message of the first
+/// failure, if there was one.
 template <typename Work>
 void RunTasksOrThrow(std::size_t tasks, int limit, Work work)
 {

@@ -22,9 +22,10 @@ namespace {
 
 constexpr std::size_t Alignment = 64;
 constexpr std::size_t HugePage = std::size_t(2) << 20;
-/// Small enough that one array in use does not keep the memory of all, large enough for huge pages. Segments
-/// begin at multiples of this, so that a buffer's address says where its segment begins. A mark before each
-/// buffer would touch all pages, and so have them fetched, on the thread that cuts the buffers.
+/// Size of a segment: small enough that one array in use does not keep the memory of all others, large enough
+/// for huge pages. Segments begin at multiples of this size, so that the address of a buffer tells the
+/// beginning of its segment. A header before each buffer would cause page faults on the thread that cuts the
+/// buffers.
 constexpr std::size_t SegmentBytes = std::size_t(64) << 20;
 
 constexpr std::uint64_t RoundUp(std::uint64_t value, std::uint64_t to)
@@ -32,8 +33,8 @@ constexpr std::uint64_t RoundUp(std::uint64_t value, std::uint64_t to)
   return (value + to - 1) / to * to;
 }
 
-/// Large buffers begin on a page: what is read straight into them then takes no more pages than it must,
-/// which are what the kernel counts and cuts requests by.
+/// Large buffers begin on a page boundary. Bytes that are read directly into them then cover as few pages as
+/// possible; the kernel counts pages and splits requests by them.
 constexpr std::size_t Page = 4096;
 constexpr std::size_t LargeBuffer = 16 * Page;
 
@@ -42,7 +43,8 @@ constexpr std::uint64_t AlignmentOf(std::uint64_t bytes)
   return bytes >= LargeBuffer ? Page : Alignment;
 }
 
-/// The most that a buffer takes. Even an empty one takes room, so that it lies within its segment.
+/// Returns the greatest space that a buffer takes. An empty buffer takes space, too, so that it lies within
+/// its segment.
 constexpr std::uint64_t RoomOf(std::uint64_t bytes)
 {
   return RoundUp(std::max<std::uint64_t>(bytes, 1), Alignment) + AlignmentOf(bytes) - Alignment;
@@ -57,7 +59,7 @@ struct Memory
 {
   std::byte* Bytes = nullptr;
   std::size_t Size = 0;
-  std::size_t Room = 0;  ///< bytes behind Size that are mapped, too, but only read
+  std::size_t Room = 0;  ///< mapped bytes after Size, which are only read
 };
 
 std::byte* SegmentBegin(void* buffer)
@@ -70,7 +72,7 @@ Memory Allocate(std::size_t size, std::size_t room)
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   Memory memory;
   memory.Size = RoundUp(size, page);
-  // An eighth is enough for most blocks, so that a kept segment also serves reads that ask for a little more.
+  // One eighth suffices for most blocks, so a kept segment can also serve reads that request slightly more.
   memory.Room = RoundUp(std::max(room, room > 0 ? memory.Size / 8 : 0), page);
   const std::size_t whole = memory.Size + memory.Room;
   void* mapped =
@@ -83,13 +85,13 @@ Memory Allocate(std::size_t size, std::size_t room)
   }
   auto* const begin = static_cast<std::byte*>(mapped);
   memory.Bytes = SegmentBegin(begin + SegmentBytes - 1);
-  // The memory before and behind it was mapped only to find an address.
+  // The memory before and after the segment was mapped only to find an aligned address.
   if (memory.Bytes > begin) {
     ::munmap(begin, memory.Bytes - begin);
   }
   ::munmap(memory.Bytes + whole, begin + SegmentBytes - memory.Bytes);
   if (size >= HugePage) {
-    ::madvise(memory.Bytes, memory.Size, MADV_HUGEPAGE);  // costs only speed when it fails
+    ::madvise(memory.Bytes, memory.Size, MADV_HUGEPAGE);  // a failure only costs speed
   }
   return memory;
 }
@@ -101,13 +103,13 @@ void Free(const Memory& memory)
 
 }  // namespace
 
-/// What buffers and the pool share.
+/// The state shared by the pool and its buffers.
 class MemoryPool::State
 {
 public:
   ~State() { this->Trim(0); }
 
-  /// At least `size` bytes, and `room` bytes behind them. Throws Error beyond the limit.
+  /// Returns at least `size` bytes, followed by `room` bytes. Throws Error if the limit is exceeded.
   Memory Take(std::size_t size, std::size_t room)
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
@@ -118,7 +120,7 @@ public:
       this->Kept.erase(best);
       this->KeptSize -= memory.Size;
     } else {
-      // Where memory is short, unused segments that do not fit are freed: Check() has counted them as free.
+      // If memory is short, unused segments that do not fit are freed, because Check() counted them as free.
       this->CheckLimit(size);
       const std::uint64_t most = this->Limit > 0 ? this->Limit : std::numeric_limits<std::uint64_t>::max();
       this->Trim(AvailableMemory() < size ? 0 : Excess(this->KeptSize, Excess(this->TotalSize + size, most)));
@@ -136,7 +138,7 @@ public:
     this->Trim(this->MostKept);
   }
 
-  /// Throws Error when another `bytes` are more than there may be; kept segments may serve for them.
+  /// Throws Error if another `bytes` bytes exceed the limit or the free memory. Kept segments count as free.
   void Check(std::uint64_t bytes)
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
@@ -153,7 +155,7 @@ public:
     }
   }
 
-  /// Throws Error when segments of another `bytes` would be more than the limit.
+  /// Throws Error if segments with another `bytes` bytes exceed the limit.
   void CheckLimit(std::uint64_t bytes) const
   {
     const std::uint64_t used = this->TotalSize - this->KeptSize;
@@ -166,7 +168,7 @@ public:
     }
   }
 
-  /// Frees kept segments until no more than `most` bytes are kept, the smallest first.
+  /// Frees kept segments, smallest first, until at most `most` bytes are kept.
   void Trim(std::uint64_t most)
   {
     if (this->KeptSize <= most) {
@@ -189,7 +191,7 @@ public:
   std::uint64_t TotalSize = 0;
 
 private:
-  /// The smallest kept segment that suffices, and is not much larger.
+  /// Returns the smallest kept segment that is large enough but not much larger than needed.
   std::vector<Memory>::iterator BestKept(std::size_t size, std::size_t room)
   {
     auto best = this->Kept.end();
@@ -261,7 +263,7 @@ struct MemoryArena::Segment
 {
   Memory Block;
   std::size_t Position = 0;
-  std::atomic<std::size_t> References{1};  ///< buffers, and the cutter while it cuts from it
+  std::atomic<std::size_t> References{1};  ///< buffers, plus 1 while the arena cuts from it
   std::shared_ptr<MemoryPool::State> Pool;
 };
 
@@ -285,7 +287,8 @@ Buffer MemoryArena::Cut(std::size_t bytes)
   const std::uint64_t need = RoomOf(bytes);
   assert(need <= this->Remaining);
   if (need > SegmentBytes / 8) {
-    // A segment of its own, or the ends of segments where it does not fit would be lost.
+    // A large buffer gets a segment of its own; otherwise the ends of segments in which it does not fit would
+    // be wasted.
     Segment* own = this->MakeSegment(need);
     this->Remaining -= need;
     Buffer buffer = MemoryArena::CutFrom(own, bytes);

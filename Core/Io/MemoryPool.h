@@ -1,4 +1,4 @@
-// Memory for many arrays: segments of huge pages that arrays are cut from and that are used again.
+// Memory for many arrays: segments of huge pages from which arrays are cut, and which are reused.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,18 @@ struct BufferDeleter
 {
   void operator()(void* data) const;
 };
-/// One array's memory inside a segment, contents undefined; begins at a multiple of 64 bytes, from 64 KiB on
-/// at one of 4096. Its segment lives until the last of the segment's buffers is gone, and then goes back to
-/// its pool.
+/// The memory of one array within a segment, uninitialized. It begins at a multiple of 64 bytes, or of 4096
+/// bytes if the array has 64 KiB or more. The segment returns to its pool when its last buffer is freed.
 using Buffer = std::unique_ptr<void, BufferDeleter>;
 
-/// Frees a buffer that was released from its Buffer; the signature is what
-/// vtkAbstractArray::SetArrayFreeFunction wants.
+/// Frees a buffer that was released from its Buffer. The signature is that of
+/// vtkAbstractArray::SetArrayFreeFunction().
 void FreeBuffer(void* data);
 
-/// Another owner of the memory of a buffer, which lives until the last owner is gone.
+/// Returns another owner of a buffer's memory, which is freed with its last owner.
 Buffer ShareBuffer(void* data);
 
-/// What a buffer keeps in use: the segment that it is cut from, the same for all buffers of a segment.
+/// The segment that a buffer keeps in use. Buffers of one segment have the same `Segment`.
 struct SegmentInUse
 {
   const void* Segment = nullptr;
@@ -31,13 +30,13 @@ struct SegmentInUse
 };
 SegmentInUse SegmentOfBuffer(void* data);
 
-/// Keeps segments for the next read: page faults, not copying, dominate reading into fresh memory.
-/// Thread-safe. Buffers may outlive the pool.
+/// Keeps segments for the next read, because page faults take more time than copying when a read fills new
+/// memory. Thread-safe. Buffers may outlive the pool.
 class MemoryPool
 {
 public:
-  /// limit: bytes that all segments of this pool may have together, those in use and those kept; 0 for no
-  /// limit but what the machine has free.
+  /// limit: greatest total size of the segments of this pool, used and kept, in bytes. 0: only the free
+  /// memory of the machine limits it.
   explicit MemoryPool(std::uint64_t limit = 0);
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;
@@ -45,16 +44,16 @@ public:
 
   void SetLimit(std::uint64_t bytes);
   std::uint64_t Limit() const;
-  /// Keeps at most so many bytes of unused segments, and frees the rest, now and later. 0 at first.
+  /// Keeps at most `bytes` bytes of unused segments from now on, and frees the rest. Initially 0.
   void Keep(std::uint64_t bytes);
-  /// Bytes that are kept now, for the next read to use.
+  /// Returns the size of the unused segments that are kept for the next read, in bytes.
   std::uint64_t KeptBytes() const;
-  /// Bytes of all segments, used or kept.
+  /// Returns the size of all segments, used and kept, in bytes.
   std::uint64_t TotalBytes() const;
-  /// Frees unused segments now, until they have at most so many bytes.
+  /// Frees unused segments until they have at most `bytes` bytes.
   void Trim(std::uint64_t bytes);
-  /// Throws Error when buffers of `bytes` more exceed the limit or what the machine has free; kept segments
-  /// may serve for them.
+  /// Throws Error if buffers with another `bytes` bytes would exceed the limit or the free memory of the
+  /// machine. Kept segments count as free.
   void Check(std::uint64_t bytes) const;
 
 private:
@@ -63,21 +62,21 @@ private:
   std::shared_ptr<State> Shared;
 };
 
-/// Cuts the arrays of one read out of segments of a pool. Behind each buffer `room` bytes can be read: other
-/// buffers, or memory behind the segment that nothing has touched, which costs addresses only and is not
-/// counted.
+/// Cuts the arrays of one read from segments of a pool. `room` bytes after each buffer are readable: they
+/// belong to other buffers, or to untouched memory after the segment, which costs only addresses and does not
+/// count.
 class MemoryArena
 {
 public:
-  /// payload, buffers: bytes and number of all buffers that will be cut. room: bytes behind each buffer that
-  /// can be read. Throws Error when the pool's limit or the machine's free memory does not suffice.
+  /// payload, buffers: total bytes and number of the buffers to be cut. room: bytes after each buffer that
+  /// must be readable. Throws Error if this exceeds the pool's limit or the free memory of the machine.
   MemoryArena(MemoryPool& pool, std::uint64_t payload, std::size_t buffers, std::uint64_t room = 0);
   ~MemoryArena();
   MemoryArena(const MemoryArena&) = delete;
   MemoryArena& operator=(const MemoryArena&) = delete;
 
-  /// Cuts the next buffer. The sum of all must stay within what was asked for. Throws Error like the
-  /// constructor.
+  /// Cuts the next buffer. The buffers together must not exceed `payload` and `buffers`. Throws Error like
+  /// the constructor.
   Buffer Cut(std::size_t bytes);
 
 private:
@@ -92,7 +91,7 @@ private:
   std::shared_ptr<MemoryPool::State> Pool;
   Segment* Current = nullptr;
   const std::uint64_t Room;
-  std::uint64_t Remaining;  ///< bytes that are still to be cut, headers included
+  std::uint64_t Remaining;  ///< bytes that may still be cut, including alignment
 };
 
 }  // namespace patchio

@@ -15,20 +15,20 @@ namespace patchio {
 
 namespace {
 
-// What a rank tells the others; whole numbers, see Communicator::BeginSum().
+// Terms of the sum over all ranks, as whole numbers, see Communicator::BeginSum().
 enum Term : std::size_t
 {
-  ReadingTerm,  // 1 while this rank still reads
-  StopTerm,     // 1 when it was told to stop
+  ReadingTerm,  // 1 while this rank is reading
+  StopTerm,     // 1 if this rank was told to stop
   BytesTerm,
   BytesToReadTerm,
   FractionTerm,
   Terms
 };
 
-/// The fraction is sent as a whole number of millionths.
+/// The fraction is sent in millionths, as a whole number.
 constexpr double Unit = 1e6;
-/// Seconds between sums; what is read before the first needs none but the last.
+/// Seconds between two sums. Reads that are shorter need only the last sum.
 constexpr double Interval = 0.02;
 
 }  // namespace
@@ -85,7 +85,8 @@ void SharedProgress::Exchange(bool reading)
   }
 }
 
-/// Ranks of a short read end nearly together. A long wait must not keep a core busy: others need it to read.
+/// Waits a little. Ranks of a short read end almost at the same time, so the first waits only yield; longer
+/// waits sleep, because other ranks need the core to read.
 void SharedProgress::Pause(double waited)
 {
   constexpr double aMoment = 0.001;
@@ -109,7 +110,7 @@ bool RunUnlessStopped(Communicator& ranks, const ProgressCallback& progress,
   const std::string fault = CatchError([&] {
     ReadProgress mine;
     work([&](double fraction) {
-      // Work of several rounds may begin anew.
+      // The fraction starts again in each round of the work.
       mine.Fraction = std::max(mine.Fraction, fraction);
       return together.Step(mine, stops());
     });

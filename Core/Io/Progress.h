@@ -1,4 +1,5 @@
-// Counts what read tasks do, and tells all ranks how far a read is and whether it is stopped.
+// Progress of a read: counts the requests and bytes of a rank, and shares the progress and the wish to stop
+// with all ranks.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -12,13 +13,13 @@
 
 namespace patchio {
 
-/// Counts what all read tasks of a rank really do.
+/// Counts the work of all read tasks of a rank. Thread-safe.
 class ReadMeter
 {
   using Clock = std::chrono::steady_clock;
 
 public:
-  /// Marks one request in flight for its lifetime.
+  /// Counts as one request in flight for its lifetime.
   class Request
   {
   public:
@@ -31,7 +32,7 @@ public:
     }
     ~Request()
     {
-      // Counted at the end: a rate taken while more requests start must not take them for done.
+      // Counted at the end: otherwise a rate measured while requests begin would count them as done.
       --this->Meter.InFlight;
       ++this->Meter.RequestCount;
       this->Meter.ByteCount += this->Bytes;
@@ -46,7 +47,7 @@ public:
     Clock::time_point Begin;
   };
 
-  /// Marks a read task, its requests and what is made of their bytes, for its lifetime.
+  /// Measures the time of one read task, including its requests and the decoding of their bytes.
   class Task
   {
   public:
@@ -62,14 +63,14 @@ public:
 
   int InFlightNow() const { return this->InFlight; }
   int PeakInFlight() const { return this->Peak; }
-  /// Requests that have ended, well or badly, and their bytes.
+  /// Return the numbers of finished requests, successful or not, and of their bytes.
   std::uint64_t Requests() const { return this->RequestCount; }
   std::uint64_t Bytes() const { return this->ByteCount; }
-  /// What the requests that have ended took, all together; over the time of the clock, how many were in
-  /// flight.
+  /// Returns the total duration of the finished requests. Divided by the elapsed time it is the mean number
+  /// of requests in flight.
   double BusySeconds() const { return Seconds(this->Busy); }
-  /// What the tasks that have ended took, all together. Bytes over it are what one task reads in a second,
-  /// however many tasks end at once.
+  /// Returns the total duration of the finished tasks. Bytes() divided by it is the rate of one task,
+  /// independent of how many tasks end at once.
   double WorkSeconds() const { return Seconds(this->Work); }
 
 private:
@@ -86,38 +87,39 @@ private:
   std::atomic<Clock::rep> Work{0};
 };
 
-/// How far a read is.
+/// The progress of a read.
 struct ReadProgress
 {
-  double Fraction = 0;            ///< 0..1, of the tasks
-  std::uint64_t Bytes = 0;        ///< read from the storage so far; those of requests in flight do not count
-  std::uint64_t BytesToRead = 0;  ///< in all; what the HDF5 library reads does not count
-  double Seconds = 0;             ///< since the read began
+  double Fraction = 0;            ///< finished fraction of the tasks, 0..1
+  std::uint64_t Bytes = 0;        ///< bytes read from the storage so far, without requests in flight
+  std::uint64_t BytesToRead = 0;  ///< in all, without those that the HDF5 library reads
+  double Seconds = 0;             ///< seconds since the read began
 
-  /// 0 while nothing has come.
+  /// Returns the mean rate, or 0 at the beginning.
   double BytesPerSecond() const { return this->Seconds > 0 ? this->Bytes / this->Seconds : 0; }
 };
 
-/// Called many times a second on the thread that reads. Returning false stops the read.
+/// Called many times per second on the reading thread. Returning false stops the read.
 using ReadProgressCallback = std::function<bool(const ReadProgress&)>;
 
-/// The progress of one read. The thread of each rank that looks on adds to sums over the ranks that nobody
-/// waits for, one after another, so that all know within some tens of milliseconds when one was told to stop.
-/// All ranks leave after the same sum: one that has read its part stays, still looking on, until all have, or
-/// somebody was told to stop.
+/// Shares the progress of one read among the ranks. The waiting thread of each rank takes part in successive
+/// sums over the ranks, without blocking, so that all ranks know within some tens of milliseconds if one was
+/// told to stop. All ranks leave after the same sum: a rank that has finished its part keeps taking part
+/// until all ranks have finished or one was told to stop.
 class SharedProgress
 {
 public:
-  /// Collective the first time for `ranks`.
+  /// Collective in the first call for `ranks`.
   explicit SharedProgress(Communicator& ranks);
 
-  /// While this rank reads, many times a second: where it is, and whether it was told to stop. False once
-  /// some rank was; then this one stops too.
+  /// Reports this rank's progress, and whether this rank was told to stop. To be called many times per second
+  /// during the read. Returns false once some rank was told to stop; this rank must then stop, too.
   bool Step(const ReadProgress& mine, bool stop);
-  /// In place of Step(), once this rank has ended its read, whatever the outcome. True once all ranks have,
-  /// or some was told to stop. Every rank has to come here and to go on until then; never waits.
+  /// Replaces Step() after this rank has ended its read, successfully or not. Does not block. Returns true
+  /// once all ranks have ended or some rank was told to stop; every rank must call it until then.
   bool Ended(bool stop);
-  /// The same, waiting; `between` is called many times a second and says whether this rank was told to stop.
+  /// Calls Ended() until it returns true. between(): called many times per second; returns whether this rank
+  /// was told to stop.
   template <typename Between>
   void Finish(Between between)
   {
@@ -127,9 +129,9 @@ public:
     }
   }
 
-  /// Some rank was told to stop: the same on all ranks after the end.
+  /// Returns whether some rank was told to stop. After the end the result is the same on all ranks.
   bool Stopped() const { return this->AnyStops; }
-  /// How far all ranks together are, as last known.
+  /// Returns the latest known progress of all ranks together.
   const ReadProgress& OfAll() const { return this->All; }
 
 private:
@@ -139,21 +141,23 @@ private:
   Communicator& Ranks;
   ReadProgress Mine, All;
   Stopwatch Watch;
-  double NextSum = 0;  ///< seconds: none begins before while this rank reads
-  bool Stop = false;   ///< this rank was told to
+  double NextSum = 0;  ///< time of the next sum in seconds, while this rank reads
+  bool Stop = false;   ///< this rank was told to stop
   bool Summing = false;
   bool AnyStops = false, Over = false;
 };
 
-/// Seconds between two calls of what is told to users.
+/// Seconds between two reports of progress to the user.
 constexpr double TellInterval = 0.01;
 
-/// Collective. Each rank carries out its part of some work. `work` tells how far it is, on the thread that it
-/// is called on, as often as it likes; where the answer is false it ends soon, in whatever way.
+/// Runs each rank's part of some work, and stops it on all ranks if the user stops it on one. `work` reports
+/// its progress to its argument, on the calling thread, as often as it likes; if that returns false, `work`
+/// must end soon, in any way.
 ///
-/// progress: called about every 10 ms with how far all ranks together are. When it says false on any rank,
-/// all end. Null, on all ranks or none: nobody can stop the work, which gets a null itself. Result: false
-/// when somebody has stopped it. Throws Error, the same on all ranks, when something else goes wrong on any.
+/// progress: called about every 10 ms with the fraction that all ranks together have finished. If it returns
+/// false on any rank, the work ends on all ranks. Null (on all ranks or none): the work cannot be stopped,
+/// and its argument is null. Returns false if the work was stopped. If it fails on any rank, all ranks throw
+/// the same Error. Collective: every rank of the communicator calls it.
 bool RunUnlessStopped(Communicator& ranks, const ProgressCallback& progress,
     const std::function<void(const ProgressCallback&)>& work);
 

@@ -33,7 +33,7 @@ void TaskReader::Read(int file, std::uint64_t offset, const std::vector<iovec>& 
 std::byte* TaskReader::Scratch(std::size_t bytes)
 {
   if (this->MemoryBytes < bytes) {
-    // Nothing of the old contents is wanted, and the new is not looked at before it is written.
+    // The old contents are not needed, and the new memory is written before it is read.
     this->MemoryBytes = 0;
     this->Memory.reset();
     this->Memory.reset(new std::byte[bytes]);
@@ -68,7 +68,7 @@ TaskReader& TaskReaders::OfThisThread()
 
 namespace {
 
-/// Bytes of the pieces of each task, or for chunks their number.
+/// Returns, for each task, the number of bytes of its pieces, or, for chunked tasks, the number of chunks.
 std::vector<std::uint64_t> ReadOf(const LocationTable& table, const ReadPlan& plan)
 {
   std::vector<std::uint64_t> read(table.Locations.size(), 0);
@@ -117,8 +117,8 @@ bool BlanksUndefined(const ReadTarget& target)
   return target.Info && target.Info->HasUndefined();
 }
 
-/// Turns stored values into this machine's byte order, and those that stand for none into NaN. No bytes: they
-/// are all undefined.
+/// Converts stored values to this machine's byte order and replaces undefined values by NaN. If `bytes` is 0,
+/// all values are undefined.
 void BlankStored(
     const ReadTarget& target, ElementType type, bool bigEndian, std::byte* values, std::uint64_t bytes)
 {
@@ -136,7 +136,7 @@ void BlankStored(
   }
 }
 
-/// Bytes of a chunk's values; 0 when it was never written.
+/// Returns the number of bytes of a chunk's values, or 0 if the chunk was never written.
 std::size_t BytesOf(const ChunkedArray& array, const Chunk& chunk)
 {
   const bool plain = array.Filters == decltype(array.Filters){};
@@ -145,8 +145,8 @@ std::size_t BytesOf(const ChunkedArray& array, const Chunk& chunk)
                                                                      : 0;
 }
 
-/// Large compressed chunks are decoded one at a time, and their memory is given back afterwards: each thread
-/// would keep as much as the largest chunk takes, which may be the whole array.
+/// Serializes the decoding of large compressed chunks, and frees their memory afterwards. Otherwise each
+/// thread would keep as much memory as the largest chunk, which may be the entire array.
 class LargeChunkTurn
 {
 public:
@@ -173,7 +173,7 @@ private:
 
 std::mutex LargeChunkTurn::LargeChunks;
 
-/// One request, from the addresses of its bytes to the values.
+/// Carries out one request, from reading its bytes to placing its values.
 class TransferReader
 {
 public:
@@ -224,9 +224,9 @@ private:
     return this->Table.ChunkedArrays[this->Table.Locations[piece.Task].First + piece.Component];
   }
 
-  /// Where the storage can write the piece so that it stays there, as stored values and output lie alike;
-  /// else null. Small pieces cost less on the way through the thread's scratch memory, which is in the cache,
-  /// than as addresses of their own.
+  /// Returns the address in the output to which the storage can write the piece directly, or null if stored
+  /// values and output have different layouts. Small pieces go through the thread's scratch memory, which is
+  /// in the cache: that is cheaper than additional addresses.
   std::byte* StraightAddress(const Piece& piece, const ReadTarget& target) const
   {
     constexpr std::uint64_t small = 64 << 10;
@@ -254,12 +254,12 @@ private:
   TaskReader& Executor;
   const LocationTable& Table;
   const Transfer& Request;
-  std::vector<ReadTarget> Targets;  ///< of the request's pieces
+  std::vector<ReadTarget> Targets;  ///< one per piece of the request
   StoredSums* Sums;                 ///< may be null
-  const Piece* FirstPiece;          ///< of all
+  const Piece* FirstPiece;          ///< first piece of the plan
   const Piece* Begin;
   const Piece* End;
-  std::byte* Stored = nullptr;  ///< bytes of the pieces that do not go straight, one after another
+  std::byte* Stored = nullptr;  ///< bytes that were not read directly to the output
 };
 
 void TransferReader::Fetch()
@@ -334,7 +334,7 @@ void TransferReader::PlaceStoredChunk(const Piece& piece, const ReadTarget& targ
   }
 }
 
-/// values: of the whole chunk, as stored but without filters; null when it was never written.
+/// values: the entire chunk as stored, but without filters; null if it was never written.
 void TransferReader::SumChunk(const Piece& piece, const std::byte* values) const
 {
   if (values && this->Sums && this->Sums->Wants(piece)) {
@@ -343,7 +343,7 @@ void TransferReader::SumChunk(const Piece& piece, const std::byte* values) const
   }
 }
 
-/// Its bytes without filters, which may lie in `stored`; null when it was never written.
+/// Returns the bytes of a chunk without filters, possibly in `stored`, or null if it was never written.
 const std::byte* TransferReader::Decoded(
     const ChunkedArray& array, const Chunk& chunk, const Piece& piece, const std::byte* stored) const
 {
@@ -361,14 +361,14 @@ void TransferReader::PlaceValues(const ChunkedArray& array, const Chunk& chunk, 
   });
 }
 
-/// With NaN for what stands for no value.
+/// Places the values of a chunk, with undefined values replaced by NaN.
 void TransferReader::PlaceBlanked(ChunkedArray array, const Chunk& chunk, const Piece& piece,
     const ReadTarget& target, std::byte* stored) const
 {
   const std::byte* const decoded = this->Decoded(array, chunk, piece, stored);
   this->SumChunk(piece, decoded);
   const std::size_t bytes = BytesOf(array, chunk);
-  std::vector<std::byte> copy;  // the decoder's own memory is not to be written to
+  std::vector<std::byte> copy;  // the memory of the decoder must not be modified
   if (decoded && decoded != stored) {
     copy.assign(decoded, decoded + bytes);
     stored = copy.data();
@@ -378,7 +378,8 @@ void TransferReader::PlaceBlanked(ChunkedArray array, const Chunk& chunk, const 
   this->PlaceValues(array, chunk, piece, target, decoded ? stored : nullptr);
 }
 
-/// Without a copy in between, where that can be. Returns where the chunk's values are then, else null.
+/// Decompresses a chunk directly to its place in the output if possible. Returns the address of the values,
+/// or null.
 std::byte* TransferReader::InflateStraight(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
     const ReadTarget& target, const std::byte* stored) const
 {
@@ -391,7 +392,7 @@ std::byte* TransferReader::InflateStraight(const ChunkedArray& array, const Chun
   return done ? place : nullptr;
 }
 
-/// Calls visit(first tuple, count) for each row of the output tuples that get values.
+/// Calls visit(first tuple, count) for each row of output tuples that get values.
 template <typename Visit>
 void ForEachRow(const Window& window, Visit visit)
 {
@@ -404,7 +405,7 @@ void ForEachRow(const Window& window, Visit visit)
   }
 }
 
-/// Sets one component wherever the window has values.
+/// Sets one component to `value` wherever the window has values.
 template <typename Value>
 void FillComponent(const Destination& destination, int component, Value value)
 {
@@ -423,7 +424,7 @@ void FillComponentOf(const Destination& destination, int component, float value)
       [&](auto element) { FillComponent(destination, component, static_cast<decltype(element)>(value)); });
 }
 
-/// The components of the output that stored ones go to.
+/// Returns the output components that get stored components.
 std::vector<int> ComponentsStored(const ReadTarget& target, const Window& place)
 {
   std::vector<int> components;
@@ -435,7 +436,7 @@ std::vector<int> ComponentsStored(const ReadTarget& target, const Window& place)
   return components;
 }
 
-/// The components of the output that no stored one goes to become 0.
+/// Sets the output components that get no stored component to 0.
 void ZeroSurplus(const ReadTarget& target, const Destination& destination)
 {
   const Window& place = destination.Place;
@@ -461,8 +462,8 @@ std::vector<T> ReadAll(TaskReader& reader, const Extent& extent)
   return values;
 }
 
-/// Extents of a sparse location: list of materials; then, when some cell is mixed, mix_mat, next_mat and
-/// vol_fracs.
+/// Reads the extents of a sparse location: the list of materials and, if a cell is mixed, mix_mat, next_mat
+/// and vol_fracs.
 void ReadSparse(
     TaskReader& reader, const LocationTable& table, const Location& location, const ReadTarget& target)
 {

@@ -1,4 +1,4 @@
-// From requests to values in place, with stored checksums compared on the way.
+// Execution of requests: reads bytes, decodes them, places the values, and compares stored checksums.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -18,17 +18,18 @@
 
 namespace patchio {
 
-/// Reads for one thread at a time.
+/// The resources of a thread that carries out read tasks: open file, scratch memory, decoder. Not
+/// thread-safe.
 class TaskReader
 {
 public:
   TaskReader(Source& source, ReadMeter& meter) : Storage(source), Meter(meter) {}
 
-  /// One request; see Source::File::Read.
+  /// Carries out one request; see Source::File::Read().
   void Read(int file, std::uint64_t offset, const std::vector<iovec>& buffers);
-  /// At least `bytes` of memory, contents undefined, valid until the next call.
+  /// Returns at least `bytes` bytes of uninitialized memory, valid until the next call.
   std::byte* Scratch(std::size_t bytes);
-  /// An empty list to fill, valid until the next call.
+  /// Returns an empty list, valid until the next call.
   std::vector<iovec>& Buffers();
   ChunkDecoder& Decoder() { return this->Chunks; }
 
@@ -43,7 +44,7 @@ private:
   ChunkDecoder Chunks;
 };
 
-/// A TaskReader for each thread that asks. Keeps references.
+/// Provides one TaskReader per thread. `source` and `meter` must outlive it.
 class TaskReaders
 {
 public:
@@ -59,24 +60,26 @@ private:
   const std::unique_ptr<PerThread> All;
 };
 
-/// The checksums of the tasks of one read, put together from their pieces, which come in any order and from
-/// several threads. A task takes part if its checksum is known and the read fetches all its stored values.
+/// The checksums of the tasks of one read, combined from their pieces, which several threads read in any
+/// order. Only tasks with a known checksum take part, and only if the read fetches all their stored values.
 class StoredSums
 {
 public:
   StoredSums() = default;
   StoredSums(const LocationTable& table, const ReadPlan& plan);
 
-  /// Whether the piece belongs to a task that takes part. Thread-safe, like all methods below.
+  /// Returns whether the piece belongs to a task that takes part. This method and the following ones are
+  /// thread-safe.
   bool Wants(const Piece& piece) const { return !this->OfTasks.empty() && this->OfTasks[piece.Task].Known; }
-  /// sum: the contribution of the piece's values, see PartOfCrc32(). A piece that is read again is set again.
+  /// Sets the contribution of a piece's values, see PartOfCrc32(). If a piece is read again, it is set again.
   void Set(std::size_t piece, std::uint32_t sum) { this->OfPieces[piece] = sum; }
-  /// Adds the piece to the sum of its task; called once per piece, before the task counts as complete.
+  /// Adds the contribution of a piece to the sum of its task. Call it once per piece, before the task counts
+  /// as complete.
   void Add(std::size_t piece, std::uint32_t task)
   {
     this->OfTasks[task].Sum.fetch_xor(this->OfPieces[piece], std::memory_order_relaxed);
   }
-  /// Whether the values of a complete task have the expected checksum.
+  /// Returns whether the values of a complete task have the expected checksum.
   bool Agrees(std::uint32_t task) const
   {
     return this->OfTasks[task].Sum.load(std::memory_order_relaxed) == this->OfTasks[task].Expected;
@@ -91,26 +94,27 @@ private:
   };
 
   std::vector<std::uint32_t> OfPieces;
-  std::vector<Task> OfTasks;  ///< empty: no checksum is known
+  std::vector<Task> OfTasks;  ///< empty if no checksum is known
 };
 
-/// One of the places where the values of a task go.
+/// One destination of the values of a task.
 struct Destination
 {
-  void* Data = nullptr;  ///< Output tuples x OutputComponents elements
+  void* Data = nullptr;  ///< address of the output: Place.Output tuples of OutputComponents elements
   Window Place;
   ElementType Type =
-      ElementType::Float32;  ///< of the elements; stored values that are not constant have it too
-  std::atomic<bool>* HasUndefined = nullptr;  ///< becomes true when some value is undefined; may be null
+      ElementType::Float32;  ///< type of the elements, and of stored values that are not constant
+  std::atomic<bool>* HasUndefined = nullptr;  ///< set to true if a value is undefined; may be null
 };
 
-/// Where the values of a task go: to the patch's own array, or to one or more blocks that it is part of.
+/// The destinations of the values of a task: the patch's own array, or one or more blocks that contain the
+/// patch.
 struct ReadTarget
 {
   Destination One;
   std::vector<Destination> More;
-  const Variable* Info = nullptr;           ///< says which stored numbers stand for no value; null: none
-  const std::vector<int>* Slots = nullptr;  ///< output component of each stored array; the rest become 0
+  const Variable* Info = nullptr;           ///< tells which stored numbers are undefined; null: none
+  const std::vector<int>* Slots = nullptr;  ///< output component of each stored array; others get 0
 
   template <typename Visit>
   void ForEach(Visit visit) const
@@ -122,30 +126,31 @@ struct ReadTarget
   }
 };
 
-/// The target of a task, by its index in the LocationTable. Called by several threads at once.
+/// Returns the target of a task, given by its index in the LocationTable. Several threads call it
+/// concurrently.
 using TargetFunction = std::function<ReadTarget(std::uint32_t)>;
 
-/// One request: fetches the bytes of its pieces and brings the values to their places. Values that no
-/// decoding moves are read straight to where they stay. Throws Error when the storage fails or the bytes make
-/// no sense; then any of its pieces may be the reason. sums: are set for its pieces, where they are wanted;
-/// null: they are not.
+/// Carries out one request: reads the bytes of its pieces and places the values. Values that need no
+/// conversion are read directly to their final place. Throws Error if the storage fails or the bytes are
+/// invalid; any of the pieces may be the cause. sums: gets the contributions of the pieces that take part;
+/// may be null.
 void ReadTransfer(TaskReader& reader, const LocationTable& table, const ReadPlan& plan,
     const Transfer& transfer, const TargetFunction& targetOf, StoredSums* sums = nullptr);
 
-/// What remains when all pieces of a task are in place: output components that no stored one goes to become
-/// 0, and layers that are not stored repeat the nearest value.
+/// Completes a task after all its pieces are placed: output components without stored component become 0, and
+/// ghost layers that are not stored repeat the nearest value.
 void FinishTask(const ReadTarget& target);
 
-/// A task that is not made of pieces: SparseMaterials or Constant. FinishTask() is included. Throws like
-/// ReadTransfer().
+/// Carries out a task that does not consist of pieces (SparseMaterials or Constant), including FinishTask().
+/// Throws like ReadTransfer().
 void ReadWhole(
     TaskReader& reader, const LocationTable& table, const Location& location, const ReadTarget& target);
 
-/// The stored bytes of each component that the target needs: planes at both ends that no output has room for
-/// are not even read.
+/// Returns the range of stored bytes of each component that the target needs. Planes at both ends that have
+/// no place in any output are left out.
 ByteRange WantedBytes(const ReadTarget& target);
 
-/// Element type of the values that a location delivers.
+/// Returns the element type of the values at a location.
 ElementType TypeOf(const LocationTable& table, const Location& location);
 
 }  // namespace patchio

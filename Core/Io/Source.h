@@ -1,4 +1,4 @@
-// Where bytes come from. The engine knows storages only through this.
+// The interface to the storage. Reading knows storages only through it.
 #pragma once
 
 #include <sys/uio.h>
@@ -14,22 +14,22 @@ namespace patchio {
 class Source
 {
 public:
-  /// One open file. Stays open as long as somebody holds it.
+  /// One open file. It is closed when its last owner releases it.
   class File
   {
   public:
     virtual ~File() = default;
-    /// One request: fills the buffers, one after another, with the bytes from `offset` on. At most 1024
-    /// buffers. Blocks. Thread-safe. Throws Error when the storage fails or the file ends too early.
+    /// Carries out one request: fills the buffers, at most 1024, one after another with the bytes from
+    /// `offset` on. Blocks. Thread-safe. Throws Error if the storage fails or the file ends too early.
     virtual void Read(std::uint64_t offset, const std::vector<iovec>& buffers) = 0;
-    /// The same into one buffer.
+    /// Fills a single buffer with `bytes` bytes from `offset` on.
     void Read(std::uint64_t offset, void* into, std::size_t bytes) { this->Read(offset, {{into, bytes}}); }
   };
 
   virtual ~Source() = default;
-  /// Throws Error when the file cannot be opened. Opening a file that somebody still holds gives the same
-  /// one, so threads that work on neighbouring tasks share it and few files are open at a time. A file that
-  /// could not be opened is not tried again: where a storage is gone, each try may take minutes.
+  /// Opens a file. While a file is open, further calls return the same object, so threads with neighbouring
+  /// tasks share it and few files are open at once. Throws Error if the file cannot be opened. Further calls
+  /// throw the same error without another attempt, because on a lost storage each attempt may take minutes.
   virtual std::shared_ptr<File> Open(int file) = 0;
 };
 

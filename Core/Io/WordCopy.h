@@ -1,4 +1,4 @@
-// Copies of words between any two addresses, with their bytes turned around on the way or not.
+// Copies of words between arbitrary addresses, with or without reversing their bytes.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
-// Vectors are written out by hand where compilers make none of the plain loop, or only at some levels.
+// Vector instructions are written by hand where compilers do not vectorize the loop, or only at some levels
+// of optimization.
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PATCHIO_X86
 #include <immintrin.h>
@@ -38,7 +39,7 @@ inline std::uint64_t Swapped(std::uint64_t word)
 
 inline const bool HasAvx2 = __builtin_cpu_supports("avx2");
 
-/// For _mm256_shuffle_epi8: turns the bytes of each word around.
+/// Returns the control mask with which _mm256_shuffle_epi8 reverses the bytes of each word.
 template <typename Word>
 __attribute__((target("avx2"))) __m256i SwapOrder()
 {
@@ -52,7 +53,7 @@ __attribute__((target("avx2"))) __m256i SwapOrder()
                                  7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8);
 }
 
-/// Swaps as many words as fill whole vectors and returns their number. `from` may be `to`.
+/// Reverses the bytes of as many words as fill complete vectors. Returns their number. `from` may equal `to`.
 template <typename Word>
 __attribute__((target("avx2"))) std::int64_t SwapVectors(
     const std::byte* from, std::int64_t count, std::byte* to)
@@ -68,9 +69,9 @@ __attribute__((target("avx2"))) std::int64_t SwapVectors(
   return done;
 }
 
-/// Copies, or swaps, words to whole cache lines that are written past the cache, and returns their number;
-/// `to` begins a line. The lines need not be fetched before they are overwritten, which is a third of all
-/// that goes through the memory.
+/// Copies words, or reverses their bytes, to complete cache lines with writes that bypass the cache. Returns
+/// the number of words. `to` must begin a cache line. Lines need not be fetched before they are overwritten,
+/// which saves one third of the memory traffic.
 template <typename Word, bool Swap>
 __attribute__((target("avx2"))) std::int64_t StreamLines(
     const std::byte* from, std::int64_t count, std::byte* to)
@@ -114,7 +115,7 @@ std::int64_t SwapVectors(const std::byte*, std::int64_t, std::byte*)
 
 #endif
 
-/// Copies words from any address to any other, `stride` words apart.
+/// Copies words between unaligned addresses. The copies are `stride` words apart.
 template <typename Word, bool Swap>
 void CopyApart(const std::byte* from, std::int64_t count, std::byte* to, std::int64_t stride)
 {
@@ -126,7 +127,7 @@ void CopyApart(const std::byte* from, std::int64_t count, std::byte* to, std::in
   }
 }
 
-/// Copies words that lie close in both places; `from` may be `to`.
+/// Copies contiguous words; `from` may equal `to`.
 template <typename Word, bool Swap>
 void CopyClose(const std::byte* from, std::int64_t count, std::byte* to)
 {
@@ -138,7 +139,7 @@ void CopyClose(const std::byte* from, std::int64_t count, std::byte* to)
   }
 }
 
-/// The same for rows of an output that is larger than the caches.
+/// Copies contiguous words to an output that is larger than the caches.
 template <typename Word, bool Swap>
 void CopyStreaming(const std::byte* from, std::int64_t count, std::byte* to)
 {

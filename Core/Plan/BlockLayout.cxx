@@ -9,11 +9,11 @@
 namespace patchio {
 namespace {
 
-/// Appends what of `box` lies in none of the first `count` boxes of the bins.
+/// Appends the cells of `box` that lie in none of the first `count` boxes of the bins.
 void AppendRest(const Box& box, int count, const BoxBins& bins, std::vector<Box>& rest)
 {
-  // Going on with many pieces would take time that grows with the square of their number; each by itself
-  // meets few boxes.
+  // With many pieces, subtracting one box after another takes quadratic time. Each piece by itself meets few
+  // boxes.
   constexpr std::size_t many = 256;
   std::vector<Box> open{box};
   for (const int taken : bins.Meeting(box)) {
@@ -70,7 +70,7 @@ void BlockLayout::FindSources()
   this->Patches.erase(std::unique(this->Patches.begin(), this->Patches.end()), this->Patches.end());
 }
 
-/// Counting sort of the regions by their owners.
+/// Fills the table by a counting sort of the regions by their owners.
 void BlockLayout::FillTable(Centering centering)
 {
   Table& table = this->Tables[static_cast<int>(centering)];
@@ -112,8 +112,9 @@ std::vector<Region> BlockLayout::CellRegions(const Block& block) const
   return regions;
 }
 
-/// Regions in the order of their precedence, each without what those before it have. Nodes of coarser levels
-/// do not stand for fine ones; gaps are filled otherwise.
+/// Returns the node regions of a block in the order of their precedence, each without the nodes of the
+/// regions before it. Regions of coarser levels are left out, because a coarse node does not represent
+/// several fine ones; FillGaps() fills such nodes.
 std::vector<Region> BlockLayout::NodeRegions(const Block& block) const
 {
   std::vector<Region> candidates = this->CellRegions(block);
@@ -135,7 +136,7 @@ std::vector<Region> BlockLayout::NodeRegions(const Block& block) const
     rest.clear();
     AppendRest(boxes[i], static_cast<int>(i), bins, rest);
     for (const Box& box : rest) {
-      // Nodes behind the last column are those of the first one, see CloseSeam().
+      // Nodes after the last column are those of the first column, see CloseSeam().
       Box before = box, behind = box;
       before.Upper[0] = std::min(before.Upper[0], this->LastColumn);
       behind.Lower[0] = std::max(behind.Lower[0], this->LastColumn + 1);
@@ -168,7 +169,7 @@ Box BlockLayout::PlanesWithGaps(std::size_t block, Centering centering) const
 {
   Box planes = this->ValuesOf(block, centering);
   const std::int64_t whole = planes.Width(0) * planes.Width(1);
-  // How many more values are filled in a plane than in the one before.
+  // Difference between the number of filled values in a plane and that in the plane before.
   std::vector<std::int64_t> change(planes.Width(2) + 1, 0);
   for (const Region& region : this->RegionsOf(block, centering)) {
     const std::int64_t inPlane = region.Cells.Width(0) * region.Cells.Width(1);

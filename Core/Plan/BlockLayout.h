@@ -1,4 +1,4 @@
-// Which values of which patches go where in the arrays of blocks.
+// The layout of blocks: which values of which patches go where in the arrays of blocks.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -20,23 +20,23 @@ struct Placement
   Int3 Ratio{1, 1, 1};      ///< see Region::Ratio
 };
 
-/// The blocks of one rank, seen from the patches that fill them.
+/// The blocks of one rank, indexed by the patches that fill them.
 class BlockLayout
 {
 public:
-  /// nodes: whether node-centred variables are wanted too.
+  /// nodes: true if node-centred variables are read, too.
   ///
-  /// Cells belong to one part each. Nodes on the border between two parts of a block lie in both: the patch
-  /// with the larger number gives the value, and nodes of the block itself come before those of its fringe.
+  /// A cell belongs to exactly one part. A node on the border of two parts of a block lies in both: the patch
+  /// with the larger number provides its value, and parts of the block take precedence over its fringe.
   BlockLayout(const Catalog& catalog, std::vector<Block> blocks, bool nodes);
 
   const std::vector<Block>& Blocks() const { return this->AllBlocks; }
-  /// Whether it knows about nodes.
+  /// Returns whether the layout includes nodes.
   bool HasNodes() const { return this->Nodes; }
 
-  /// Patches that the blocks need, ascending.
+  /// Returns the patches that the blocks need, ascending.
   const std::vector<int>& Sources() const { return this->Patches; }
-  /// Where values of Sources()[source] go: [begin, end). At least one, in case of cells.
+  /// Return the range [begin, end) of the placements of patch Sources()[source]. For cells it is never empty.
   const Placement* Begin(std::size_t source, Centering centering) const
   {
     const Table& table = this->TableOf(centering);
@@ -48,25 +48,25 @@ public:
     return table.Placements.data() + table.First[source + 1];
   }
 
-  /// Indices of the values of a block's array.
+  /// Returns the index box of the values of a block's array.
   Box ValuesOf(std::size_t block, Centering centering) const;
 
-  /// True when placements fill a block's array completely.
+  /// Returns whether the placements fill a block's array completely.
   bool Complete(std::size_t block, Centering centering) const
   {
     return this->TableOf(centering).Complete[block];
   }
-  /// The planes across axis 2 between the first and the last one with gaps, and one more on both sides; empty
-  /// where the block is complete.
+  /// Returns the planes (across axis 2) from the first to the last one with gaps, and one more plane on both
+  /// sides. Returns an empty box if the block is complete.
   Box PlanesWithGaps(std::size_t block, Centering centering) const;
-  /// One flag per value of `planes`, whole planes of the block, axis 0 fastest: 1 where some placement fills
-  /// it.
+  /// Returns one flag per value of `planes`, axis 0 fastest: 1 if a placement fills the value. `planes`
+  /// consists of entire planes of the block.
   std::vector<std::uint8_t> Filled(std::size_t block, Centering centering, const Box& planes) const;
 
 private:
   struct Table
   {
-    std::vector<std::size_t> First;  ///< of each source, and the end
+    std::vector<std::size_t> First;  ///< index of the first placement of each source, and the end
     std::vector<Placement> Placements;
     std::vector<bool> Complete;  ///< per block
   };
@@ -81,7 +81,7 @@ private:
 
   std::vector<Block> AllBlocks;
   bool Nodes;
-  int LastColumn = std::numeric_limits<int>::max() - 1;  ///< of nodes along axis 0, rectilinear grids only
+  int LastColumn = std::numeric_limits<int>::max() - 1;  ///< of nodes along axis 0; rectilinear grids only
   std::vector<Int3> NodesBeyondCells;                    ///< per level; see Catalog::NodesBeyondCells()
   std::vector<int> Patches;
   std::array<Table, 2> Tables;

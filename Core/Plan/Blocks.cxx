@@ -24,7 +24,7 @@ int LowestPatch(const Block& block)
   })->Owner;
 }
 
-/// Merges patch by patch and level by level.
+/// Merges patches into blocks, level by level.
 class Merger
 {
 public:
@@ -43,7 +43,7 @@ public:
   }
 
 private:
-  /// Patches of one kind of one level.
+  /// Patches of one level with the same kind, see KindsOfPatches().
   struct Group
   {
     std::vector<OwnedBox> Wanted;
@@ -56,7 +56,7 @@ private:
   void AddTo(Group& group, int patch, bool hideRefined) const;
   bool MergesWell(int patch) const
   {
-    // Beyond that, sums of cells are not exact.
+    // Sums of cell numbers in doubles are exact below this limit.
     constexpr std::int64_t huge = std::int64_t(1) << 40;
     const Patch& info = this->Data.Patches[patch];
     return this->Nests.KnowsOwners(info.Level) && info.Cells.Cells() < huge;
@@ -91,7 +91,7 @@ void Merger::MergeLevel(int level)
   this->SortFrom(first);
 }
 
-/// The patch's own cells, and which of them need not be there.
+/// Adds the patch's own cells to the group, and those of them that may be left out.
 void Merger::AddTo(Group& group, int patch, bool hideRefined) const
 {
   for (const Box& cells : this->Nests.OwnCells(patch)) {
@@ -103,7 +103,8 @@ void Merger::AddTo(Group& group, int patch, bool hideRefined) const
   }
 }
 
-/// By the lowest patch; blocks that share it, by their place.
+/// Sorts the blocks from `first` on by their lowest patch, and blocks with the same lowest patch by their
+/// position.
 void Merger::SortFrom(std::size_t first)
 {
   std::vector<std::pair<int, std::size_t>> order;
@@ -157,7 +158,7 @@ std::vector<Block> BlocksOfPatches(const Catalog& catalog, const std::vector<int
 
 namespace {
 
-/// Gives the patches of separate levels kinds by their numbers, too.
+/// Assigns patches of separate levels to different kinds if their numbers differ.
 void SplitSeparate(const Catalog& catalog, int kindCount, std::vector<int>& kinds)
 {
   std::map<std::array<int, 3>, int> separate;  // level, number, kind -> new kind
@@ -177,7 +178,7 @@ std::vector<int> KindsOfPatches(const Catalog& catalog, const std::vector<int>& 
 {
   std::vector<int> kinds(catalog.Patches.size(), 0);
   int kindCount = 1;
-  // One variable after another splits the kinds in two.
+  // Each variable splits each kind in two: patches with the variable and patches without it.
   for (const int variable : variables) {
     std::vector<std::array<int, 2>> split(kindCount, {-1, -1});
     kindCount = 0;
@@ -209,7 +210,8 @@ std::vector<Block> MakeBlocks(const Catalog& catalog, const std::vector<bool>& s
 
 namespace {
 
-/// The fringe of a block that is cut out of another: what of the other's parts lies around it.
+/// Adds one layer of fringe to a block that was cut out of another: the adjacent cells of the other block's
+/// parts.
 void AddInnerLayer(const BoxBins& bins, const std::vector<OwnedBox>& parts, const Box& whole, Block& block)
 {
   std::vector<Box> around;
@@ -334,7 +336,7 @@ std::string NameOfBlock(const Catalog& catalog, const Block& block)
 
 namespace {
 
-/// The cells of the grown block that are none of its own, as disjoint boxes.
+/// Returns the cells of the grown block that are not in its parts, as disjoint boxes.
 std::vector<Box> ForeignCells(const Block& block, const Box& grown)
 {
   std::vector<Box> foreign;
@@ -354,7 +356,7 @@ std::vector<Box> ForeignCells(const Block& block, const Box& grown)
   return foreign;
 }
 
-/// Takes from `open` what the patches of one level can fill.
+/// Adds the cells that patches of one level can provide to the fringe of a block.
 class LevelFiller
 {
 public:
@@ -363,7 +365,8 @@ public:
   {
   }
 
-  /// ratio: cells of the block's level in one of `level`, per axis. Returns what is still open.
+  /// Fills the boxes `open`. ratio: cells of the block's level per cell of `level`, per axis. Returns the
+  /// boxes that remain open.
   std::vector<Box> Fill(const std::vector<Box>& open, int level, const Int3& ratio)
   {
     std::vector<Box> rest;
@@ -376,8 +379,8 @@ public:
 private:
   void FillBox(const Box& box, int level, const Int3& ratio, std::vector<Box>& rest)
   {
-    // Going on with many pieces would take time that grows with the square of their number; each by itself
-    // has few neighbours.
+    // With many pieces, subtracting one patch after another takes quadratic time. Each piece by itself has
+    // few neighbours.
     constexpr std::size_t many = 256;
     std::vector<Box> boxes{box};
     for (const int patch : this->Nests.PatchesMeeting(level, Coarsen(box, ratio))) {

@@ -1,5 +1,5 @@
-// From patches to the blocks that are shown: one a patch, or few large ones; with a layer of cells around
-// each, and the seam of grids that go around the globe.
+// The blocks that are shown, made from patches: one block per patch, or few large ones. Also their ghost
+// layers, and the seam of grids that go around the globe.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -12,13 +12,12 @@
 
 namespace patchio {
 
-/// Cells of a block whose values come from a patch.
+/// Cells of a block that get their values from one patch.
 struct Region
 {
   Box Cells;  ///< in the block's level
   int Owner = 0;
-  Int3 Ratio{
-      1, 1, 1};  ///< cells of the block's level in one of the owner's, per axis; above 1: a coarser owner
+  Int3 Ratio{1, 1, 1};  ///< cells of the block's level per cell of the owner's; > 1: coarser owner
 
   bool operator==(const Region& other) const
   {
@@ -26,26 +25,27 @@ struct Region
   }
 };
 
-/// Where a block comes from, see CutToPatches(). Filters must make the same of its visible cells as in the
-/// block that it was cut from; in a grid with hidden cells they take no values of refined cells for nodes.
+/// The origin of a block, see CutToPatches(). Filters must treat the visible cells of a cut block as they
+/// would in the original block: if the grid has hidden cells, filters ignore the values of refined cells at
+/// nodes.
 enum class CutFrom
 {
   Nothing,
-  BlockWithoutGaps,  ///< parts have all its cells
+  BlockWithoutGaps,  ///< the parts of that block fill it
   BlockWithGaps
 };
 
-/// A box of one level that becomes one grid. In as-patches mode, and where merging does not help, it is a
-/// patch; else it is made of parts of patches.
+/// A box of one level that becomes one grid. It is a single patch if blocks are not merged or merging does
+/// not help; otherwise it consists of parts of patches.
 struct Block
 {
   int Level = 0;
   Box Cells;
   std::vector<OwnedBox> Parts;  ///< disjoint, within Cells; Owner is a global patch number
-  bool Full = true;             ///< the parts leave no gap; else the cells in it stay hidden
-  Int3 LayersBelow{0, 0, 0};    ///< by which the grid grows beyond Cells, on the lower side of each axis
-  Int3 LayersAbove{0, 0, 0};    ///< and on the upper side
-  std::vector<Region> Fringe;   ///< values for cells of the grown block that are in no part; disjoint
+  bool Full = true;             ///< true: the parts leave no gap; false: cells in gaps are hidden
+  Int3 LayersBelow{0, 0, 0};    ///< layers by which the grid exceeds Cells on the lower side of each axis
+  Int3 LayersAbove{0, 0, 0};    ///< layers on the upper side
+  std::vector<Region> Fringe;   ///< sources of the values of cells outside the parts; disjoint
   CutFrom Origin = CutFrom::Nothing;
 
   bool operator==(const Block& other) const
@@ -56,7 +56,7 @@ struct Block
   }
 };
 
-/// The cells that the block's grid has.
+/// Returns the cells of the block's grid, including its layers.
 inline Box GridCells(const Block& block)
 {
   Box grid = block.Cells;
@@ -67,73 +67,78 @@ inline Box GridCells(const Block& block)
   return grid;
 }
 
-/// The block that is just one patch, by its global number.
+/// Makes a block of one patch, given by its global number.
 Block BlockOfPatch(const Catalog& catalog, int patch);
 
-/// One block a patch.
+/// Makes one block per patch.
 std::vector<Block> BlocksOfPatches(const Catalog& catalog, const std::vector<int>& patches);
 
 struct BlockOptions
 {
-  bool Merge = false;  ///< false: one block a patch
+  bool Merge = false;  ///< false: one block per patch
   CoverOptions Cover;
 };
 
-/// One number per patch; equal where the same of these variables exist, so that patches can share arrays, and
-/// where they may become one block: on separate levels only those of one Patch::Number.
+/// Returns one number per patch, its kind. Patches have the same kind if the same ones of `variables` exist
+/// on them, so that they can share arrays, and if they may be merged: patches of separate levels only if they
+/// have the same Patch::Number.
 std::vector<int> KindsOfPatches(const Catalog& catalog, const std::vector<int>& variables);
 
-/// The blocks of all shown patches, in the order of levels and, within one, of the lowest patch number. Each
-/// visible cell of a shown patch lies in one part of one block; cells that a finer shown patch hides may be
-/// left out where `hideRefined` is set, and patches that are hidden altogether are not in any block.
+/// Makes the blocks of all shown patches, sorted by level and, within a level, by their lowest patch number.
+/// Each visible cell of a shown patch lies in exactly one part of one block. If `hideRefined` is set, cells
+/// that a finer shown patch hides may be left out, and no block contains patches that are entirely hidden.
 ///
-/// Merged, each place is in the part of the patch that Nesting::OwnCells() gives it to. Curvilinear grids are
-/// not merged, nor levels that Nesting knows no owners of; patches of different kinds stay among their like.
-/// A pure function: the same arguments give the same blocks on every rank. O(n log n) in the number of
-/// patches.
+/// When merged, each cell belongs to the part of the patch that owns it by Nesting::OwnCells(). Curvilinear
+/// grids are not merged, nor are levels for which Nesting::KnowsOwners() is false; only patches of one kind
+/// are merged with each other. A pure function: the same arguments give the same blocks on every rank. O(n
+/// log n) in the number of patches.
 ///
-/// shown, kinds: one entry per patch. nesting: made with the same `shown`, or with more patches, which then
-/// hide what they cover but are in no block.
+/// shown, kinds: one entry per patch. nesting: made with the same `shown`, or with more patches; these hide
+/// cells but are in no block.
 std::vector<Block> MakeBlocks(const Catalog& catalog, const std::vector<bool>& shown,
     const std::vector<int>& kinds, const Nesting& nesting, bool hideRefined, const BlockOptions& options);
 
-/// Leaves out the parts of other patches than those marked in `kept`, one flag per patch, and blocks without
-/// any other part. What is left of a block that loses some becomes one or several, each with a layer of cells
-/// of what is left around it: filters that look at neighbouring cells find the same values there as in the
-/// whole block, and the blocks that they see end where they did. Uniform grids, blocks without a fringe.
+/// Removes the parts of patches whose flag in `kept` is false (one flag per patch), and blocks without other
+/// parts. A block that loses parts becomes one or several blocks, each with a layer of the remaining cells
+/// around it, within the original block. Filters that use neighbouring cells therefore find the same values
+/// as in the original block, whose outer edges stay edges. Only for uniform grids and blocks without a
+/// fringe.
 std::vector<Block> CutToPatches(
     std::vector<Block> blocks, const std::vector<bool>& kept, const CoverOptions& options);
 
-/// A block for each of these boxes of its cells that has some, without fringes. Of patches that are blocks
-/// only their own cells stay, see Nesting::OwnCells().
+/// Makes one block, without fringe, of each of the boxes that has cells of `block`. Only the own cells of
+/// each patch are kept, see Nesting::OwnCells().
 std::vector<Block> CutToBoxes(const Block& block, const std::vector<Box>& boxes, const Nesting& nesting);
 
-/// Makes the grid of a block the smallest box that holds its cells and its fringe.
+/// Sets LayersBelow and LayersAbove so that the grid is the smallest box that contains the block's cells and
+/// its fringe.
 void GrowToFringe(Block& block);
 
-/// "patch 17", or "46 patches, 12 to 57", by their numbers within the level.
+/// Returns a name for messages: "patch 17", or "46 patches, 12 to 57". The numbers are those within the
+/// level.
 std::string NameOfBlock(const Catalog& catalog, const Block& block);
 
-/// Lets a block grow by one cell on each side of each axis where some patch has cells there, and fills its
-/// Fringe: what of the grown box does not belong to the block comes from shown patches of its own level, else
-/// of the next coarser one that has cells there (each coarse cell then stands for all fine ones in it, as
-/// is). Sides that no patch covers any cell of, beyond the domain above all, stay as they are: filters such
-/// as Clip take no notice of hidden cells, and the block's own must be the last ones there. What no patch
-/// covers of the other sides stays open. Only patches of the block's kind count. Uniform grids only.
+/// Grows a block by one cell on each side of each axis on which a patch has cells there, and fills its
+/// Fringe. Cells of the grown box outside the block get values from shown patches of the block's level, or
+/// else of the next coarser level that has cells there; a coarse cell then provides its value for all fine
+/// cells in it. Sides on which no patch has a cell, such as the boundary of the domain, do not grow: filters
+/// such as Clip ignore that cells are hidden, so the block's own cells must be the last ones there. On the
+/// other sides, cells that no patch covers stay open. Only patches of the block's kind are used. Uniform
+/// grids only.
 ///
-/// With such a layer, filters that look at neighbours (contour, gradient) see the same values on both sides
-/// of a border between blocks, on whatever ranks they are.
+/// With this layer, filters that use neighbouring cells (contour, gradient) see the same values on both sides
+/// of a border between two blocks, whichever ranks have them.
 void AddGhostLayer(
     const Catalog& catalog, const Nesting& nesting, const std::vector<int>& kinds, Block& block);
 
-/// True where columns of nodes of a geographic grid cover all longitudes once, so that the last column is a
-/// cell's width from the first one: the number of columns times their distance is 360 degrees, to within half
-/// a cell. All values must be at nodes, as there are none for the cells between, and each patch must have all
-/// columns. MakePlan() closes such grids where they are put on a sphere.
+/// Returns whether the columns of nodes of a geographic grid cover all longitudes once, so that the last
+/// column is one cell width away from the first: the number of columns times their distance is 360 degrees,
+/// to within half a cell. All variables must be node-centred, because there are no values for the cells in
+/// between, and each patch must have all columns. MakePlan() closes such grids if they are shown on a sphere.
 bool GoesAround(const Catalog& catalog);
 
-/// Adds the cells between the last column and the first one to the blocks that have the last column, and to
-/// their parts of it. The nodes behind the last column are those of the first one again.
+/// Adds the cells between the last and the first column to the blocks that contain the last column, and to
+/// their parts. The nodes after the last column are those of the first column.
 void CloseSeam(const Catalog& catalog, std::vector<Block>& blocks);
 
 }  // namespace patchio

@@ -11,11 +11,11 @@
 namespace patchio {
 namespace {
 
-/// A box whose bounds are numbers of planes, see Coverer::Planes; the upper one is beyond its last cell.
+/// A box in units of planes: its bounds are indices into Coverer::Planes. The upper bound is exclusive.
 struct Piece
 {
   Int3 Lower{0, 0, 0}, Upper{0, 0, 0};
-  int Owner = -1;  ///< -1: of an unwanted box
+  int Owner = -1;  ///< -1: part of an unwanted box
 };
 using Pieces = std::vector<Piece>;
 
@@ -31,11 +31,11 @@ struct Cut
   double Merit = -1;
 };
 
-/// How the wanted area of the cross-section changes at a plane.
+/// The change of the wanted cross-section area at a plane.
 struct Section
 {
   double Change = 0;
-  bool Touched = false;  ///< pieces begin or end there, even if nothing changes
+  bool Touched = false;  ///< pieces begin or end there, even if the area does not change
 };
 
 class Coverer
@@ -79,14 +79,14 @@ private:
 
   CoverOptions Options;
   std::array<std::vector<int>, 3> Planes;   ///< all lower bounds and all upper bounds + 1, ascending
-  std::array<std::vector<int>, 3> Numbers;  ///< of planes, from the first on; empty where they lie far apart
+  std::array<std::vector<int>, 3> Numbers;  ///< by plane, from the lowest on; empty if planes are sparse
   Pieces All;
   std::vector<std::pair<int, double>> Steps;     ///< scratch, see FindSteps()
-  std::array<std::vector<Section>, 3> Sections;  ///< scratch: one per plane from the lower bound on, or none
+  std::array<std::vector<Section>, 3> Sections;  ///< scratch: one per plane from the lower bound on, or empty
   std::vector<CoverBox> Result;
-  // What is left to spend; hostile boxes would take more than there is time and memory for.
-  std::int64_t Work;  ///< visits of pieces
-  std::int64_t Cuts;  ///< pieces that cutting may add
+  // Budgets that bound time and memory for damaged or malicious files.
+  std::int64_t Work;  ///< number of pieces that may still be visited
+  std::int64_t Cuts;  ///< number of pieces that cuts may still add
 };
 
 Coverer::Coverer(
@@ -116,7 +116,7 @@ Coverer::Coverer(
   }
 }
 
-/// Sets Planes of an axis, and Numbers where that takes little memory.
+/// Sets Planes of an axis, and Numbers if that takes little memory.
 void Coverer::NumberPlanes(int axis, std::vector<int> planes)
 {
   if (planes.empty()) {
@@ -153,7 +153,7 @@ int Coverer::NumberOf(int axis, int plane) const
   return static_cast<int>(std::lower_bound(planes.begin(), planes.end(), plane) - planes.begin());
 }
 
-/// Adds the best cover of the pieces to the result; returns its cost.
+/// Appends the best cover of the pieces to the result. Returns its cost.
 double Coverer::Solve(Pieces pieces, int depth)
 {
   if (pieces.size() == 1 && Wanted(pieces[0])) {
@@ -172,7 +172,7 @@ double Coverer::Solve(Pieces pieces, int depth)
   const bool full = volume >= cells;
   const bool allowed = cells <= static_cast<double>(this->Options.MostCells);
   const double whole = this->CostOf(bounds, full);
-  // Two boxes cost at least 2.
+  // Two boxes cost at least 2, so a single box for at most 2 cannot be improved.
   const bool small = allowed && whole <= 2;
   const Cut cut = small ? Cut() : this->FindCut(pieces, bounds, full || depth >= 48);
   if (cut.Axis < 0) {
@@ -184,7 +184,7 @@ double Coverer::Solve(Pieces pieces, int depth)
   this->Cuts -= static_cast<std::int64_t>(lower.size() + upper.size() - pieces.size());
   const bool mayBeWhole = allowed && std::isfinite(whole);
   if (!mayBeWhole) {
-    pieces = Pieces();  // memory, when there are many levels of them
+    pieces = Pieces();  // frees the memory of each level of a deep recursion
   }
   double parts = this->Solve(std::move(lower), depth + 1);
   parts += this->Solve(std::move(upper), depth + 1);
@@ -220,7 +220,7 @@ double Coverer::Accept(const Pieces& pieces, const Piece& bounds, bool full)
   return this->CostOf(bounds, full);
 }
 
-/// Each wanted piece by itself.
+/// Covers each wanted piece by its own box. Returns the cost.
 double Coverer::AcceptEach(const Pieces& pieces)
 {
   double cost = 0;
@@ -244,7 +244,7 @@ Piece Coverer::BoundsOf(const Pieces& pieces) const
   return bounds;
 }
 
-/// Wanted cells.
+/// Returns the number of wanted cells.
 double Coverer::VolumeOf(const Pieces& pieces) const
 {
   double volume = 0;
@@ -267,7 +267,8 @@ Cut Coverer::FindCut(const Pieces& pieces, const Piece& bounds, bool halve)
   return best;
 }
 
-/// The best plane across an axis. A hole beats a change of the cross-section, and that beats the middle.
+/// Returns the best plane across an axis. A plane at a hole beats a change of the cross-section, which beats
+/// the middle.
 Cut Coverer::FindCutAlong(int axis, const Pieces& pieces, const Piece& bounds, bool halve)
 {
   const int first = bounds.Lower[axis];
@@ -301,7 +302,7 @@ Cut Coverer::FindCutAlong(int axis, const Pieces& pieces, const Piece& bounds, b
   return best;
 }
 
-/// Fills Sections along the axes on which the pieces have not too many planes between them.
+/// Fills Sections along those axes on which the pieces have few planes compared with their number.
 void Coverer::AddSections(const Pieces& pieces, const Piece& bounds)
 {
   std::array<bool, 3> dense;
@@ -327,8 +328,8 @@ void Coverer::AddSections(const Pieces& pieces, const Piece& bounds)
   }
 }
 
-/// Sets Steps: the planes at which pieces begin or end, ascending, the first at the lower bound, and by how
-/// much the wanted area of the cross-section changes there. After AddSections().
+/// Sets Steps to the planes at which pieces begin or end, ascending, with the change of the wanted
+/// cross-section area at each. The first plane is the lower bound. Call AddSections() before.
 void Coverer::FindSteps(int axis, const Pieces& pieces, const Piece& bounds)
 {
   this->Steps.clear();
@@ -358,7 +359,7 @@ void Coverer::FindSteps(int axis, const Pieces& pieces, const Piece& bounds)
   this->Steps.resize(std::min(this->Steps.size(), last + 1));
 }
 
-/// The pieces on one side of the cut, clipped to it.
+/// Returns the pieces on one side of the cut, clipped to that side.
 Pieces Coverer::TakeSide(const Pieces& pieces, const Cut& cut, bool upper) const
 {
   const auto there = [&](const Piece& piece) {

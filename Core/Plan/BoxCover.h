@@ -1,4 +1,4 @@
-// Few large boxes instead of many small ones.
+// A cover of many small boxes by few large ones.
 #pragma once
 
 #include "Catalog/Box.h"
@@ -8,7 +8,7 @@
 
 namespace patchio {
 
-/// A box that is to be covered, and whose it is.
+/// A box to be covered, and its owner.
 struct OwnedBox
 {
   Box Cells;
@@ -24,32 +24,31 @@ struct OwnedBox
 struct CoverBox
 {
   Box Cells;
-  std::vector<OwnedBox> Parts;  ///< what of the covered boxes lies in it; disjoint, within Cells
-  bool Full = true;             ///< every cell of the box is wanted
+  std::vector<OwnedBox> Parts;  ///< parts of the covered boxes in it; disjoint, within Cells
+  bool Full = true;             ///< true: every cell of the box is wanted
 };
 
 struct CoverOptions
 {
-  /// No box of the cover has more cells, unless a single box to be covered has.
+  /// Greatest number of cells of a box of the cover, unless a single covered box has more.
   std::int64_t MostCells = std::int64_t(1) << 26;
-  /// A box with unwanted cells in it is made where that saves, for every so many cells of it, one box. 0: no
-  /// box has unwanted cells.
+  /// Number of cells of a box with unwanted cells that are worth one box less: such a box is made only if it
+  /// saves one box for each `CellsWorthABox` of its cells. 0: no box contains unwanted cells.
   std::int64_t CellsWorthABox = 8000;
 };
 
-/// Covers `wanted` with few boxes: the boxes of the result are disjoint, and each wanted cell lies in exactly
-/// one part of one of them. Boxes are cut where that helps.
+/// Covers `wanted` with few boxes. The boxes of the result are disjoint, and each wanted cell lies in exactly
+/// one part of one of them; wanted boxes are cut if that helps.
 ///
-/// The boxes are split recursively, at holes and where the cross-section changes most (the clustering of
-/// M. Berger and I. Rigoutsos, IEEE Transactions on Systems, Man, and Cybernetics 21(5), 1991, which makes
-/// refined patches out of flagged cells); then, from the leaves up, two
-/// halves become one box again where that is cheaper. A box costs 1 if it is full, and otherwise 1 + its
-/// cells / CellsWorthABox, because hidden cells make filters slow.
+/// First the boxes are split recursively, at holes and where the cross-section changes most (M. Berger and I.
+/// Rigoutsos, "An algorithm for point clustering and grid generation", 1991, which makes refined patches from
+/// flagged cells). Then, from the leaves up, two halves become one box again if that is cheaper. A box costs
+/// 1 if it is full, and otherwise 1 + its cells / CellsWorthABox, because hidden cells slow filters down.
 ///
-/// wanted: disjoint, none empty, none of more than 2^40 cells.
-/// unwanted: disjoint, each within one of `wanted`: cells that need not be in the result, but may.
-/// Deterministic. O(n log n) for boxes as simulations make them; where others would take too long or would be
-/// cut into too many parts, some are left as they are, each a box by itself.
+/// wanted: disjoint, not empty, at most 2^40 cells each. unwanted: disjoint, each within one of `wanted`;
+/// these cells may be left out.
+/// Deterministic. O(n log n) for the boxes of simulations. If boxes would take too long or would be cut into
+/// too many parts, some stay as they are, each as a box of its own.
 std::vector<CoverBox> CoverBoxes(
     const std::vector<OwnedBox>& wanted, const std::vector<Box>& unwanted, const CoverOptions& options);
 

@@ -26,21 +26,23 @@ namespace patchio {
 
 namespace {
 
-/// What the components of one vector have in common.
-using Family = std::tuple<std::string, std::string, bool, Centering>;  // before, after, is u v w, where
+/// The properties that the components of one vector share.
+using Family = std::tuple<std::string, std::string, bool, Centering>;  // before, after, is u v w, centering
 
 bool IsLetter(const std::string& text, std::size_t i)
 {
   return i < text.size() && std::isalpha(static_cast<unsigned char>(text[i])) != 0;
 }
 
-/// The same number on the staggered grid of each axis, as k-Wave names it: "rho0_sgx" is no component.
+/// Returns whether a name ends in k-Wave's suffix of staggered grids: "rho0_sgx" is the same scalar for each
+/// axis, not a component of a vector.
 bool IsStaggered(const std::string& name)
 {
   return name.size() > 4 && name.compare(name.size() - 4, 3, "_sg") == 0;
 }
 
-/// True for maxima and the like, whose components belong to different times or to no vector.
+/// Returns whether a name denotes a maximum, minimum or root mean square over time, whose components belong
+/// to different times.
 bool IsStatistic(const std::string& name)
 {
   return std::any_of(name.begin(), name.end(), [&, i = std::size_t(0)](char) mutable {
@@ -54,7 +56,7 @@ bool IsStatistic(const std::string& name)
   });
 }
 
-/// Adds the variable to each family that it may be of, by what its letters may mean.
+/// Adds the variable to each family that it may belong to, one for each letter that may denote a component.
 void AddTo(std::map<Family, std::array<int, 3>>& families, const Variable& variable, int number)
 {
   const std::string& name = variable.Name;
@@ -65,7 +67,7 @@ void AddTo(std::map<Family, std::array<int, 3>>& families, const Variable& varia
     if ((!ofPlaces && !ofSpeeds) || (ofPlaces && !begins && !ends) || (ofSpeeds && !(begins && ends))) {
       continue;
     }
-    // X and x are not of one vector.
+    // Families distinguish upper and lower case: X and x are not components of one vector.
     const bool upper = letter != name[i];
     const Family family{
         name.substr(0, i) + (upper ? "+" : "-"), name.substr(i + 1), ofSpeeds, variable.Center};
@@ -74,7 +76,7 @@ void AddTo(std::map<Family, std::array<int, 3>>& families, const Variable& varia
   }
 }
 
-/// Without the separators that a letter leaves behind.
+/// Returns the name of a family's vector, without the separator that the letter leaves behind.
 std::string NameOfVector(const Family& family)
 {
   const auto& [before, after, ofSpeeds, center] = family;
@@ -132,11 +134,11 @@ std::vector<ComposedVector> VectorsAmong(const Catalog& catalog, const std::vect
 
 namespace {
 
-/// Grids of these levels, in the order of their first ones.
+/// Returns the grids of the given levels, in the order of their first levels.
 std::vector<LevelGrid> GridsWithin(const Catalog& catalog, int firstLevel, int lastLevel)
 {
   std::vector<LevelGrid> grids;
-  int refined = -1;  // the number of the grid of levels that refine each other
+  int refined = -1;  // index of the grid whose levels refine each other
   const int last = std::min(lastLevel, static_cast<int>(catalog.Levels.size()) - 1);
   for (int level = std::max(firstLevel, 0); level <= last; ++level) {
     const bool refines =
@@ -151,7 +153,8 @@ std::vector<LevelGrid> GridsWithin(const Catalog& catalog, int firstLevel, int l
   return grids;
 }
 
-/// Calls visit(variable, patch) for what is present on the grid, until it gives true; whether it did.
+/// Calls visit(variable, patch) for each of the variables that exists on a patch of the grid, until `visit`
+/// returns true. Returns whether it did.
 template <typename Visit>
 bool AnyOn(const LevelGrid& grid, const Catalog& catalog, const std::vector<int>& variables, Visit visit)
 {
@@ -173,7 +176,7 @@ bool LiesOn(const LevelGrid& grid, const Catalog& catalog, const std::vector<int
   return AnyOn(grid, catalog, variables, [](int, int) { return true; });
 }
 
-/// Those that are no geometry.
+/// Returns the variables that are data, not geometry.
 std::vector<int> ValuesAmong(const Catalog& catalog, const std::vector<int>& variables)
 {
   std::vector<int> values;
@@ -189,7 +192,7 @@ std::vector<int> AllValues(const Catalog& catalog)
   return ValuesAmong(catalog, all);
 }
 
-/// How much people want to see these variables on the grid: a larger pair is more.
+/// Returns how much users want to see these variables on the grid. A greater pair means more.
 std::pair<bool, std::int64_t> WorthOf(
     const LevelGrid& grid, const Catalog& catalog, const std::vector<int>& variables)
 {
@@ -235,7 +238,7 @@ const LevelGrid& GridOfName(
   return *found;
 }
 
-/// The grids that are shown when the user names none.
+/// Returns the grids to show if the user selects none by name.
 std::vector<LevelGrid> ChooseGrids(
     const Catalog& catalog, std::vector<LevelGrid> grids, const std::vector<int>& wanted, bool all)
 {
@@ -302,8 +305,8 @@ namespace {
 
 constexpr double Everywhere = Bounds::Everywhere;
 
-/// Bounds of cells of a level and of so many more on each side; unbounded along axes on which they have no
-/// extent.
+/// Returns the bounds of cells of a level, grown by `more` cells on each side. Axes on which the cells have
+/// no extent are unbounded.
 Bounds GrownBounds(const Catalog& catalog, int level, const Box& cells, int more)
 {
   Bounds bounds{{-Everywhere, -Everywhere, -Everywhere}, {Everywhere, Everywhere, Everywhere}};
@@ -330,8 +333,8 @@ bool MeetsBox(const Bounds& bounds, const RegionOfInterest& region)
   return true;
 }
 
-/// Corners on both sides, or one on the plane. What is unbounded along an axis that the normal has a part of
-/// reaches every plane.
+/// Returns whether the corners lie on both sides of the plane, or one lies on it. Bounds that are infinite
+/// along an axis with a part of the normal meet every plane.
 bool MeetsPlane(const Bounds& bounds, const RegionOfInterest& region)
 {
   double least = 0, most = 0;
@@ -346,8 +349,8 @@ bool MeetsPlane(const Bounds& bounds, const RegionOfInterest& region)
   return least <= 0 && most >= 0;
 }
 
-/// Finds the cells of a level on a plane: columns along the axis on which the plane rises most, as long as it
-/// needs.
+/// Finds the cells of a level that a plane cuts, as columns along the axis on which the plane is steepest.
+/// Each column is as long as the plane requires.
 class PlaneSearch
 {
 public:
@@ -394,7 +397,7 @@ private:
     this->Find(second);
   }
 
-  /// Without the layers at both ends that do not meet the plane.
+  /// Returns `cells` without the layers at both ends that do not meet the plane.
   Box Shortened(Box cells) const
   {
     int& first = cells.Lower[this->Along];
@@ -413,7 +416,7 @@ private:
     return cells;
   }
 
-  /// Also if the plane is away from the box by rounding.
+  /// Returns whether the plane meets the box, with a tolerance for rounding.
   bool Meets(const Box& cells) const
   {
     constexpr double near = 1e-6;  // in widths of the box
@@ -433,7 +436,7 @@ private:
   int Along = 0;
 };
 
-/// The patches of a level, to be found by their cells; none, and null, of a level without any.
+/// Returns bins of the patches of a level, or null if the level has no patches.
 std::unique_ptr<BoxBins> BinsOf(const Catalog& catalog, const Level& level)
 {
   std::vector<Box> boxes;
@@ -443,7 +446,7 @@ std::unique_ptr<BoxBins> BinsOf(const Catalog& catalog, const Level& level)
   return boxes.empty() ? nullptr : std::make_unique<BoxBins>(std::move(boxes));
 }
 
-/// Whether boxes have all cells of a box.
+/// Returns whether the boxes together cover `cells`.
 bool IsCovered(const BoxBins& bins, const Box& cells)
 {
   std::vector<Box> open{cells};
@@ -458,7 +461,8 @@ bool IsCovered(const BoxBins& bins, const Box& cells)
   return open.empty();
 }
 
-/// The range of all patches of a level that share a cell with a box, or any that meets `enough`.
+/// Adds the ranges of the patches of a level that share a cell with `cells` to `together`, until it meets
+/// `enough`.
 void AddMeeting(const BoxBins* bins, const Level& level, const Box& cells,
     const std::vector<ValueRange>& ranges, const ValueRange& enough, ValueRange& together)
 {
@@ -540,7 +544,7 @@ std::vector<bool> PatchesWithValues(
     for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
       ValueRange together = ranges[p];
       if (bins[l]) {
-        // All cells around a node are within two of each of them.
+        // All cells around a node are at most two cells away from each other.
         const Box cells = Grown(catalog.Patches[p].Cells, {2, 2, catalog.Dimension > 2 ? 2 : 0});
         AddMeeting(bins[l].get(), level, cells, ranges, wanted, together);
         if (refines && !IsCovered(*bins[l], cells)) {

@@ -14,7 +14,7 @@ namespace patchio {
 
 namespace {
 
-/// Knows the part of each block, and moves as few blocks as balance demands.
+/// Moves as few blocks between parts as balance requires.
 class Balancer
 {
 public:
@@ -38,7 +38,7 @@ public:
   }
 
 private:
-  /// At least 1, so that blocks without data are spread too.
+  /// Returns at least 1, so that blocks without data are distributed, too.
   double WeightOf(std::size_t block) const
   {
     return static_cast<double>(std::max<std::int64_t>(this->Weights[block], 1));
@@ -54,7 +54,7 @@ private:
   std::vector<double> Loads;
   std::set<std::pair<double, int>> ByLoad;  ///< load, part
   std::vector<std::vector<std::size_t>>
-      BlocksOfPart;  ///< in the order of their numbers, those that moved here last
+      BlocksOfPart;  ///< in the order of their numbers, then the blocks that were moved here
 };
 
 void Balancer::AddLoad(int part, double weight)
@@ -79,7 +79,7 @@ void Balancer::MoveSurplus()
   constexpr double tolerance = 1.1;
   const double total = std::accumulate(this->Loads.begin(), this->Loads.end(), 0.0);
   const double mean = total / static_cast<double>(this->Loads.size());
-  // Where there are few blocks, one more or less is no reason to read them again.
+  // If there are few blocks, one block more or less does not justify reading it again on another rank.
   const double averageBlock = total / static_cast<double>(std::max<std::size_t>(this->PartOfBlock.size(), 1));
   if (this->ByLoad.rbegin()->first <= tolerance * mean + averageBlock) {
     return;
@@ -89,7 +89,8 @@ void Balancer::MoveSurplus()
   }
 }
 
-/// Moves the last blocks away, neighbours to the same part as long as that stays below the mean.
+/// Moves the last blocks of a part away. Neighbours go to the same part as long as its load stays below the
+/// mean.
 void Balancer::Relieve(int part, double mean, double most)
 {
   std::vector<std::size_t> stay;
@@ -110,8 +111,8 @@ void Balancer::Relieve(int part, double mean, double most)
   this->BlocksOfPart[part].insert(this->BlocksOfPart[part].end(), stay.rbegin(), stay.rend());
 }
 
-/// As long as there are parts with several blocks. Part 0 also gets the only block of another part: many of
-/// ParaView's filters ask rank 0 which arrays there are.
+/// Gives each empty part a block, as long as there are parts with several. Part 0 also gets the only block of
+/// another part, because many of ParaView's filters ask rank 0 for the arrays.
 void Balancer::FillEmptyParts()
 {
   const int parts = static_cast<int>(this->Loads.size());
@@ -165,7 +166,7 @@ double CellsOf(Iterator begin, Iterator end)
   return std::accumulate(begin, end, 0.0, [](double sum, const Item& item) { return sum + item.Cells; });
 }
 
-/// Index into Item::Centre.
+/// Returns the axis along which the centres extend most, as an index into Item::Centre.
 std::size_t LongestAxis(Iterator begin, Iterator end)
 {
   std::array<int, 3> lower = begin->Centre, upper = begin->Centre;
@@ -182,7 +183,7 @@ std::size_t LongestAxis(Iterator begin, Iterator end)
   return std::max_element(lengths.begin(), lengths.end()) - lengths.begin();
 }
 
-/// Divides one level after another.
+/// Bisects the patches of each level recursively.
 class Bisection
 {
 public:
@@ -206,7 +207,7 @@ private:
   Iterator Cut(Iterator begin, Iterator end, int firstPart, int middlePart, int endPart) const;
 
   const Catalog& Data;
-  std::vector<double> CellsOfPart;  ///< so far
+  std::vector<double> CellsOfPart;  ///< over the levels divided so far
   std::vector<int> PreferredRanks;
 };
 
@@ -221,8 +222,7 @@ std::vector<Item> Bisection::ItemsOf(const Level& level) const
       item.Centre[2 - axis] = static_cast<int>((std::int64_t(box.Lower[axis]) + box.Upper[axis]) / 2);
     }
     if (this->Data.IsMesh()) {
-      item.Centre = {p, 0,
-          0};  // nobody knows where it lies; partitions that follow each other in the file stay together
+      item.Centre = {p, 0, 0};  // position unknown; neighbours in the file stay together
     }
     item.Patch = p;
     item.Cells = static_cast<double>(box.Cells());
@@ -248,7 +248,7 @@ void Bisection::Divide(Iterator begin, Iterator end, int firstPart, int endPart)
   this->Divide(cut, end, middlePart, endPart);
 }
 
-/// Brings what goes to the parts before `middlePart` to the front, and returns its end.
+/// Reorders the items so that those of the parts before `middlePart` come first. Returns their end.
 Iterator Bisection::Cut(Iterator begin, Iterator end, int firstPart, int middlePart, int endPart) const
 {
   const std::size_t axis = LongestAxis(begin, end);
@@ -260,7 +260,7 @@ Iterator Bisection::Cut(Iterator begin, Iterator end, int firstPart, int middleP
   const int partsBefore = middlePart - firstPart, partsAfter = endPart - middlePart;
   const double total = CellsOf(begin, end);
   const double wanted = total * partsBefore / (partsBefore + partsAfter);
-  // What lies before `first` has `before` cells, and the wanted cut is in what lies between it and `last`.
+  // Items before `first` have `before` cells; the ideal cut lies between `first` and `last`.
   double before = 0;
   Iterator first = begin, last = end;
   while (last - first > 1) {
@@ -276,15 +276,15 @@ Iterator Bisection::Cut(Iterator begin, Iterator end, int firstPart, int middleP
   }
   Iterator cut = first;
   if (before < wanted) {
-    // The patch in which the cut lies goes to the side that then has fewer cells of all levels, so that
-    // levels of few patches do not all go to the same rank.
+    // The patch that contains the ideal cut goes to the side that then has fewer cells of all levels, so that
+    // levels with few patches do not all go to the same rank.
     const auto part = this->CellsOfPart.begin();
     const double own = first->Cells, after = total - before - own;
     const double soFarBefore = std::accumulate(part + firstPart, part + middlePart, before);
     const double soFarAfter = std::accumulate(part + middlePart, part + endPart, after);
     cut += (soFarBefore + own) / partsBefore <= (soFarAfter + own) / partsAfter ? 1 : 0;
   }
-  // Each part gets a patch if there are enough, and else one at most.
+  // Each part gets a patch if there are enough, and otherwise at most one.
   const auto [fewest, most] = std::minmax<std::ptrdiff_t>({partsBefore, end - begin - partsAfter});
   if (cut - begin < fewest || cut - begin > most) {
     cut = begin + std::clamp<std::ptrdiff_t>(cut - begin, fewest, most);

@@ -146,7 +146,8 @@ void Planner::SortWhole()
       [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
 }
 
-/// Cuts parts of extents that are larger than a request. A chunk is decoded as a whole and stays one.
+/// Cuts parts of extents that exceed the size of a request. Chunks are not cut, because a chunk is decoded as
+/// a whole.
 void Planner::Cut()
 {
   constexpr std::uint64_t grain = 64 << 10;
@@ -155,7 +156,7 @@ void Planner::Cut()
   for (std::size_t i = 0; i < parts; ++i) {
     while (this->Parts[i].Bytes > most && this->Table.Locations[this->Parts[i].Task].Kind == Encoding::Raw) {
       Part rest = this->Parts[i];
-      // Parts of about equal size, so that the last is not a tiny one.
+      // The parts have about equal sizes, so that the last one is not tiny.
       const std::uint64_t pieces = (rest.Bytes + most - 1) / most;
       const std::uint64_t first = std::min(most, (rest.Bytes / pieces + grain - 1) / grain * grain);
       this->Parts[i].Begin += first;
@@ -174,7 +175,7 @@ void Planner::Merge()
     std::vector<Transfer>& transfers = this->Plan.Transfers;
     Transfer* last = transfers.empty() ? nullptr : &transfers.back();
     const std::uint64_t end = last ? last->Offset + last->Bytes : 0;
-    // Chunks that were never written have no place; they are filled without reading.
+    // Chunks that were never written have no bytes in the file; they are filled without reading.
     const bool joins = last && (last->Bytes == 0) == (part.Bytes == 0) && last->File == part.File &&
                        last->PieceCount < MaximumPieces && part.Offset >= end &&
                        part.Offset - end <= this->Limits.Gap &&

@@ -1,5 +1,5 @@
-// From the places of bytes to requests: what a request to a storage costs, and which requests fetch the bytes
-// of a rank's read tasks.
+// Requests to the storage: their cost, and the plan of all requests that bring the bytes of a rank's read
+// tasks.
 #pragma once
 
 #include "Catalog/Extent.h"
@@ -10,44 +10,45 @@
 
 namespace patchio {
 
-/// A request of b bytes takes Latency + b / Bandwidth.
+/// A model of the storage: a request of b bytes takes Latency + b / Bandwidth seconds.
 struct StorageModel
 {
-  double Latency = 20e-6;  ///< seconds before the first byte, >= 0
-  double Bandwidth = 1e9;  ///< bytes a second of one request among as many as read at once, > 0
+  double Latency = 20e-6;  ///< seconds until the first byte, >= 0
+  double Bandwidth = 1e9;  ///< bytes per second of one request at the usual concurrency, > 0
 };
 
 struct RequestLimits
 {
-  std::uint64_t Gap = 0;    ///< bytes that nobody wants but are read, rather than starting another request
-  std::uint64_t Bytes = 1;  ///< of one request
+  std::uint64_t Gap = 0;    ///< greatest gap of unneeded bytes that a request reads
+  std::uint64_t Bytes = 1;  ///< greatest size of one request
 };
 
-/// Reading a gap of Latency x Bandwidth bytes costs as much as another request. A request of
-/// gap x f / (1 - f) bytes spends the share f = 0.9 of its time on bytes; it is kept between 1 MiB, which is
-/// what network and parallel file systems send at once, and 16 MiB; but each of the `threads` gets several
-/// requests if there are bytes for that, down to 64 KiB a request.
+/// Returns the limits of requests. Gap: reading Latency x Bandwidth bytes takes as long as another request
+/// costs. Bytes: a request of Gap x f / (1 - f) bytes spends the fraction f = 0.9 of its time on transferring
+/// bytes; the result is clamped to 1 MiB, which network and parallel file systems transfer at once, and 16
+/// MiB. If there are too few bytes to give each of the `threads` several requests of that size, requests
+/// become smaller, down to 64 KiB.
 RequestLimits LimitsOf(const StorageModel& storage, std::uint64_t totalBytes, int threads);
 
-/// The bytes begin .. end-1 of each component that a task wants; all by default. Chunked arrays are always
-/// read in whole chunks.
+/// The bytes Begin .. End-1 of each component that a task needs; by default all. Chunked arrays are always
+/// read in entire chunks.
 struct ByteRange
 {
   std::uint64_t Begin = 0;
   std::uint64_t End = ~std::uint64_t(0);
 };
 
-/// Stored bytes that belong together: a part of an extent, or a chunk.
+/// A contiguous range of stored bytes of one task: a part of an extent, or a chunk.
 struct Piece
 {
   std::uint64_t Offset = 0;  ///< in the file
   std::uint64_t Bytes = 0;   ///< of the piece; 0 for a chunk that was never written
-  std::uint64_t Begin = 0;  ///< Raw: where in the extent it begins; Chunked: index into LocationTable::Chunks
-  std::uint32_t Task = 0;   ///< index into LocationTable::Locations
+  std::uint64_t Begin = 0;   ///< Raw: offset within the extent; Chunked: index into LocationTable::Chunks
+  std::uint32_t Task = 0;    ///< index into LocationTable::Locations
   std::uint32_t Component = 0;
 };
 
-/// One read of the storage: pieces in ascending order of their offsets, with at most small gaps.
+/// One read of the storage. Its pieces are sorted by offset, with at most small gaps between them.
 struct Transfer
 {
   std::uint64_t Offset = 0;
@@ -57,8 +58,7 @@ struct Transfer
   std::size_t FirstPiece = 0;
 };
 
-/// Everything a rank does to get its values. Read tasks carry out Transfers, Whole and Constant in this
-/// order.
+/// All reads and decodings of one rank. Read tasks carry out Transfers, Whole and Constant, in this order.
 struct ReadPlan
 {
   std::vector<Piece> Pieces;  ///< in file order
@@ -66,10 +66,10 @@ struct ReadPlan
   std::vector<std::uint32_t>
       Whole;  ///< tasks that need all their extents at once (SparseMaterials), in file order
   std::vector<std::uint32_t> Constant;  ///< tasks without bytes
-  std::vector<std::uint32_t> Library;   ///< tasks for the HDF5 library, which takes one thread only
+  std::vector<std::uint32_t> Library;   ///< tasks for the HDF5 library, which allows one thread only
 
-  /// Per file of the table: most bytes between the first and the last wanted one are wanted, so that the
-  /// system does well to read ahead.
+  /// Per file of the table: true if most bytes between the first and the last needed byte are needed, so that
+  /// the system should read ahead.
   std::vector<bool> Sequential;
 
   std::size_t Tasks() const
@@ -79,14 +79,16 @@ struct ReadPlan
   std::size_t PieceTasks = 0;  ///< tasks made of pieces
 };
 
-/// Pieces of one request at most; a vectored read takes 1024 addresses, gaps included.
+/// Greatest number of pieces of one request: a vectored read takes at most 1024 addresses, including gaps.
 constexpr std::uint32_t MaximumPieces = 500;
 
-/// Plans all requests that produce values; absent and missing ones are left out. Pieces are sorted by file
-/// and offset; neighbours are merged across gaps of up to Gap bytes as long as the request has no more than
-/// Bytes; larger extents are cut at multiples of 64 KiB. O(n log n) in the number of pieces.
+/// Plans all requests that produce values; absent and missing locations are left out. Pieces are sorted by
+/// file and offset. Neighbours are merged across gaps of up to RequestLimits::Gap bytes as long as the
+/// request has at most RequestLimits::Bytes; larger extents are cut at multiples of 64 KiB. O(n log n) in the
+/// number of pieces.
 ///
-/// wanted: one range per request, or empty for all bytes.
+/// wanted: one range per location of the table, or empty for all bytes. threads: concurrent requests of this
+/// rank.
 ReadPlan PlanReads(const LocationTable& table, const std::vector<ByteRange>& wanted,
     const StorageModel& storage, int threads);
 
