@@ -13,12 +13,14 @@
 namespace patchio::hdf5 {
 namespace {
 
-/// A piece of the file at hand: a block or a page with elements.
+/// A piece of the file in memory: a block or a page of elements. Reads each piece only when another one is
+/// requested.
 class ArrayPiece
 {
 public:
   explicit ArrayPiece(FileBytes& bytes) : Source(bytes) {}
-  /// Reads it unless it is at hand; its last 4 bytes are its checksum. signature: null: it has none.
+  /// Reads the piece, unless it is in memory already. Its last 4 bytes are its checksum. signature: its first
+  /// 4 bytes; null if it has none.
   const std::byte* Read(std::uint64_t address, std::uint64_t bytes, const char* signature);
 
 private:
@@ -27,35 +29,37 @@ private:
   std::vector<std::byte> Bytes;
 };
 
-/// For one thread. All methods throw Corrupt, and Error when the storage fails.
+/// The list of chunks of data sets with a largest extent. Not thread-safe. All methods throw Corrupt for
+/// damaged files, and Error if the storage fails.
 class FixedArray
 {
 public:
-  /// filtered: the elements are those of chunks with filters.
+  /// filtered: true if the chunks have filters, so that elements also have sizes and filter masks.
   FixedArray(FileBytes& bytes, std::uint64_t address, bool filtered);
   std::size_t ElementBytes() const { return this->BytesOfElement; }
-  /// The element of that number, until the next call; null where it was never written.
+  /// Returns the element with this index, valid until the next call, or null if it was never written.
   const std::byte* At(std::uint64_t index);
 
 private:
   std::size_t BytesOfElement = 0;
   std::uint64_t Elements = 0, PageElements = 0;
-  std::uint64_t Address = NoAddress;  ///< of the block
+  std::uint64_t Address = NoAddress;  ///< address of the block
   ArrayPiece Block, Page;
 };
 
-/// For one thread. All methods throw Corrupt, and Error when the storage fails.
+/// The list of chunks of data sets with one unlimited axis. Not thread-safe. All methods throw Corrupt for
+/// damaged files, and Error if the storage fails.
 class ExtensibleArray
 {
 public:
-  /// filtered: the elements are those of chunks with filters.
+  /// filtered: true if the chunks have filters, so that elements also have sizes and filter masks.
   ExtensibleArray(FileBytes& bytes, std::uint64_t address, bool filtered);
   std::size_t ElementBytes() const { return this->BytesOfElement; }
-  /// The element of that number, until the next call; null where it was never written.
+  /// Returns the element with this index, valid until the next call, or null if it was never written.
   const std::byte* At(std::uint64_t index);
 
 private:
-  /// Data blocks of the same size; each super block has twice as many elements as the one before.
+  /// A super block: data blocks of equal size. Each super block has twice as many elements as the one before.
   struct SuperBlock
   {
     std::uint64_t Blocks = 0, BlockElements = 0;
@@ -69,16 +73,16 @@ private:
   std::uint64_t BlockHeadBytes() const;
 
   std::size_t BytesOfElement = 0, OffsetBytes = 0;
-  std::uint64_t FirstElements = 0;  ///< in the index block
-  std::uint64_t LeastElements = 0;  ///< of a data block
+  std::uint64_t FirstElements = 0;  ///< number of elements in the index block
+  std::uint64_t LeastElements = 0;  ///< number of elements in the smallest data block
   std::uint64_t PageElements = 0, ElementsSet = 0;
   unsigned SuperBlocks = 0, SuperBlocksInIndex = 0;
   std::uint64_t BlocksInIndex = 0;
-  std::uint64_t Address = NoAddress;  ///< of the index block
+  std::uint64_t Address = NoAddress;  ///< address of the index block
   ArrayPiece Index, Super, Block;
 };
 
-constexpr std::uint64_t HeadBytes = 14;  ///< of blocks: signature, version, client, address of the header
+constexpr std::uint64_t HeadBytes = 14;  ///< of a block: signature, version, client, address of the header
 
 void RequireOfArray(bool holds)
 {
@@ -87,13 +91,13 @@ void RequireOfArray(bool holds)
   }
 }
 
-/// Bits of a bitmap, the first one the highest of the first byte.
+/// Returns a bit of a bitmap. Bit 0 is the highest bit of the first byte.
 bool IsSet(const std::byte* bitmap, std::uint64_t bit)
 {
   return (std::to_integer<unsigned>(bitmap[bit / 8]) >> (7 - bit % 8) & 1) != 0;
 }
 
-/// Bytes of as many bits.
+/// Returns the number of bytes of a bitmap with this number of bits.
 std::uint64_t BitmapBytes(std::uint64_t bits)
 {
   return (bits + 7) / 8;
@@ -108,7 +112,7 @@ void CheckHead(const std::byte* head, const char* signature, bool filtered)
 const std::byte* ArrayPiece::Read(std::uint64_t address, std::uint64_t bytes, const char* signature)
 {
   if (this->Address != address || this->Bytes.size() != bytes) {
-    this->Address = NoAddress;  // in case of an exception
+    this->Address = NoAddress;  // in case the read throws
     RequireOfArray(bytes <= this->Source.EndAddress());
     this->Bytes.resize(bytes);
     this->Source.ReadChecked(address, this->Bytes.data(), bytes);
@@ -217,7 +221,8 @@ const std::byte* ExtensibleArray::At(std::uint64_t index)
   return this->AtInBlock(Load<std::uint64_t>(place), super, element);
 }
 
-/// Bytes of the head of data blocks and super blocks, which ends with their place in the array.
+/// Returns the size of the head of data blocks and super blocks, which ends with the block's offset in the
+/// array.
 std::uint64_t ExtensibleArray::BlockHeadBytes() const
 {
   return HeadBytes + this->OffsetBytes;
@@ -271,8 +276,8 @@ bool HasFilters(const Dataset& dataset)
   return dataset.Filters[0] != FilterKind::None;
 }
 
-/// The number of a chunk in an array of chunks: row after row of the largest extent that the data set may
-/// have, its unlimited axis slowest.
+/// Numbers the chunks as arrays of chunks do: row by row within the largest extent of the data set, with the
+/// unlimited axis slowest.
 class ChunkNumbers
 {
 public:
@@ -319,7 +324,7 @@ private:
 
 }  // namespace
 
-/// The chunks of a data set, to which those that were written are added.
+/// The chunks of a data set, initially as if none was written. Add() enters chunks that were written.
 class ChunkGrid
 {
 public:
@@ -336,7 +341,8 @@ public:
     }
   }
 
-  /// at: the indices of the chunk among the chunks.
+  /// at: index of the chunk along each axis of the grid of chunks. Throws Corrupt if the chunk is outside the
+  /// array or the file, was added before, or has a wrong size.
   void Add(const Indices& at, std::uint64_t address, std::uint64_t bytes, std::uint32_t skippedFilters) const
   {
     std::uint64_t number = 0;
@@ -361,7 +367,7 @@ public:
     this->Chunks[number] = {this->Base + address, number, static_cast<std::uint32_t>(bytes), skippedFilters};
   }
 
-  /// Calls `use` with the number of each chunk, and its indices among the chunks, the last axis fastest.
+  /// Calls use(number, indices along the axes) for each chunk, the last axis fastest.
   template <typename Use>
   void ForEach(const Use& use) const
   {
@@ -381,8 +387,8 @@ private:
   int Rank;
   Indices Along{};
   std::uint64_t Count;
-  std::uint64_t PlainBytes;  ///< of a chunk without filters; 0: with filters
-  std::uint64_t End, Base;   ///< of the file
+  std::uint64_t PlainBytes;  ///< size of a chunk if there are no filters; otherwise 0
+  std::uint64_t End, Base;   ///< end and base address of the file
   Chunk* Chunks;
 };
 
@@ -414,7 +420,8 @@ void ChunkLists::ListTree1(
     const Dataset& dataset, unsigned treeK, std::uint64_t address, int above, const ChunkGrid& grid)
 {
   const Tree1Node node = ReadTree1Node(this->Source, address, 1, above, treeK);
-  // Each leaf adds a chunk that was not there yet, so there are no more steps than chunks times levels.
+  // Each leaf must add a chunk that is new, so the number of steps is at most the number of chunks times that
+  // of levels.
   if (node.Children == 0 && above >= 0) {
     throw Corrupt("a damaged B-tree");
   }
@@ -439,8 +446,8 @@ void ChunkLists::ListTree1(
   }
 }
 
-/// Records of types 10 and 11: the address, with filters the bytes and the filters left out, and the indices
-/// among the chunks. Each adds a chunk that was not there yet.
+/// Records of types 10 and 11 consist of the address, for chunks with filters their size and filter mask, and
+/// the index along each axis. Each record must add a chunk that is new.
 void ChunkLists::ListTree2(const Dataset& dataset, const ChunkGrid& grid)
 {
   const bool filtered = HasFilters(dataset);
@@ -483,7 +490,7 @@ void ChunkLists::ListImplicit(const Dataset& dataset, const ChunkGrid& grid)
   });
 }
 
-/// Elements are the addresses of chunks, with filters followed by the bytes and the filters left out.
+/// Elements are addresses of chunks, for chunks with filters followed by their size and filter mask.
 template <typename Array>
 void ChunkLists::ListArray(const Dataset& dataset, Array array, const ChunkGrid& grid)
 {

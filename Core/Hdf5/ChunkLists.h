@@ -1,4 +1,4 @@
-// The chunks of a data set, from any of the six kinds of lists that HDF5 keeps of them.
+// The list of the chunks of a data set, read from any of the six kinds of index in HDF5 files.
 #pragma once
 
 #include "Hdf5/Dataset.h"
@@ -11,14 +11,15 @@ namespace patchio::hdf5 {
 
 class ChunkGrid;
 
-/// For one thread. All methods throw Corrupt, and Error when the storage fails.
+/// Reads lists of chunks. Not thread-safe. All methods throw Corrupt for damaged files, and Error if the
+/// storage fails.
 class ChunkLists
 {
 public:
   explicit ChunkLists(FileBytes& bytes) : Source(bytes), Trees(bytes) {}
 
-  /// Fills ChunksOf(dataset) chunks; each lies inside the file. treeK: nodes of trees of version 1 have up to
-  /// twice as many children.
+  /// Fills `chunks`, which has ChunksOf(dataset) entries. Each chunk that was written lies inside the file.
+  /// treeK: half the greatest number of children of a node of a version 1 tree.
   void List(const Dataset& dataset, unsigned treeK, Chunk* chunks);
 
 private:

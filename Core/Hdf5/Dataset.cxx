@@ -146,7 +146,7 @@ std::string FilterName(int filter)
     int Number;
     const char* Name;
   };
-  // HDF5's own filters, and the more common ones of The HDF Group's registry.
+  // HDF5's own filters, and the most common ones in The HDF Group's registry.
   constexpr Known names[] = {{2, "shuffle of other sizes"}, {4, "szip"}, {5, "nbit"}, {6, "scaleoffset"},
       {307, "bzip2"}, {32000, "lzf"}, {32001, "blosc"}, {32004, "lz4"}, {32008, "bitshuffle"}, {32013, "zfp"},
       {32017, "sz"}, {32026, "blosc2"}};
@@ -178,7 +178,8 @@ void CheckReadable(const Dataset& info, const std::string& name, const std::stri
 
 namespace {
 
-/// Gives the array to the HDF5 library, where the library may be used.
+/// Leaves the decoding to the HDF5 library, or makes the data set Unsupported if the library must not be
+/// used.
 void BecomeLibrary(Dataset& dataset, const std::string& reason)
 {
   dataset.Layout = LibraryIsAllowed() ? StorageLayout::Library : StorageLayout::Unsupported;
@@ -194,7 +195,7 @@ Dataspace TakeDataspace(Cursor& message)
   Dataspace space;
   space.Rank = message.Take<std::uint8_t>();
   const unsigned flags = message.Take<std::uint8_t>();
-  unsigned kind = message.Take<std::uint8_t>();  // from version 2 on
+  unsigned kind = message.Take<std::uint8_t>();  // in version 1 a reserved byte
   if (version == 1) {
     kind = space.Rank == 0 ? scalar : simple;
     message.Skip(4);
@@ -217,7 +218,7 @@ Dataspace TakeDataspace(Cursor& message)
 
 void DatasetMessages::Take(const Message& message)
 {
-  // Where a header has a message twice, the first counts.
+  // If a header contains a message twice, the first one counts.
   switch (message.Type) {
     case MessageType::Dataspace:
       this->RequireOwn(message);
@@ -295,7 +296,7 @@ void DatasetMessages::TakeLayout(const Message& message)
 {
   constexpr unsigned chunked = 2, virtualDataset = 3;
   const unsigned version = message.At<std::uint8_t>(0);
-  if (version < 1 || version > 5) {  // 5 has chunks of more than 4 GiB, and else what 4 has
+  if (version < 1 || version > 5) {  // version 5 adds chunks of more than 4 GiB to version 4
     throw Unsupported(fmt::format("data layout of version {}", version));
   }
   this->HasLayout = true;
@@ -318,7 +319,7 @@ void DatasetMessages::TakeLayout(const Message& message)
   }
 }
 
-/// Versions 1 and 2: axes, kind, the address unless the values follow, and lengths.
+/// Reads versions 1 and 2: number of axes, kind, address (unless the values follow in the message), lengths.
 void DatasetMessages::TakeOldLayout(const Message& message)
 {
   constexpr unsigned compact = 0, contiguous = 1, chunked = 2;
@@ -332,7 +333,7 @@ void DatasetMessages::TakeOldLayout(const Message& message)
   this->Result.Layout = StorageLayout::Contiguous;
   if (kind == contiguous) {
     this->Result.Offset = message.At<std::uint64_t>(head);
-    this->ContiguousBytes = NoAddress;  // as many as there are values
+    this->ContiguousBytes = NoAddress;  // not stated; the data set determines the size
     return;
   }
   const std::size_t place = head + 4 * std::size_t(axes);
@@ -341,7 +342,7 @@ void DatasetMessages::TakeOldLayout(const Message& message)
   this->Result.Offset = message.Address + place + 4;
 }
 
-/// Values in one piece: in the message itself, or elsewhere in the file.
+/// Reads the layout of contiguous values, which lie in the message itself (compact) or elsewhere in the file.
 void DatasetMessages::TakePlainLayout(const Message& message, unsigned kind)
 {
   constexpr unsigned compact = 0, contiguous = 1;
@@ -358,7 +359,8 @@ void DatasetMessages::TakePlainLayout(const Message& message, unsigned kind)
   }
 }
 
-/// axes: counts the bytes of an element as one. False where there are more than are decoded here.
+/// axes: number of axes, plus 1 for the bytes of an element. Returns false if PatchIO does not decode so many
+/// axes.
 bool DatasetMessages::TakeChunkRank(unsigned axes)
 {
   Require(axes >= 2 && axes <= Dataspace::MostAxes + 1, "chunks with an impossible number of axes");
@@ -366,7 +368,8 @@ bool DatasetMessages::TakeChunkRank(unsigned axes)
   return this->ChunkRank <= ChunkedArray::MaximumRank;
 }
 
-/// Versions 1 to 3: the number of axes, and from `place` on the address of the tree and lengths of axes.
+/// Reads versions 1 to 3: the number of axes, and from `place` on the address of the tree and the lengths of
+/// the axes.
 void DatasetMessages::TakeChunks3(const Message& message, std::size_t rank, std::size_t place)
 {
   this->Result.ChunkAddress = message.At<std::uint64_t>(place);
@@ -378,12 +381,13 @@ void DatasetMessages::TakeChunks3(const Message& message, std::size_t rank, std:
   this->ChunkElementBytes = message.At<std::uint32_t>(place + 8 + 4 * std::size_t(this->ChunkRank));
 }
 
-/// Flags, axes with the element, bytes of each length, lengths, kind of list, what is to be known of it, and
-/// its address.
+/// Reads version 4: flags, number of axes (plus 1 for the element), size of a length, lengths, kind of index,
+/// parameters of the index, and its address.
 void DatasetMessages::TakeChunks4(const Message& message)
 {
   constexpr unsigned skipsPartial = 1, singleHasFilters = 2;
-  // By the numbers of the kinds, from 1: what is to be known of lists stands in their headers, too.
+  // Indexed by the number of the kind minus 1. The parameters are skipped, because the header of the index
+  // repeats them.
   constexpr ChunkIndex kinds[] = {ChunkIndex::Single, ChunkIndex::Implicit, ChunkIndex::FixedArray,
       ChunkIndex::ExtensibleArray, ChunkIndex::Tree2};
   constexpr std::size_t bytesOfKinds[] = {0, 0, 1, 5, 6};
@@ -418,7 +422,7 @@ void DatasetMessages::TakeChunks4(const Message& message)
 void DatasetMessages::TakeFill(const Message& message)
 {
   const unsigned version = message.At<std::uint8_t>(0);
-  this->HasFill = true;  // and the old message does not count
+  this->HasFill = true;  // an old message does not count then
   this->FillBytes = 0;
   if (version == 1 || version == 2) {
     if (version == 1 || message.At<std::uint8_t>(3) != 0) {
@@ -461,7 +465,7 @@ void DatasetMessages::TakeFilters(const Message& message)
     throw Unsupported(fmt::format("filters of version {}", version));
   }
   Require(count <= this->FilterIds.size(), "too many filters");
-  constexpr unsigned firstNamed = 256;  // others have no name, and no length of it, in version 2
+  constexpr unsigned firstNamed = 256;  // filters below have neither name nor its length in version 2
   std::size_t place = version == 1 ? 8 : 2;
   for (unsigned f = 0; f < count; ++f) {
     const unsigned id = message.At<std::uint16_t>(place);
@@ -553,7 +557,7 @@ void DatasetMessages::FinishFill()
 {
   Dataset& result = this->Result;
   if (this->FillBytes == 0 || this->FillBytes > this->FillStored.size()) {
-    return;  // such as that of a text
+    return;  // for example the fill value of a text
   }
   Require(this->FillBytes == result.ElementBytes, "a fill value of another size");
   if (result.BigEndian == HostIsLittleEndian()) {

@@ -1,4 +1,4 @@
-// Data sets as far as their values can be read by it.
+// Data sets: shape, type, storage layout and filters, as far as reading their values requires.
 #pragma once
 
 #include "Catalog/Extent.h"
@@ -14,35 +14,35 @@
 
 namespace patchio::hdf5 {
 
-/// Data sets as far as their values can be read by it.
+/// How the values of a data set are stored, and who can read them.
 enum class StorageLayout : std::uint8_t
 {
   Contiguous,   ///< all values at Offset
-  Chunked,      ///< in chunks that may be compressed with what FilterKind names
-  Virtual,      ///< in other data sets, see Structure::Mappings(); the Reason is VirtualDataset
-  Library,      ///< in this file, but only the library can decode them; Reason says why
-  Unsupported,  ///< PatchIO does not read them: "filter 32000 (lzf)" is the Reason
-  Nowhere       ///< not written yet, as the Reason says
+  Chunked,      ///< in chunks, with filters that FilterKind lists
+  Virtual,      ///< in other data sets, see Structure::Mappings(); Reason is VirtualDataset
+  Library,      ///< in this file, but only the HDF5 library can decode them; Reason tells why
+  Unsupported,  ///< PatchIO cannot read them; Reason tells why: "filter 32000 (lzf)"
+  Nowhere       ///< not written yet; Reason tells so
 };
 
-/// The kinds of lists that HDF5 keeps of the chunks of a data set.
+/// The kinds of index that HDF5 keeps for the chunks of a data set.
 enum class ChunkIndex : std::uint8_t
 {
-  Tree1,            ///< a B-tree of version 1, as all have without HDF5 1.10's bounds
-  Single,           ///< one chunk, and no list
-  Implicit,         ///< all chunks one after another
-  FixedArray,       ///< data sets with a largest extent
-  ExtensibleArray,  ///< data sets with one unlimited axis
-  Tree2             ///< a B-tree of version 2: more unlimited axes
+  Tree1,            ///< B-tree of version 1; the only kind before HDF5 1.10
+  Single,           ///< a single chunk, without index
+  Implicit,         ///< all chunks one after another, without index
+  FixedArray,       ///< for data sets with a largest extent
+  ExtensibleArray,  ///< for data sets with one unlimited axis
+  Tree2             ///< B-tree of version 2, for data sets with several unlimited axes
 };
 
 struct Dataset
 {
   static constexpr std::uint64_t Unlimited = ~std::uint64_t(0);
 
-  // See Datatype.
+  // The type of the elements, see Datatype.
   TypeClass Class = TypeClass::Opaque;
-  bool IsPlain = false;  ///< and List: of characters
+  bool IsPlain = false;  ///< also true for a List of characters
   bool BigEndian = false;
   bool Signed = true;
   std::uint32_t ElementBytes = 0;
@@ -51,19 +51,19 @@ struct Dataset
   std::uint8_t Rank = 0;
   std::uint64_t Values = 0;
   std::array<std::uint64_t, ChunkedArray::MaximumRank> Dims{};  ///< of the first axes, slowest first
-  std::uint64_t Offset = 0;                                     ///< Contiguous: in the file
+  std::uint64_t Offset = 0;                                     ///< Contiguous: offset in the file
 
-  // Chunked only; see ChunkedArray.
+  // For Chunked only; see ChunkedArray.
   std::array<FilterKind, ChunkedArray::MaximumFilters> Filters{};
-  std::array<std::uint64_t, ChunkedArray::MaximumRank> ChunkDims{};  ///< 0: not in chunks
+  std::array<std::uint64_t, ChunkedArray::MaximumRank> ChunkDims{};  ///< 0: not chunked
   std::uint64_t Fill = 0;
   // For Structure::ListChunks() only.
   ChunkIndex Index = ChunkIndex::Tree1;
-  std::uint64_t ChunkAddress = 0;  ///< of the list, or of the chunks where there is none
-  std::array<std::uint64_t, ChunkedArray::MaximumRank> MostDims{};  ///< that Dims may become, or Unlimited
-  std::uint64_t SingleBytes = 0;                                    ///< Single, with filters: of the chunk
-  std::uint32_t SingleSkipped = 0;                                  ///< Single: Chunk::SkippedFilters
-  // Virtual only: where its mappings are in global heaps.
+  std::uint64_t ChunkAddress = 0;  ///< address of the index, or of the chunks if there is no index
+  std::array<std::uint64_t, ChunkedArray::MaximumRank> MostDims{};  ///< greatest values of Dims, or Unlimited
+  std::uint64_t SingleBytes = 0;    ///< Single with filters: size of the chunk
+  std::uint32_t SingleSkipped = 0;  ///< Single with filters: see Chunk::SkippedFilters
+  // For Virtual only: location of the mappings in a global heap.
   std::uint64_t MappingHeap = 0;
   std::uint32_t MappingNumber = 0;
 
@@ -79,61 +79,62 @@ struct RecordMember
   std::size_t Offset;
 };
 
-/// Reasons of Unsupported for values that are in other files or data sets.
+/// Reasons of Unsupported for data sets whose values are in other files or data sets.
 constexpr const char* ValuesElsewhere = "values in external files";
 constexpr const char* VirtualDataset = "virtual data set";
-/// The reason why a link is not followed.
+/// Reason why PatchIO does not follow a link.
 constexpr const char* ExternalLink = "external link";
 
-/// Values per axis, slowest first; those beyond the first ChunkedArray::MaximumRank axes are 0.
+/// Returns the values per axis, slowest first; 0 for axes after the first ChunkedArray::MaximumRank ones.
 std::vector<std::uint64_t> DimsOf(const Dataset& dataset);
 
-/// The type of the elements that PatchIO reads as they are stored; none where there is no such type.
+/// Returns the element type that PatchIO delivers without conversion, or nothing if it has no such type.
 std::optional<ElementType> TypeOfValues(const Dataset& dataset);
 std::optional<ElementType> TypeOfNumber(const Datatype& type);
 
-/// The type in words: "float16", "text".
+/// Returns the name of the type for messages, such as "float16" or "text".
 std::string TypeText(const Dataset& dataset);
 
-/// All values of a chunked data set as such an array; FirstChunk and ChunkCount are left to the caller.
+/// Returns all values of a chunked data set as one ChunkedArray. The caller sets FirstChunk and ChunkCount.
 ChunkedArray ArrayOf(const Dataset& dataset, ElementType type, int file);
 
-/// Number of chunks of a chunked data set, written or not. A grid has no more chunks than values.
+/// Returns the number of chunks of a chunked data set, written or not. It is at most the number of values.
 std::uint64_t ChunksOf(const Dataset& dataset);
 
-/// Bytes of a chunk without filters.
+/// Returns the size of a chunk without filters, in bytes.
 std::uint64_t PlainChunkBytes(const Dataset& dataset);
 
-/// Fills ChunksOf(dataset) chunks as if none had been written.
+/// Fills `chunks`, which has ChunksOf(dataset) entries, as if no chunk was written.
 void ClearChunks(const Dataset& dataset, Chunk* chunks);
 
-/// More chunks than this do not fit into the lists of a sound file of so many bytes, unless most were never
-/// written: each takes 32 bytes there.
+/// Returns the greatest plausible number of chunks in a file of this size. Each takes 32 bytes in an index,
+/// so a valid file has more only if most of them were never written.
 constexpr std::uint64_t MostChunks(std::uint64_t fileBytes)
 {
   return 4096 + fileBytes / 16;
 }
 
-/// Why the library reads an array whose chunks are not listed.
+/// Reason why the library reads an array whose chunks are not listed.
 constexpr const char* MoreChunksThanFit = "more chunks than the file can hold";
 
-/// Returns the filter with that number of HDF5; None when PatchIO does not undo it. `elementBytes`: of the
-/// data set; `shuffledBytes`: the first parameter of the filter, which only Shuffle uses.
+/// Returns the FilterKind of an HDF5 filter number, or None if PatchIO does not support the filter.
+/// `elementBytes`: size of the data set's elements; `shuffledBytes`: first parameter of the filter, used for
+/// Shuffle only.
 FilterKind KindOfFilter(int filter, std::uint64_t shuffledBytes, std::uint64_t elementBytes);
 
-/// "filter 4 (szip)"
+/// Returns the number and the name of a filter for messages: "filter 4 (szip)".
 std::string FilterName(int filter);
 
-/// An error about a sound data set that cannot be read: "FILE: not supported: WHAT in 'DATASET'." `advice` is
-/// a sentence without a full stop.
+/// Makes an error about a valid data set that PatchIO cannot read: "FILE: not supported: WHAT in 'DATASET'."
+/// `advice` is a sentence without a full stop, or empty.
 Error UnsupportedError(const std::string& file, const std::string& what, const std::string& dataset,
     const std::string& advice = {});
 
-/// Throws Error unless PatchIO can read the values of a data set, now.
+/// Throws Error unless PatchIO can read the values of the data set now.
 void CheckReadable(const Dataset& info, const std::string& name, const std::string& file);
 
-/// Returns what `work` does; gives errors in the structure of a file the names of the file and of the object,
-/// which `name` returns.
+/// Returns the result of `work`. Replaces Corrupt and Unsupported by errors with the names of the file and of
+/// the object, which name() returns.
 template <typename Name, typename Work>
 auto NameErrors(const std::string& file, const Name& name, const Work& work)
 {
@@ -147,32 +148,32 @@ auto NameErrors(const std::string& file, const Name& name, const Work& work)
   }
 }
 
-/// A shape: section IV.A.2.b of the specification.
+/// The shape of a data set or an attribute: section IV.A.2.b of the specification.
 struct Dataspace
 {
   static constexpr unsigned MostAxes = 32;
 
   unsigned Rank = 0;
   std::uint64_t Values = 1;
-  /// By axis, slowest first, as many as the rank says; see Dataset::MostDims.
+  /// The first Rank entries are set, slowest axis first; see Dataset::MostDims.
   std::array<std::uint64_t, MostAxes> Dims, MostDims;
 };
 
-/// Throws Corrupt, and Unsupported for unknown versions.
+/// Parses a dataspace message. Throws Corrupt, and Unsupported for unknown versions.
 Dataspace TakeDataspace(Cursor& message);
 
-/// Takes a data set's messages one by one. All methods throw Corrupt and Unsupported.
+/// Builds a Dataset from the messages of its object header. All methods throw Corrupt and Unsupported.
 class DatasetMessages
 {
 public:
   void Take(const Message& message);
-  /// True when the others cannot change the data set any more.
+  /// Returns true if further messages cannot change the data set.
   bool Complete() const
   {
     return this->HasSpace && this->HasType && this->HasLayout && this->Elsewhere.empty() &&
            this->Result.Layout == StorageLayout::Contiguous && this->Result.Offset != NoAddress;
   }
-  /// The data set, after all messages.
+  /// Returns the data set. Call it after all messages.
   const Dataset& Finish();
 
 private:
@@ -197,8 +198,8 @@ private:
 
   Dataset Result;
   bool HasSpace = false, HasType = false, HasLayout = false, HasFill = false, HasFilters = false;
-  bool SkipsPartial = false;  ///< chunks at the edges have no filters
-  std::string Elsewhere;      ///< why the values are not in this file; empty: they are
+  bool SkipsPartial = false;  ///< filters are not applied to partial chunks at the edges
+  std::string Elsewhere;      ///< reason why the values are not in this file, or empty
   std::array<std::uint64_t, ChunkedArray::MaximumRank> ChunkDims{};
   unsigned ChunkRank = 0;
   std::uint64_t ChunkElementBytes = 0;
@@ -206,7 +207,7 @@ private:
   std::uint64_t FillBytes = 0;
   std::array<std::byte, 8> FillStored{};
   unsigned FilterCount = 0;
-  // As many as FilterCount says.
+  // The first FilterCount entries are set.
   std::array<int, MostFilters> FilterIds;
   std::array<std::uint64_t, MostFilters> FilterParameters;
 };

@@ -7,10 +7,10 @@
 namespace patchio::hdf5 {
 namespace {
 
-constexpr int MostNested = 16;  ///< types in types
+constexpr int MostNested = 16;  ///< greatest depth of types within types
 constexpr unsigned MostAxes = 32;
 
-/// The IEEE formats of 4 and 8 bytes, as the properties of a floating-point type tell them.
+/// The properties of floating-point types with which HDF5 describes the IEEE formats of 4 and 8 bytes.
 struct FloatFormat
 {
   unsigned Bits, Sign, ExponentAt, ExponentBits, MantissaBits, Bias;
@@ -19,7 +19,7 @@ constexpr FloatFormat Ieee[] = {{32, 31, 23, 8, 23, 127}, {64, 63, 52, 11, 52, 1
 
 Datatype TakeTypeWithin(Cursor& message, int nested);
 
-/// Bit fields have the same properties.
+/// Parses the properties of an integer. Bit fields have the same ones.
 void TakeInteger(Cursor& message, unsigned bits, Datatype& type)
 {
   const unsigned first = message.Take<std::uint16_t>(), precision = message.Take<std::uint16_t>();
@@ -49,7 +49,7 @@ void TakeFloat(Cursor& message, unsigned bits, Datatype& type)
   });
 }
 
-/// Lengths of `count` axes.
+/// Parses the lengths of `count` axes. Returns their product.
 std::uint64_t TakeAxes(Cursor& message, unsigned count)
 {
   std::uint64_t product = 1;
@@ -59,7 +59,7 @@ std::uint64_t TakeAxes(Cursor& message, unsigned count)
   return product;
 }
 
-/// Version 1 has arrays as members with axes.
+/// Parses a member of a record. In version 1 a member that is an array has its axes here, not in its type.
 void TakeMember(Cursor& message, unsigned version, std::size_t offsetBytes, Datatype& type, int nested)
 {
   TypeMember member;
@@ -122,7 +122,7 @@ void TakeEnumeration(Cursor& message, unsigned version, unsigned count, int nest
   message.Skip(std::uint64_t(count) * base.Bytes);
 }
 
-/// The properties that follow the first 8 bytes of a type.
+/// Parses the properties after the first 8 bytes of a type.
 void TakeProperties(Cursor& message, unsigned version, unsigned bits, Datatype& type, int nested)
 {
   constexpr unsigned textList = 1;

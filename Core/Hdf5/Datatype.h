@@ -1,4 +1,4 @@
-// Datatypes as object headers and attributes have them: section IV.A.2.d of the specification.
+// Datatypes in object headers and attributes: section IV.A.2.d of the specification.
 #pragma once
 
 #include "Hdf5/FileBytes.h"
@@ -11,7 +11,7 @@
 
 namespace patchio::hdf5 {
 
-/// Little-endian numbers and texts, one after another. All methods throw Corrupt where the bytes end too
+/// Parses little-endian numbers and texts one after another. All methods throw Corrupt if the bytes end too
 /// early.
 class Cursor
 {
@@ -23,7 +23,7 @@ public:
   {
     return Load<T>(this->Skip(sizeof(T)));
   }
-  /// A number of 1 to 8 bytes.
+  /// Parses a number of 1 to 8 bytes.
   std::uint64_t TakeBytes(std::size_t count) { return LoadBytes(this->Skip(count), count); }
   const std::byte* Skip(std::uint64_t count)
   {
@@ -34,7 +34,7 @@ public:
     return here;
   }
   Cursor Part(std::uint64_t count) { return {this->Skip(count), static_cast<std::size_t>(count)}; }
-  /// A text that ends with a 0, which fills a multiple of `unit` bytes.
+  /// Parses a text with a 0 at its end, padded to a multiple of `unit` bytes.
   std::string TakeText(std::size_t unit);
   std::size_t Left() const { return this->Rest; }
 
@@ -43,19 +43,19 @@ private:
   std::size_t Rest;
 };
 
-/// Classes of types, by their numbers in files.
+/// Classes of types, with their numbers in files.
 enum class TypeClass : std::uint8_t
 {
   Integer = 0,
   Float,
   Time,
-  Text,  ///< of a fixed number of characters
+  Text,  ///< text with a fixed number of characters
   Bits,
   Opaque,
   Compound,
   Reference,
   Enumeration,
-  List,  ///< of any length, in a global heap
+  List,  ///< list of variable length, in a global heap
   Array,
   Complex
 };
@@ -66,12 +66,12 @@ struct TypeMember;
 struct Datatype
 {
   TypeClass Class = TypeClass::Opaque;
-  bool IsPlain = false;  ///< Integer: all bits are used; Float: IEEE 754 of 4 or 8 bytes
+  bool IsPlain = false;  ///< Integer: all bits are used; Float: IEEE 754 with 4 or 8 bytes
   bool BigEndian = false;
-  bool Signed = false;      ///< Integer
-  bool IsText = false;      ///< List: of characters
-  std::uint32_t Bytes = 0;  ///< of an element; never 0
-  /// Compound: its members, all inside an element. Array: the type of one of the elements that fill it.
+  bool Signed = false;      ///< for Integer
+  bool IsText = false;      ///< for List: a list of characters
+  std::uint32_t Bytes = 0;  ///< size of an element; never 0
+  /// Compound: the members, all inside an element. Array: a single member, the type of the array's elements.
   std::vector<TypeMember> Members;
 };
 
@@ -82,10 +82,11 @@ struct TypeMember
   Datatype Type;
 };
 
-/// Throws Corrupt where the parts of a type do not fit each other, and Unsupported for unknown versions.
+/// Parses a datatype message. Throws Corrupt if parts of the type contradict each other, and Unsupported for
+/// unknown versions.
 Datatype TakeDatatype(Cursor& message);
 
-/// a * b. Throws Corrupt where that is more than any file has.
+/// Returns a * b. Throws Corrupt if the product exceeds 2^60, more than any file contains.
 std::uint64_t Product(std::uint64_t a, std::uint64_t b);
 
 }  // namespace patchio::hdf5

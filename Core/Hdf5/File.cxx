@@ -40,14 +40,15 @@ void File::Open(ReadAt read)
   this->Guarded("/", [&] { this->Groups.emplace("", this->Reader->OpenGroup(this->Reader->Root())); });
 }
 
-/// The address of an object; none where there is none. Throws Corrupt and Unsupported.
+/// Returns the address of an object's header, or nothing if there is no such object. Throws Corrupt and
+/// Unsupported.
 std::optional<std::uint64_t> File::Lookup(const std::string& object) const
 {
   const std::string path = Relative(object);
   if (path.empty()) {
     return this->Reader->Root();
   }
-  // Groups on the way are opened once.
+  // The groups on the path are opened only once.
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos) {
     return this->Reader->Find(this->Groups.at(""), path);
@@ -72,7 +73,7 @@ bool File::Has(const std::string& object) const
     try {
       return this->Lookup(object).has_value();
     } catch (const Unsupported&) {
-      return true;  // using it says what is not supported
+      return true;  // reading the object reports what is not supported
     }
   });
 }
@@ -94,7 +95,7 @@ std::vector<std::string> File::Names(const std::string& group) const
   });
 }
 
-/// The address of a data set, or what else has that name.
+/// Returns the address of a data set, or of another object with that name. Throws Error if there is none.
 std::uint64_t File::AddressOf(const std::string& dataset) const
 {
   const auto header = this->Lookup(dataset);
@@ -125,7 +126,7 @@ Dataset File::Describe(const std::string& dataset) const
   });
 }
 
-/// The file of a virtual data set's values.
+/// Returns the open file at `path`, which has values of a virtual data set.
 const File& File::NearFile(const std::string& path, const std::string& dataset) const
 {
   if (path == this->PathName) {
@@ -148,8 +149,9 @@ const File& File::NearFile(const std::string& path, const std::string& dataset) 
 
 namespace {
 
-/// The path of a file that a virtual data set names, which must be in the folder of its file or below. The
-/// library writes absolute names where it was given some; the files may have been moved together since.
+/// Returns the path of a file that a virtual data set names. The file must be in the folder of `path` or
+/// below. The library writes absolute names if it was given some; the files may have been moved together
+/// since.
 std::string NearPath(const std::string& path, const std::string& name)
 {
   namespace fs = std::filesystem;
@@ -174,7 +176,8 @@ std::string NearPath(const std::string& path, const std::string& name)
 
 }  // namespace
 
-/// Throws Unsupported and Error. other: becomes the data set that has the values.
+/// Describes one part of a virtual data set. other: receives the data set that has the values. Throws
+/// Unsupported and Error.
 VirtualPart File::PartOf(
     const std::string& dataset, const VirtualMapping& mapping, const Dataset& info, Dataset& other) const
 {
@@ -198,7 +201,8 @@ VirtualPart File::PartOf(
 
 namespace {
 
-/// The parts with those between them that no mapping has. Throws Unsupported for parts that overlap.
+/// Returns the parts, sorted, with additional parts for values that no mapping has. Throws Unsupported if
+/// parts overlap.
 std::vector<VirtualPart> WithGaps(std::vector<VirtualPart> parts, std::uint64_t values)
 {
   std::sort(parts.begin(), parts.end(),
@@ -224,7 +228,8 @@ std::vector<VirtualPart> WithGaps(std::vector<VirtualPart> parts, std::uint64_t 
 
 }  // namespace
 
-/// The values have the type of the parts, which may be another one: VTK's writer says float64 of float32.
+/// The type of the values is that of the parts, which may differ from the stated one: VTK's writer declares
+/// float64 for float32 parts.
 const File::VirtualSources& File::SourcesOf(const std::string& dataset, const Dataset& info) const
 {
   const auto known = this->Sources.find(dataset);
@@ -264,8 +269,8 @@ FoundDataset File::Find(const std::string& dataset) const
   return found;
 }
 
-/// False where the lists of Find() would have more chunks than the file can hold: the library reads such
-/// arrays.
+/// Lists the chunks of a data set. Returns false, and leaves the data set to the library, if the lists of
+/// Find() would have more chunks than the file can contain.
 bool File::ListChunks(const std::string& dataset, FoundDataset& found) const
 {
   const std::uint64_t chunks = ChunksOf(found.Info), most = MostChunks(this->Bytes);
@@ -295,7 +300,7 @@ bool HasSignature(const std::string& path)
     }
     return false;
   } catch (const Error&) {
-    return false;  // a folder, a pipe, or nothing that can be read
+    return false;  // a folder, a pipe, or an unreadable file
   }
 }
 

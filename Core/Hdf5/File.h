@@ -1,5 +1,6 @@
-// An HDF5 file by the names of its objects: data sets, attributes, and small values. PatchIO's own reader of
-// the structure finds them; only values that PatchIO cannot decode go through the library, see LibraryFile.h.
+// Reads an HDF5 file by the names of its objects: data sets, attributes, small values. PatchIO's own reader
+// parses the structure; only values that PatchIO cannot decode are read by the HDF5 library, see
+// LibraryFile.h.
 #pragma once
 
 #include "Hdf5/Structure.h"
@@ -14,90 +15,95 @@ namespace patchio::hdf5 {
 
 class LibraryFile;
 
-/// Values of a virtual data set: `Count` from position `First` are those of another data set from position
-/// `FirstThere`.
+/// A part of a virtual data set: its `Count` values from index `First` are those of another data set from
+/// index `FirstThere`.
 struct VirtualPart
 {
-  std::string Path;     ///< of the other data set's file; empty: all values are Dataset::Fill
-  std::string Dataset;  ///< its name there
+  std::string Path;     ///< file of the other data set; empty: all values are Dataset::Fill
+  std::string Dataset;  ///< name of the other data set
   std::uint64_t First = 0, Count = 0, FirstThere = 0;
 
-  /// True when it has all values from position `first` up to `end`.
+  /// Returns whether the part contains all values with indices first .. end - 1.
   bool Has(std::uint64_t first, std::uint64_t end) const
   {
     return first >= this->First && end <= this->First + this->Count;
   }
 };
 
-/// The name of an object without the slashes in front of it.
+/// Returns the name of an object without leading slashes.
 std::string Relative(const std::string& object);
 
-/// A data set with its chunks, in the order of their numbers, or with its parts, in that of their values.
+/// A data set with its chunks, in the order of their numbers, or with its parts, in the order of their
+/// values.
 struct FoundDataset
 {
   Dataset Info;
   std::vector<Chunk> Chunks;
-  std::vector<VirtualPart> Parts;  ///< Virtual: they have all values
+  std::vector<VirtualPart> Parts;  ///< Virtual: together they have all values
 };
 
-/// Values of a data set that follow each other in it.
+/// A range of values of a data set.
 struct DatasetPart
 {
   std::uint64_t First = 0;
   std::uint64_t Count = 0;
   std::uint64_t StepValues = 0;  ///< see ChunkedArray::StepValues
-  int Steps = 1;                 ///< that the part has, each StepValues after the one before
+  int Steps = 1;                 ///< number of steps of the part, StepValues values apart
 };
 
-/// An open file, for reading, which must not change meanwhile. External links are never followed. For one
-/// thread. All methods throw Error: for damaged objects, for those that PatchIO does not support, and when
-/// the storage fails. Names have slashes between groups; one at the beginning is optional.
+/// An HDF5 file, opened for reading. The file must not change while it is open. External links are not
+/// followed. Not thread-safe. All methods throw Error for damaged objects, for objects that PatchIO does not
+/// support, and if the storage fails. Names of objects have slashes between groups; a leading slash is
+/// optional.
 class File
 {
 public:
-  /// Throws Error when the file is missing, unreadable, not HDF5, truncated or still being written.
+  /// Throws Error if the file is missing, unreadable, not HDF5, truncated, or still being written.
   explicit File(const std::string& path);
-  /// The same through a storage. bytes: the size of the file.
+  /// Opens a file whose bytes `read` provides. `path`: name for messages; `bytes`: size of the file. Throws
+  /// Error as File(path).
   File(const std::string& path, ReadAt read, std::uint64_t bytes);
   ~File();
   const std::string& Path() const { return this->PathName; }
   std::uint64_t SizeOfFile() const { return this->Bytes; }
 
-  /// True when there is an object or link of that name.
+  /// Returns whether there is an object or a link with this name.
   bool Has(const std::string& object) const;
   bool IsGroup(const std::string& object) const;
-  /// Names in a group, in the order of their bytes; none where there is no such group.
+  /// Returns the names in a group, sorted bytewise, or nothing if there is no such group.
   std::vector<std::string> Names(const std::string& group) const;
-  /// A text attribute of an object, whichever way it was written, without padding; empty when there is none.
+  /// Returns a text attribute of fixed or variable length, without padding, or an empty text if there is
+  /// none.
   std::string Text(const std::string& object, const std::string& attribute) const;
-  /// The values of an attribute of numbers; none where there is no such attribute.
+  /// Returns the values of a numeric attribute, or nothing if there is no such attribute.
   std::vector<double> Numbers(const std::string& object, const std::string& attribute) const;
 
-  /// Describes a data set. Throws Error when it is not there. A virtual data set is Unsupported unless its
-  /// values are in near files: in the folder of this file or below.
+  /// Describes a data set. Throws Error if it does not exist. A virtual data set is Unsupported unless its
+  /// values are in files in the folder of this file or below.
   Dataset Describe(const std::string& dataset) const;
-  /// The same with its chunks, where it is in chunks that PatchIO can decode. Lists of chunks that no file of
-  /// this size needs make it a data set for the library.
+  /// Describes a data set and lists its chunks if PatchIO can decode them. A data set with more chunks than
+  /// the file can contain is left to the HDF5 library.
   FoundDataset Find(const std::string& dataset) const;
 
-  /// Whole data sets, converted. `expectedCount` is checked before anything is allocated; -1 takes whatever
-  /// is there, up to 2^28 values.
+  /// Read entire data sets, converted to the type of the result. `expectedCount` is checked before memory is
+  /// allocated; -1 accepts any number of values up to 2^28.
   std::vector<double> Doubles(const std::string& dataset, std::int64_t expectedCount) const;
   std::vector<int> Ints(const std::string& dataset, std::int64_t expectedCount) const;
-  /// Texts of a fixed number of characters.
+  /// Reads a data set of texts with a fixed number of characters.
   std::vector<std::string> Strings(const std::string& dataset, std::int64_t expectedCount) const;
 
-  /// The value of a data set that has one; an array of one does too.
+  /// Read a data set with a single value, scalar or in an array.
   double Double(const std::string& dataset) const { return this->Doubles(dataset, 1)[0]; }
   int Int(const std::string& dataset) const { return this->Ints(dataset, 1)[0]; }
   std::string String(const std::string& dataset) const { return this->Strings(dataset, 1)[0]; }
 
-  /// `count` values from position `first` of a data set, its last axis fastest. Numbers that T does not have
-  /// become the nearest. T: double, int, std::int64_t.
+  /// Reads `count` values of a data set, its last axis fastest, from index `first` on. Values out of the
+  /// range of T become the nearest value of T. T: double, int, std::int64_t.
   template <typename T>
   std::vector<T> Range(const std::string& dataset, std::uint64_t first, std::uint64_t count) const;
 
-  /// A data set of records, read by the names of their members into records of `recordBytes` bytes.
+  /// Reads a data set of records. `members` selects the members by name and tells their types and offsets in
+  /// `records`, an array of `expectedCount` records with `recordBytes` bytes each.
   void Records(const std::string& dataset, std::uint64_t expectedCount,
       const std::vector<RecordMember>& members, std::size_t recordBytes, void* records) const;
 
@@ -141,23 +147,23 @@ private:
 
   const std::string PathName;
   std::uint64_t Bytes = 0;
-  // Facts about the file that calls have found so far.
-  mutable std::uint64_t Listed = 0;             ///< chunks
-  mutable std::map<std::string, Group> Groups;  ///< those that were opened, by their paths
+  // Results of earlier calls.
+  mutable std::uint64_t Listed = 0;             ///< number of chunks listed by Find()
+  mutable std::map<std::string, Group> Groups;  ///< opened groups by path
   const std::unique_ptr<Structure> Reader;
   mutable std::unique_ptr<LibraryFile> Library;
-  mutable std::map<std::string, VirtualSources> Sources;  ///< of virtual data sets
-  mutable std::uint64_t Mapped = 0;                       ///< their parts
+  mutable std::map<std::string, VirtualSources> Sources;  ///< virtual data sets by name
+  mutable std::uint64_t Mapped = 0;                       ///< number of parts of virtual data sets
   mutable std::map<std::string, std::unique_ptr<File>> NearFiles;
 };
 
-/// True when the file begins as HDF5 files do. Does not throw.
+/// Returns whether the file begins like an HDF5 file, possibly after a user block. Does not throw.
 bool HasSignature(const std::string& path);
-/// True when File can open it. Does not throw.
+/// Returns whether a File can be made for this path. Does not throw.
 bool CanOpen(const std::string& path);
 
-/// Appends one component to the table: an extent, or a chunked or library array. `file`: its number in the
-/// table.
+/// Appends the location of one component to the table, as an extent, a chunked array or a library array.
+/// `name`: name of the data set; `file`: number of its file in the table. Returns the location.
 Location AppendPart(const FoundDataset& found, ElementType type, const std::string& name,
     const DatasetPart& part, int file, LocationTable& table);
 

@@ -17,7 +17,7 @@ std::uint32_t Rotated(std::uint32_t word, int bits)
   return word << bits | word >> (32 - bits);
 }
 
-/// a -= c, a ^= c rotated, c += b: one of the six steps of the mixing.
+/// One of the six steps of the mixing: a -= c, a ^= c rotated, c += b.
 void Step(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c, int bits)
 {
   a = (a - c) ^ Rotated(c, bits);
@@ -93,7 +93,7 @@ void FileBytes::Attach(ReadAt read, std::uint64_t bytes)
   const std::size_t room = this->Whole ? static_cast<std::size_t>(bytes) : WindowBytes * WindowCount;
   if (this->Room < room) {
     this->Room = 0;
-    this->Buffer.reset(new std::byte[room]);  // not filled with anything
+    this->Buffer.reset(new std::byte[room]);  // uninitialized
     this->Room = room;
   }
   std::fill(this->Windows.begin(), this->Windows.end(), NoWindow);

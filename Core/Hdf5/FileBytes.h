@@ -1,5 +1,5 @@
-// Bytes of an HDF5 file within its bounds, numbers and checksums in them, and the errors of all that reads
-// them.
+// Bounds-checked bytes of an HDF5 file, the numbers and checksums in them, and the errors of all code that
+// parses them.
 #pragma once
 
 #include "Base/Error.h"
@@ -19,8 +19,8 @@ namespace patchio::hdf5 {
 /// The first bytes of a superblock.
 constexpr std::string_view Signature{"\x89HDF\r\n\x1a\n", 8};
 
-/// The next place where a superblock may be: the file's beginning is the first one, and user blocks before
-/// the superblock have 512, 1024, 2048 ... bytes.
+/// Returns the next offset at which a superblock may be. The first is 0; user blocks before the superblock
+/// have 512, 1024, 2048 ... bytes.
 constexpr std::uint64_t NextSuperblockPlace(std::uint64_t place)
 {
   return place == 0 ? 512 : 2 * place;
@@ -33,7 +33,7 @@ public:
   using Error::Error;
 };
 
-/// A file that ends before its superblock says. what(): "truncated: 3000 of 42064 bytes".
+/// A file that is shorter than its superblock states. what(): "truncated: 3000 of 42064 bytes".
 class Truncated : public Corrupt
 {
 public:
@@ -47,7 +47,7 @@ public:
   using Corrupt::Corrupt;
 };
 
-/// A sound file with something that PatchIO does not read. what() is a phrase: "external link".
+/// A valid file with a feature that PatchIO does not read. what() is a phrase: "external link".
 class Unsupported : public Error
 {
 public:
@@ -63,7 +63,7 @@ inline void Require(bool holds, const char* otherwise)
   }
 }
 
-/// A number as HDF5 stores its own: little endian.
+/// Loads a little-endian number, as HDF5 stores its own numbers.
 template <typename T>
 T Load(const std::byte* bytes)
 {
@@ -75,7 +75,7 @@ T Load(const std::byte* bytes)
   return value;
 }
 
-/// A number of 1 to 8 bytes.
+/// Loads a little-endian number of 1 to 8 bytes.
 inline std::uint64_t LoadBytes(const std::byte* bytes, std::size_t count)
 {
   std::uint64_t value = 0;
@@ -90,7 +90,7 @@ inline bool IsPowerOfTwo(std::uint64_t number)
   return number != 0 && (number & (number - 1)) == 0;
 }
 
-/// The exponent of the largest power of two that is not larger than a number above 0.
+/// Returns the exponent of the largest power of two that is at most `number`, which is above 0.
 inline unsigned Log2(std::uint64_t number)
 {
   unsigned exponent = 0;
@@ -108,47 +108,48 @@ inline bool Begins(const std::byte* bytes, const char* signature)
   return std::memcmp(bytes, signature, 4) == 0;
 }
 
-/// The checksum that HDF5 has of all its metadata. "HDF5 File Format Specification", version 3.0, section
-/// VII, names the algorithm: lookup3 by Bob Jenkins.
+/// Returns the checksum of HDF5's metadata: lookup3 by Bob Jenkins, named in section VII of the "HDF5 File
+/// Format Specification", version 3.0.
 std::uint32_t Lookup3(const std::byte* bytes, std::size_t count);
 
-/// Reads `bytes` bytes of a file from `offset`. Throws Error when the storage fails.
+/// Reads `bytes` bytes of a file from `offset` on. Throws Error if the storage fails.
 using ReadAt = std::function<void(std::uint64_t offset, void* into, std::size_t bytes)>;
 
-/// Reads pieces of a file through a small cache, so that one request to the storage serves several of them; a
-/// small file is fetched whole. For one thread.
+/// Reads pieces of a file through a small cache, so that one request to the storage serves several pieces.
+/// Small files are read entirely. Not thread-safe.
 class FileBytes
 {
 public:
   FileBytes();
-  /// Turns to another file. bytes: its size. Throws Error when a small file cannot be read.
+  /// Switches to another file of `bytes` bytes, and empties the cache. Throws Error if a small file cannot be
+  /// read.
   void Attach(ReadAt read, std::uint64_t bytes);
-  /// From now on addresses count from there, as those of a file with a user block do.
+  /// Sets the offset to which addresses are relative; it is not 0 in files with a user block.
   void SetBase(std::uint64_t base) { this->Base = base; }
   std::uint64_t BaseAddress() const { return this->Base; }
-  /// Addresses below are in the file.
+  /// Returns the first address after the end of the file.
   std::uint64_t EndAddress() const { return this->Bytes - this->Base; }
 
-  /// Sets whether structures with wrong checksums are refused; they are unless the environment variable
-  /// PATCHIO_HDF5_CHECKSUMS is "ignore". Without the comparison, the rest of a damaged file can be read, and
-  /// readers can be tested with forged files.
+  /// Sets whether a wrong checksum is an error. By default it is, unless the environment variable
+  /// PATCHIO_HDF5_CHECKSUMS is "ignore". Without the comparison, the intact rest of a damaged file can be
+  /// read, and readers can be tested with forged files.
   void CompareChecksums(bool compare) { this->Compares = compare; }
   bool ComparesChecksums() const { return this->Compares; }
 
-  /// Copies `bytes` bytes at `address`. Throws Corrupt when they do not lie in the file, Error when the
+  /// Copies `bytes` bytes from `address` on. Throws Corrupt if they are not in the file, and Error if the
   /// storage fails.
   void Read(std::uint64_t address, std::byte* into, std::size_t bytes);
-  /// The same for a structure whose last 4 bytes are the checksum of the others. Throws Corrupt where they
-  /// are not, unless checksums are not compared.
+  /// Reads a structure whose last 4 bytes are the checksum of the others. Throws like Read(), and Corrupt if
+  /// the checksum is wrong and checksums are compared.
   void ReadChecked(std::uint64_t address, std::byte* into, std::size_t bytes);
 
 private:
   static constexpr std::size_t WholeFile = 256 * 1024;
-  // Measured hot with SAMRAI's files, where metadata lies scattered between values: larger windows copy more
-  // than they save, fewer of them fetch the same ones again.
+  // Measured with SAMRAI's files (in the page cache), in which metadata lies scattered between values: larger
+  // windows copy more than they save, and with fewer windows the same ones are read again.
   static constexpr std::size_t WindowBytes = 4096;
   static constexpr std::size_t WindowCount = 256;
-  static constexpr std::size_t LargePiece = 64 * 1024;  ///< larger ones are not worth a copy
+  static constexpr std::size_t LargePiece = 64 * 1024;  ///< pieces from this size on are read without a copy
   static constexpr std::uint64_t NoWindow = ~std::uint64_t(0);
 
   const std::byte* Window(std::uint64_t number);
@@ -157,9 +158,9 @@ private:
   std::uint64_t Bytes = 0, Base = 0;
   bool Whole = false;
   bool Compares;
-  std::size_t Room = 0;                 ///< bytes of the buffer
-  std::unique_ptr<std::byte[]> Buffer;  ///< the file, or the windows; memory is taken where it is used
-  std::vector<std::uint64_t> Windows;   ///< which window of the file each of the buffer's is
+  std::size_t Room = 0;                 ///< size of the buffer in bytes
+  std::unique_ptr<std::byte[]> Buffer;  ///< the file, or the windows; pages are allocated when used
+  std::vector<std::uint64_t> Windows;   ///< number of the file's window in each window of the buffer
 };
 
 }  // namespace patchio::hdf5

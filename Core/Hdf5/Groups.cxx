@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t SymbolBytes = 40;
 constexpr std::size_t SymbolsHeadBytes = 8;
-constexpr unsigned LargestK = 256;  ///< 4, 16 and 32 unless somebody asked for other nodes
+constexpr unsigned LargestK = 256;  ///< limit of the K values of nodes, which are 4, 16 and 32 by default
 
 struct NamedLink
 {
@@ -20,7 +20,8 @@ struct NamedLink
   std::string_view Target;
 };
 
-/// Section IV.A.2.g: version, flags, what they say that there is, name, and the address or what leads to it.
+/// Parses a link message (section IV.A.2.g): version, flags, the optional fields that the flags announce,
+/// name, and the address or the target.
 NamedLink TakeLink(const std::byte* bytes, std::size_t count)
 {
   constexpr unsigned hasOrder = 4, hasKind = 8, hasCharacters = 0x10, known = 0x1f, soft = 1;
@@ -104,7 +105,8 @@ Group GroupReader::OpenSymbols(const Message& message)
   return group;
 }
 
-/// Version, flags, the highest creation order where links have one, addresses of the heap and of the tree.
+/// Parses a link info message: version, flags, highest creation order if links have one, addresses of the
+/// heap and of the tree.
 Group GroupReader::OpenNewGroup(std::uint64_t header, const Message& message)
 {
   constexpr unsigned hasOrders = 1, hashes = 5;  // the type of the tree
@@ -152,7 +154,7 @@ std::optional<Link> GroupReader::FindCompact(const Group& group, const std::stri
   return {};
 }
 
-/// Records have the hash of a name, and the name of the link in the heap.
+/// A record has the hash of a name, and the ID of the link in the heap.
 std::optional<Link> GroupReader::FindDense(const Group& group, const std::string& name)
 {
   std::optional<Link> found;
@@ -167,11 +169,11 @@ std::optional<Link> GroupReader::FindDense(const Group& group, const std::string
   return found;
 }
 
-/// Order of `wanted` and the name at that place of the heap, as of strcmp.
+/// Compares `wanted` with the name at offset `name` of the heap, like strcmp().
 int GroupReader::Compare(const Group& group, std::uint64_t name, const std::string& wanted)
 {
   Require(name < group.NameBytes, "a name outside its heap");
-  // With the 0 at the end, two different texts differ somewhere in the bytes of either.
+  // With their terminating 0, two different texts differ within the length of either.
   const std::size_t full = wanted.size() + 1;
   const std::size_t bytes = std::min<std::uint64_t>(full, group.NameBytes - name);
   if (this->Name.size() < full) {
@@ -183,13 +185,14 @@ int GroupReader::Compare(const Group& group, std::uint64_t name, const std::stri
   return order;
 }
 
-/// The symbol table node that has the name if any has.
+/// Returns the address of the only symbol table node that may contain the name, or nothing.
 std::optional<std::uint64_t> GroupReader::FindSymbolNode(const Group& group, const std::string& name)
 {
   std::uint64_t address = group.Tree;
   for (int above = -1;;) {
     const Tree1Node node = ReadTree1Node(this->Bytes, address, 0, above, this->Sizes.Group);
-    // Key, child, key, child, ..., key: child i has the names after key i, up to and with key i + 1.
+    // A node consists of key, child, key, child, ..., key. Child i has the names after key i, up to and
+    // including key i + 1.
     this->Bytes.Read(address + Tree1Node::HeadBytes, this->Node.data(), node.Children * 16 + 8);
     unsigned begin = 0, end = node.Children;
     while (begin < end) {
@@ -212,7 +215,7 @@ std::optional<std::uint64_t> GroupReader::FindSymbolNode(const Group& group, con
   }
 }
 
-/// Reads a node of a symbol table; returns the number of its symbols.
+/// Reads a symbol table node. Returns the number of its symbols.
 unsigned GroupReader::ReadSymbols(std::uint64_t node)
 {
   std::byte head[SymbolsHeadBytes];
@@ -224,8 +227,8 @@ unsigned GroupReader::ReadSymbols(std::uint64_t node)
   return symbols;
 }
 
-/// Place of the name, address of the header, what the scratch space has, and for soft links in it the place
-/// of the target.
+/// Parses a symbol: offset of the name, address of the header, type of the scratch space, and, for soft
+/// links, in it the offset of the target.
 Link GroupReader::LinkOf(const Group& group, const std::byte* symbol)
 {
   constexpr unsigned softLink = 2;
@@ -256,7 +259,7 @@ std::optional<Link> GroupReader::FindSymbol(const Group& group, const std::strin
   return {};
 }
 
-/// A text in the heap of names.
+/// Returns a text in the heap of names.
 std::string GroupReader::TextAt(const Group& group, std::uint64_t place)
 {
   constexpr std::size_t step = 256;
@@ -276,10 +279,11 @@ std::string GroupReader::TextAt(const Group& group, std::uint64_t place)
   throw Corrupt("a name without an end");
 }
 
-/// Names that a file lists again and again must not fill the memory.
+/// Appends a name to `names`. Throws Corrupt if the names exceed the size of the file, because a damaged file
+/// may list names again and again.
 void GroupReader::Keep(std::string_view name, std::vector<std::string>& names)
 {
-  constexpr std::size_t least = 8;  // a name takes at least this many bytes in a file
+  constexpr std::size_t least = 8;  // fewest bytes that a name takes in a file
   Require(name.size() + least <= this->MayStillList, "more names than the file can hold");
   this->MayStillList -= name.size() + least;
   names.emplace_back(name);

@@ -1,4 +1,4 @@
-// Groups of either style and the links in them: sections III.A to III.D, III.G and IV.A.2.c, g and r of the
+// Groups of both styles, and their links: sections III.A to III.D, III.G and IV.A.2.c, g and r of the
 // specification.
 #pragma once
 
@@ -13,24 +13,24 @@
 
 namespace patchio::hdf5 {
 
-/// A group, as far as its members are found by it.
+/// The locations from which the links of a group can be read.
 struct Group
 {
   enum class Style : std::uint8_t
   {
     Symbols,  ///< in a symbol table: the old style
-    Compact,  ///< in its object header
-    Dense     ///< in a fractal heap, found by a tree of hashes
+    Compact,  ///< in the object header
+    Dense     ///< in a fractal heap, indexed by a tree of hashes
   };
 
   Style Members = Style::Symbols;
-  // Symbols
-  std::uint64_t Tree = 0;   ///< B-tree of the symbol table
-  std::uint64_t Names = 0;  ///< data of the local heap
+  // For Symbols:
+  std::uint64_t Tree = 0;   ///< address of the B-tree of the symbol table
+  std::uint64_t Names = 0;  ///< address of the local heap's data
   std::uint64_t NameBytes = 0;
-  // Compact
+  // For Compact:
   std::uint64_t Header = 0;
-  // Dense
+  // For Dense:
   FractalHeap Links;
   Tree2 Hashes;
 };
@@ -41,35 +41,35 @@ struct Link
   {
     Hard,
     Soft,
-    Elsewhere  ///< in another file, or as a program of others defines
+    Elsewhere  ///< in another file, or user-defined
   };
 
   Style Kind = Style::Hard;
-  std::uint64_t Address = NoAddress;  ///< Hard: of the object's header
-  std::string Target;                 ///< Soft: a path
+  std::uint64_t Address = NoAddress;  ///< Hard: address of the object's header
+  std::string Target;                 ///< Soft: path
 };
 
-/// Sizes of the nodes of trees of version 1, as the superblock has them.
+/// Sizes of the nodes of version 1 trees, from the superblock. A node has up to twice as many entries.
 struct NodeSizes
 {
-  unsigned Symbols = 4;  ///< nodes of symbol tables have up to twice as many entries,
-  unsigned Group = 16;   ///< nodes of groups' B-trees up to twice as many children,
-  unsigned Chunks = 32;  ///< and nodes of chunks' B-trees
+  unsigned Symbols = 4;  ///< entries of symbol table nodes
+  unsigned Group = 16;   ///< children of nodes of groups' B-trees
+  unsigned Chunks = 32;  ///< children of nodes of chunks' B-trees
 };
 
-/// For one thread. All methods throw Corrupt, Unsupported, and Error when the storage fails.
+/// Reads groups. Not thread-safe. All methods throw Corrupt and Unsupported, and Error if the storage fails.
 class GroupReader
 {
 public:
   explicit GroupReader(FileBytes& bytes) : Bytes(bytes), Header(bytes), Heaps(bytes), Trees(bytes) {}
-  /// Must be called for each new file.
+  /// Switches to a new file. Must be called for each.
   void TurnTo(const NodeSizes& sizes);
 
-  /// Returns the group whose header lies there; none where another object does.
+  /// Returns the group with its header at this address, or nothing if the object is not a group.
   std::optional<Group> Open(std::uint64_t header);
-  /// Returns the link of that name, which has no slash; none when the group does not have it.
+  /// Returns the link with this name (without slashes), or nothing if the group has none.
   std::optional<Link> Find(const Group& group, const std::string& name);
-  /// Returns the names of all links, in the order of their bytes.
+  /// Returns the names of all links, sorted bytewise.
   std::vector<std::string> Names(const Group& group);
 
 private:
@@ -91,9 +91,9 @@ private:
   FractalHeapReader Heaps;
   Tree2Reader Trees;
   NodeSizes Sizes;
-  std::vector<std::byte> Node;     ///< the node of a B-tree or symbol table at hand
-  std::vector<std::byte> Name;     ///< the name at hand
-  std::uint64_t MayStillList = 0;  ///< bytes of names and of nodes, as many as the file has
+  std::vector<std::byte> Node;     ///< current node of a B-tree or symbol table
+  std::vector<std::byte> Name;     ///< current name
+  std::uint64_t MayStillList = 0;  ///< bytes of names and nodes that Names() may list
 };
 
 }  // namespace patchio::hdf5

@@ -8,12 +8,12 @@
 namespace patchio::hdf5 {
 namespace {
 
-/// The library knows its first member only.
+/// The driver's file. The HDF5 library knows its first member only.
 struct ImageFile
 {
   H5FD_t Known{};
   FileImage* Image = nullptr;
-  haddr_t End = 0;  ///< of what the library has taken
+  haddr_t End = 0;  ///< end of the space that the library has allocated
 };
 
 ImageFile& Of(H5FD_t* file)
@@ -45,7 +45,7 @@ herr_t Close(H5FD_t* file)
 
 herr_t Query(const H5FD_t* /*file*/, unsigned long* flags)
 {
-  // All that describes lies together, in blocks of H5Pset_meta_block_size().
+  // Metadata is aggregated in blocks of H5Pset_meta_block_size().
   *flags = H5FD_FEAT_AGGREGATE_METADATA;
   return 0;
 }
@@ -95,13 +95,13 @@ herr_t Write(H5FD_t* file, H5FD_mem_t type, hid_t /*how*/, haddr_t at, std::size
   return 0;
 }
 
-/// By the members' names, as other versions of the library have more of them.
+/// Sets members by name, because newer versions of the library have more members.
 H5FD_class_t MakeDriver()
 {
   H5FD_class_t driver{};
 #ifdef H5FD_CLASS_VERSION
   driver.version = H5FD_CLASS_VERSION;
-  driver.value = static_cast<H5FD_class_value_t>(600);  // of those that need not be registered
+  driver.value = static_cast<H5FD_class_value_t>(600);  // needs no registration
 #endif
   driver.name = "patchio_image";
   driver.maxaddr = haddr_t(1) << 62;
@@ -129,7 +129,7 @@ bool KeepIn(FileImage& image, hid_t access)
   FileImage* const info = &image;
   const bool done = number >= 0 && H5Pset_driver(access, number, &info) >= 0;
   if (number >= 0) {
-    H5FDunregister(number);  // the property list and the file have it
+    H5FDunregister(number);  // the property list and the file keep references
   }
   return done;
 }

@@ -1,5 +1,4 @@
-// An HDF5 file in memory of which only the description is kept: somebody else writes the values, and needs to
-// know where they go.
+// An HDF5 file in memory without its values: the caller writes the values itself and gets their offsets.
 #pragma once
 
 #include <hdf5.h>
@@ -11,19 +10,19 @@
 
 namespace patchio::hdf5 {
 
-/// What lies in a file apart from values that somebody else writes.
+/// The contents of a file except the values that the caller writes itself.
 struct FileImage
 {
-  std::vector<std::byte> Bytes;  ///< from its beginning
-  std::uint64_t Size = 0;        ///< of the file, with room for the values
-  bool DropValues = false;       ///< from now on values are not kept: the library only finds room for them
-  std::uint64_t Dropped = 0;     ///< where the last ones would be
-  /// Room for values, which may lie anywhere: begin and end of each, in any order.
+  std::vector<std::byte> Bytes;  ///< from the beginning of the file on
+  std::uint64_t Size = 0;        ///< size of the file, including the space for the values
+  bool DropValues = false;       ///< true: the library allocates space for values, but discards them
+  std::uint64_t Dropped = 0;     ///< offset of the values discarded last
+  /// Space for values, which may lie anywhere: begin and end of each range, in any order.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> Rooms;
 };
 
-/// A file that is made with the property list will be in `image`, which must outlive it. False where HDF5
-/// does not allow that.
+/// Makes the library create files with the property list `access` in `image`, which must outlive them.
+/// Returns false if HDF5 refuses.
 bool KeepIn(FileImage& image, hid_t access);
 
 }  // namespace patchio::hdf5

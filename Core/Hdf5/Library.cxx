@@ -23,7 +23,7 @@ Handle::~Handle()
 }
 
 namespace {
-// How HDF5 told errors before the first of the scopes that are open.
+// HDF5's error printing before the outermost open scope.
 int quietScopes = 0;
 H5E_auto2_t tellingFunction = nullptr;
 void* tellingData = nullptr;
@@ -92,8 +92,8 @@ hid_t NativeType(ElementType type)
 
 namespace {
 
-/// The value of the environment variable PATCHIO_HDF5, empty where it is not set. Throws Error for a word
-/// without a meaning.
+/// Returns the value of the environment variable PATCHIO_HDF5, or an empty text if it is not set. Throws
+/// Error for an unknown value.
 std::string Wish()
 {
   const char* const set = std::getenv("PATCHIO_HDF5");

@@ -1,4 +1,4 @@
-// The HDF5 library: handles and errors.
+// The HDF5 library: handles, errors, settings for its use.
 #pragma once
 
 #include "Catalog/Extent.h"
@@ -25,7 +25,7 @@ private:
   hid_t Id = H5I_INVALID_HID;
 };
 
-/// Silences HDF5's own error printing in this scope; failures come back as return values.
+/// Silences HDF5's error printing in its scope. Failures are still visible as return values.
 class QuietScope
 {
 public:
@@ -35,18 +35,18 @@ public:
   QuietScope& operator=(const QuietScope&) = delete;
 };
 
-/// The innermost message on HDF5's error stack, for example "truncated file: eof = 96, ...".
+/// Returns the innermost message on HDF5's error stack, for example "truncated file: eof = 96, ...".
 std::string LastMessage();
 
-/// The library's type of numbers in memory.
+/// Returns the library's type of numbers in memory.
 hid_t NativeType(ElementType type);
 
-/// False where PATCHIO_HDF5=strict forbids to read through the library. Throws Error when that variable has
-/// another value than "strict", "trust" and none; so does LibraryIsTrusted().
+/// Returns false if PATCHIO_HDF5=strict forbids reading through the library. LibraryIsAllowed() and
+/// LibraryIsTrusted() throw Error if that variable has another value than "strict" and "trust".
 bool LibraryIsAllowed();
-/// True where PATCHIO_HDF5=trust lets the library read in this process.
+/// Returns true if PATCHIO_HDF5=trust allows the library to read in this process.
 bool LibraryIsTrusted();
-/// Of the library: "1.10.8".
+/// Returns the version of the library: "1.10.8".
 std::string LibraryVersion();
 
 }  // namespace patchio::hdf5

@@ -26,17 +26,17 @@ namespace patchio::hdf5 {
 
 namespace {
 
-// In the process that reads, which is the child unless PATCHIO_HDF5=trust.
+// Code of the process that reads: the child, or this process if PATCHIO_HDF5=trust.
 
-/// The block of an array with dimensions `dims` that holds the `count` values from `first` on; false when
-/// these are no block.
+/// Finds the block of an array with dimensions `dims` that consists of the `count` values from index `first`
+/// on. Returns false if these values are not a block.
 bool BlockOf(const std::vector<hsize_t>& dims, hsize_t first, hsize_t count, std::vector<hsize_t>& start,
     std::vector<hsize_t>& shape)
 {
   const std::size_t rank = dims.size();
   start.assign(rank, 0);
   shape.assign(rank, 1);
-  hsize_t inner = 1;  // values in one step along the axis at hand
+  hsize_t inner = 1;  // values per index along the current axis
   for (std::size_t axis = rank; axis-- > 0;) {
     const bool fits = count % inner == 0 && first % inner == 0;
     const hsize_t position = first / inner % dims[axis];
@@ -64,13 +64,13 @@ herr_t RefuseExternalLink(const char*, const char*, const char*, const char*, un
   return -1;
 }
 
-/// Reads from a file that is open as `descriptor`, whatever has its name by now.
+/// Reads from a file that is open as `descriptor`, even if its name denotes another file by now.
 class Reader
 {
 public:
   explicit Reader(int descriptor) : PathName(fmt::format("/proc/self/fd/{}", descriptor)) {}
 
-  /// Returns why the values cannot be read; empty: they were.
+  /// Returns the reason why the values cannot be read, or an empty text on success.
   std::string Read(
       const std::string& dataset, std::uint64_t first, std::uint64_t count, ElementType type, void* values)
   {
@@ -103,8 +103,8 @@ public:
   }
 
 private:
-  /// Without a lock, as parallel file systems are often mounted without them; or with locks if a reader of
-  /// ParaView has the file open with locks in this process.
+  /// Opens the file without locking, because parallel file systems are often mounted without locks. Opens it
+  /// with locking if one of ParaView's readers has opened it with locking in this process.
   bool Open()
   {
     const Handle access(H5Pcreate(H5P_FILE_ACCESS));
@@ -120,21 +120,21 @@ private:
   Handle File;
 };
 
-// Of the child: its end of the connection, and its parent.
+// State of the child: its end of the connection, and its parent's process ID.
 int parent = -1;
 pid_t parentNumber = -1;
 
 constexpr char HasValues = 'v', HasFailed = 'f', TookMemory = 'm';
 constexpr std::uint64_t Mebibyte = 1 << 20;
 
-/// A request of the parent, which the name of the data set follows.
+/// A request of the parent, followed by the name of the data set.
 struct Request
 {
   std::uint64_t First = 0, Count = 0, NameBytes = 0;
   ElementType Type = ElementType::Float32;
 };
 
-/// All of it, or false.
+/// Sends all bytes. Returns false if that fails.
 bool Send(int to, const void* data, std::size_t bytes)
 {
   const auto* from = static_cast<const char*>(data);
@@ -177,7 +177,7 @@ void Limit(decltype(RLIMIT_AS) what, std::uint64_t most)
   ::setrlimit(what, &limit);
 }
 
-/// Bytes of address space that this process has.
+/// Returns the size of this process's address space in bytes.
 std::uint64_t AddressSpace()
 {
   std::uint64_t pages = 0;
@@ -206,7 +206,7 @@ herr_t EndIfWithoutMemory(unsigned, const H5E_error2_t* error, void*)
   return 0;
 }
 
-/// HDF5 calls it whenever one of its functions fails.
+/// HDF5 calls this function whenever one of its functions fails.
 herr_t OnFailure(hid_t stack, void*)
 {
   return H5Ewalk2(stack, H5E_WALK_UPWARD, EndIfWithoutMemory, nullptr);
@@ -218,7 +218,7 @@ bool Answer(Reader& reader, const Request& request, std::uint64_t fileBytes)
   if (!Receive(parent, name.data(), name.size())) {
     return false;
   }
-  // Of a processor; waiting for a slow storage takes no seconds.
+  // The limit is in seconds of processor time, so waiting for a slow storage does not count.
   Limit(RLIMIT_CPU, SecondsUsed() + 3 + (fileBytes + request.Count * SizeOf(request.Type)) / (4 * Mebibyte));
   std::vector<std::byte> values(request.Count * SizeOf(request.Type));
   const std::string fault = reader.Read(name, request.First, request.Count, request.Type, values.data());
@@ -230,7 +230,7 @@ bool Answer(Reader& reader, const Request& request, std::uint64_t fileBytes)
          Send(parent, fault.data(), fault.size());
 }
 
-/// Prepares a child process: the program's answers to crashes are not wanted in it.
+/// Prepares a child process: the program's signal handlers and output are unwanted in it.
 void BecomeQuiet()
 {
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTERM}) {
@@ -242,11 +242,12 @@ void BecomeQuiet()
   Limit(RLIMIT_CORE, 0);
 }
 
-/// Ends with the parent.
+/// Serves the requests of the parent until it ends.
 [[noreturn]] void BeChild(int file, std::uint64_t fileBytes)
 {
   BecomeQuiet();
-  const timeval patience{1, 0};  // between looks at whether the parent still lives: others may hold its end
+  const timeval patience{1, 0};  // interval of checks whether the parent is alive: other processes may hold
+                                 // its end of the connection open
   ::setsockopt(parent, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   H5Eset_auto2(H5E_DEFAULT, OnFailure, nullptr);
   const std::uint64_t before = AddressSpace();
@@ -266,7 +267,7 @@ void BecomeQuiet()
 
 }  // namespace
 
-/// The process that reads a file, as its parent sees it; or a reader in this process.
+/// The process that reads a file, as seen by its parent; or a reader in this process.
 class LibraryFile::Child
 {
 public:
@@ -311,7 +312,8 @@ public:
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// Returns why the values cannot be read; empty: they were. isDead: no other request can be made.
+  /// Returns the reason why the values cannot be read, or an empty text on success. isDead: set if no further
+  /// request can be made.
   std::string Read(const std::string& dataset, const Request& request, void* values, bool& isDead)
   {
     if (this->Number < 0) {
@@ -376,7 +378,7 @@ bool HasFilter(int filter)
   return H5Zfilter_avail(filter) > 0;
 }
 
-/// Asks in a child process, as the HDF5 library loads plug-ins to find out.
+/// Asks in a child process, because the HDF5 library loads plug-ins to find out.
 bool ChildHasFilter(int filter)
 {
   const pid_t child = ::fork();

@@ -1,9 +1,9 @@
-// Values that only the HDF5 library can decode, which the library reads in a child process. A damaged file
-// makes the library (version 1.10.8 at least) read beyond its memory, go round in circles, or take any amount
-// of memory; the child process ends then, and nothing else.
+// Values that only the HDF5 library can decode; the library reads them in a child process. Damaged files make
+// the library (at least version 1.10.8) read out of bounds, loop forever, or allocate any amount of memory;
+// only the child process ends then.
 //
 // The environment variable PATCHIO_HDF5 changes this:
-//   strict   such values are not read
+//   strict   PatchIO does not read such values
 //   trust    the library reads in this process
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace patchio::hdf5 {
 
-/// Numbers of one file, read by the library. For one thread.
+/// Reads numbers of one file with the HDF5 library. Not thread-safe.
 class LibraryFile
 {
 public:
@@ -24,10 +24,10 @@ public:
   ~LibraryFile();
   const std::string& Path() const { return this->PathName; }
 
-  /// Reads `count` values from position `first` of a data set, its last axis fastest, into `values` as
-  /// `type`. The values must be one whole block of the data set: all, or some neighbours along one axis.
-  /// Throws Error when they are not there, when the library cannot read them, and when it crashes, goes round
-  /// in circles, or takes any amount of memory (limits grow with the file's size).
+  /// Reads `count` values of a data set, its last axis fastest, from index `first` on into `values`,
+  /// converted to `type`. The values must form one block of the data set: all of it, or a range along one
+  /// axis. Throws Error if the values do not exist, if the library cannot read them, or if it crashes, loops
+  /// forever, or allocates too much memory (the limits depend on the file's size).
   void Read(
       const std::string& dataset, std::uint64_t first, std::uint64_t count, ElementType type, void* values);
 
@@ -35,23 +35,24 @@ private:
   class Child;
 
   std::string PathName;
-  std::unique_ptr<Child> Process;  ///< started at the first read
+  std::unique_ptr<Child> Process;  ///< started by the first read
 };
 
-/// True when the library can undo a filter, and may. A child process answers for filters that are not the
-/// library's own, which plug-ins have. The first call for a filter calls HDF5: other threads must not call
-/// HDF5 meanwhile.
+/// Returns whether the library supports a filter and may be used. For filters from plug-ins, a child process
+/// asks the library. The first call for a filter calls HDF5, which other threads must not do at the same
+/// time.
 bool LibraryHasFilter(int filter);
 
 }  // namespace patchio::hdf5
 
 namespace patchio {
 
-/// Reads tasks one after another; the file read last stays open.
+/// Carries out read tasks one after another. The last file stays open. Not thread-safe.
 class LibraryReader
 {
 public:
-  /// One task of encoding Library. FinishTask() is included. Throws Error when the library cannot read it.
+  /// Carries out one task of encoding Library, including FinishTask(). Throws Error if the library cannot
+  /// read the values.
   void Read(const LocationTable& table, const Location& location, const ReadTarget& target);
 
 private:

@@ -8,7 +8,7 @@
 namespace patchio::hdf5 {
 namespace {
 
-constexpr std::size_t LargestBlock = 16 << 20;  ///< with many attributes
+constexpr std::size_t LargestBlock = 16 << 20;  ///< reached with many attributes
 constexpr std::size_t MostBlocks = 4096;
 constexpr std::size_t SignatureBytes = 4;
 
@@ -25,7 +25,7 @@ void ObjectHeader::Open(std::uint64_t address)
     return;
   }
   this->Opened = NoAddress;  // in case of an exception
-  // As much as there can be before the messages; what is not in the file is 0, and found missing later.
+  // The largest possible prefix. Bytes after the end of the file are 0, and are found missing later.
   Prefix prefix{};
   const std::uint64_t end = this->Source.EndAddress();
   this->Source.Read(
@@ -47,8 +47,8 @@ void ObjectHeader::OpenVersion1(std::uint64_t address, const Prefix& prefix)
   this->TurnTo(address + prefixBytes, Load<std::uint32_t>(&prefix[8]));
 }
 
-/// Section IV.A.1.b of the specification: signature, version, flags, times and limits that may be left out,
-/// and the number of bytes of messages in this block.
+/// Section IV.A.1.b of the specification: signature, version, flags, optional times and limits, and the size
+/// of the messages in this block.
 void ObjectHeader::OpenVersion2(std::uint64_t address, const Prefix& prefix)
 {
   constexpr unsigned hasOrders = 4, hasLimits = 0x10, hasTimes = 0x20, known = 0x3f;
@@ -63,7 +63,7 @@ void ObjectHeader::OpenVersion2(std::uint64_t address, const Prefix& prefix)
   const std::uint64_t messageBytes = LoadBytes(&prefix[prefixBytes], sizeBytes);
   prefixBytes += sizeBytes;
   Require(messageBytes <= LargestBlock, "an object header that is too large");
-  this->MessagesLeft = std::numeric_limits<unsigned>::max();  // as many as fit
+  this->MessagesLeft = std::numeric_limits<unsigned>::max();  // only the size is stated
   this->HeadBytes = (flags & hasOrders) != 0 ? 6 : 4;
   this->TurnTo(address, prefixBytes + messageBytes + ChecksumBytes);
   this->Position = prefixBytes;
@@ -71,7 +71,7 @@ void ObjectHeader::OpenVersion2(std::uint64_t address, const Prefix& prefix)
 
 void ObjectHeader::TurnTo(std::uint64_t address, std::uint64_t bytes)
 {
-  // Blocks that lead to each other must come to an end.
+  // This limit stops cycles of continuation blocks.
   Require(bytes <= 2 * LargestBlock && bytes <= this->BytesLeft, "an object header that is too large");
   this->BytesLeft -= bytes;
   if (this->Block.size() < bytes) {
@@ -88,7 +88,7 @@ void ObjectHeader::TurnTo(std::uint64_t address, std::uint64_t bytes)
   }
 }
 
-/// False after the last block.
+/// Switches to the next continuation block. Returns false after the last one.
 bool ObjectHeader::TurnToNextBlock()
 {
   if (this->Done == this->Continuations.size()) {
@@ -105,7 +105,7 @@ bool ObjectHeader::TurnToNextBlock()
   return true;
 }
 
-/// Type, bytes and flags of the message at hand.
+/// Parses type, size and flags of the current message.
 void ObjectHeader::TakeHead(Message& message)
 {
   constexpr unsigned shared = 2, failIfUnknown = 0x80;

@@ -1,4 +1,4 @@
-// The messages of an object header, through all its blocks.
+// The messages of an object header, across all its blocks.
 #pragma once
 
 #include "Hdf5/FileBytes.h"
@@ -10,7 +10,7 @@
 
 namespace patchio::hdf5 {
 
-/// Types of messages that matter here.
+/// The types of messages that PatchIO uses.
 enum class MessageType : std::uint16_t
 {
   Dataspace = 0x01,
@@ -36,17 +36,17 @@ struct Message
   MessageType Type = MessageType::Dataspace;
   const std::byte* Data = nullptr;
   std::size_t Bytes = 0;
-  std::uint64_t Address = 0;  ///< of the data in the file
-  bool Shared = false;        ///< the data say where another object has them
+  std::uint64_t Address = 0;  ///< address of the data in the file
+  bool Shared = false;        ///< the data are the location of the actual message in another object
 
-  /// The number at that place of the data. Throws Corrupt when the message ends before.
+  /// Returns the number at offset `place` of the data. Throws Corrupt if the message ends before.
   template <typename T>
   T At(std::size_t place) const
   {
     this->Need(place, sizeof(T));
     return Load<T>(this->Data + place);
   }
-  /// Throws Corrupt unless there are `bytes` bytes from `place`.
+  /// Throws Corrupt unless the data contain `bytes` bytes from offset `place` on.
   void Need(std::size_t place, std::size_t bytes) const
   {
     Require(place <= this->Bytes && bytes <= this->Bytes - place, "a message that ends early");
@@ -57,13 +57,14 @@ class ObjectHeader
 {
 public:
   explicit ObjectHeader(FileBytes& bytes) : Source(bytes) {}
-  /// Turns to the header at `address`, before its first message; a header that is open is not read again.
-  /// Throws Corrupt when there is none.
+  /// Switches to the header at `address`, before its first message. A header that is open already is not read
+  /// again. Throws Corrupt if there is no header.
   void Open(std::uint64_t address);
   /// Must be called for each new file.
   void Forget() { this->Opened = NoAddress; }
-  /// The next message, continuations followed; false after the last. Valid until the next call. Throws
-  /// Corrupt, and Unsupported for an unknown message that must be understood.
+  /// Sets `message` to the next message, following continuations. Returns false after the last one. The
+  /// message is valid until the next call. Throws Corrupt, and Unsupported for an unknown message that
+  /// readers must understand.
   bool Next(Message& message);
 
 private:
@@ -81,19 +82,19 @@ private:
   };
 
   FileBytes& Source;
-  std::vector<std::byte> Block;  ///< the block at hand
-  std::size_t BlockBytes = 0;    ///< without its checksum
+  std::vector<std::byte> Block;  ///< current block
+  std::size_t BlockBytes = 0;    ///< size without the checksum
   std::uint64_t BlockAddress = 0;
-  std::uint64_t Opened = NoAddress;  ///< the header whose first block is at hand
+  std::uint64_t Opened = NoAddress;  ///< address of the header whose first block is in memory
   std::size_t FirstPosition = 0;
   unsigned AllMessages = 0;
-  std::size_t Position = 0;   ///< in the block
-  unsigned MessagesLeft = 0;  ///< in all blocks, at most
+  std::size_t Position = 0;   ///< offset in the block
+  unsigned MessagesLeft = 0;  ///< upper bound for all blocks
   bool IsVersion2 = false;
-  std::size_t HeadBytes = 0;  ///< of a message, before its data
+  std::size_t HeadBytes = 0;  ///< size of a message's head
   std::vector<Place> Continuations;
-  std::size_t Done = 0;         ///< continuations
-  std::uint64_t BytesLeft = 0;  ///< that all blocks may still have
+  std::size_t Done = 0;         ///< number of continuations that were read
+  std::uint64_t BytesLeft = 0;  ///< bytes that further blocks may have
 };
 
 }  // namespace patchio::hdf5

@@ -31,9 +31,9 @@ namespace {
 Handle AccessToWrite()
 {
   Handle access(H5Pcreate(H5P_FILE_ACCESS));
-  // The old style is not the default of HDF5 2.
+  // HDF5 2 no longer writes the old style by default.
   H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);
-  // Without a sieve buffer values are written, and fail, when we ask for it and not in some destructor.
+  // Without a sieve buffer, values are written, and errors reported, in the call and not in a destructor.
   H5Pset_sieve_buf_size(access, 0);
   return access;
 }
@@ -44,11 +44,11 @@ OutputFile::OutputFile(
     const std::string& path, std::uint64_t alignment, std::size_t objects, std::uint64_t listBytes)
     : Path(path), Creation(H5Pcreate(H5P_DATASET_CREATE)), Image(std::make_unique<FileImage>())
 {
-  constexpr hsize_t fewest = 4096, ofObject = 1024;  // bytes that describe a group or a data set, at most
+  constexpr hsize_t fewest = 4096, ofObject = 1024;  // greatest size of the metadata of a group or a data set
   const Handle access = AccessToWrite();
   this->Check(KeepIn(*this->Image, access) ? 0 : -1, "memory for the description of a file");
   H5Pset_alignment(access, alignment, alignment);
-  // All that describes lies before the first value: nothing of the room for values is in memory.
+  // All metadata lies before the first value, so the image in memory contains no space for values.
   H5Pset_meta_block_size(access, fewest + objects * ofObject + listBytes);
   this->File = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
   this->Check(this->File, "memory for the description of a file");
@@ -134,7 +134,7 @@ Handle OutputFile::MakeChunked(const std::string& name, hid_t fileType, const st
   const Handle creation(H5Pcopy(this->Creation));
   H5Pset_chunk(creation, static_cast<int>(chunk.size()), chunk.data());
   H5Pset_shuffle(creation);
-  // Optional: a library without it makes the data set all the same.
+  // The filter is optional, so that a library without it can create the data set, too.
   this->Check(
       H5Pset_filter(creation, filter.Number, H5Z_FLAG_OPTIONAL, 1, &filter.Level), "a filter for " + name);
   return this->Make(name, fileType, shape, creation);
@@ -201,7 +201,8 @@ void OutputFile::Check(hid_t result, const std::string& expected) const
     const int fault = errno;
     const std::string found = LastMessage();
     if (!this->Image) {
-      // HDF5 crashes at the end of the program if it cannot close what it has open; this gives it the room.
+      // HDF5 crashes at the end of the program if it cannot close its open files. Truncation frees the space
+      // to close them.
       std::error_code ignored;
       std::filesystem::resize_file(this->Path, 0, ignored);
     }

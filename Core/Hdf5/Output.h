@@ -1,5 +1,5 @@
-// Writing HDF5 files: plain groups, contiguous data sets, room for such, attributes, and errors that name the
-// file.
+// Writes HDF5 files: groups, contiguous and chunked data sets, space for values that the caller writes,
+// attributes. Errors contain the file's name.
 #pragma once
 
 #include "Hdf5/Dataset.h"
@@ -15,71 +15,75 @@
 
 namespace patchio::hdf5 {
 
-/// To be held by whoever writes where several threads may: the library is for one at a time.
+/// Returns the lock that a thread must hold while it writes if other threads may write: the HDF5 library is
+/// not thread-safe.
 std::mutex& OutputLock();
 
-/// The type of records in memory.
+/// Returns the HDF5 type of records in memory.
 Handle MakeRecordType(const std::vector<RecordMember>& members, std::size_t recordBytes);
 
-/// What comes after Shuffle where chunks are compressed.
+/// The filter after Shuffle in compressed data sets.
 struct ChunkFilter
 {
-  int Number = 0;      ///< in The HDF Group's registry
-  unsigned Level = 0;  ///< its parameter
+  int Number = 0;      ///< number in The HDF Group's registry
+  unsigned Level = 0;  ///< parameter of the filter
 };
 
-/// A new HDF5 file. A call that fails throws Error. A file on disk is empty then.
+/// A new HDF5 file. All methods throw Error if they fail; a file on disk is empty then. Not thread-safe, see
+/// OutputLock().
 ///
-/// Files are of HDF5's old style (superblock 0, symbol tables), whichever library writes them: all programs
-/// with HDF5 1.6 or later read it, also those with the libraries inside ParaView and VisIt. The
-/// new style would gain nothing, as PatchIO's own files have few groups, and times and checksums of their
+/// Files have HDF5's old style (superblock 0, symbol tables), whichever version of the library writes them.
+/// All programs with HDF5 1.6 or later can read them, including the libraries inside ParaView and VisIt. The
+/// new style has no advantage for PatchIO's files, which have few groups, and times and checksums of their
 /// own.
 ///
-/// When the environment variable SOURCE_DATE_EPOCH is set, HDF5 stores no times, so that equal contents give
+/// If the environment variable SOURCE_DATE_EPOCH is set, HDF5 stores no times, so that equal contents give
 /// equal bytes.
 class OutputFile
 {
 public:
-  /// Replaces a file that is there.
+  /// Creates the file, or replaces an existing one.
   explicit OutputFile(const std::string& path);
-  /// A file in memory, for TakeImage(); `path` is its name in messages. Data sets of `alignment` bytes or
-  /// more begin at multiples of that. About so many objects will be in it, and lists of chunks of so many
-  /// bytes.
+  /// Creates a file in memory, for TakeImage(). `path`: its name in messages. `alignment`: data sets of at
+  /// least that many bytes begin at multiples of it. `objects`: approximate number of groups and data sets;
+  /// `listBytes`: approximate size of the indices of chunks.
   OutputFile(const std::string& path, std::uint64_t alignment, std::size_t objects, std::uint64_t listBytes);
 
   hid_t Id() const { return this->File; }
   Handle MakeGroup(const std::string& name) const { return this->MakeGroup(this->File, name); }
   Handle MakeGroup(hid_t parent, const std::string& name) const;
 
-  /// A contiguous data set; `values` are of `memoryType` and stored as `fileType`. Returns it for attributes.
+  /// Writes a contiguous data set. `values` have the type `memoryType` and are stored as `fileType`. Returns
+  /// the data set, to which attributes can be added.
   Handle Write(hid_t group, const std::string& name, hid_t fileType, hid_t memoryType,
       const std::vector<hsize_t>& shape, const void* values) const;
 
-  /// A contiguous data set whose values somebody else will write, from the offset in the file that this
-  /// returns; makes the groups on the way to it. Throws Error where it has no values.
+  /// Creates a contiguous data set, with the groups on its path, whose values the caller writes itself.
+  /// Returns their offset in the file. Throws Error if the data set has no values. Only for files in memory.
   std::uint64_t Reserve(const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape) const;
 
-  /// A data set whose chunks somebody else compresses and writes.
+  /// Creates a chunked data set whose chunks the caller compresses and writes itself.
   Handle MakeChunked(const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape,
       const std::vector<hsize_t>& chunk, const ChunkFilter& filter) const;
-  /// Makes room for so many bytes of the chunk that begins there, in a file in memory, when all else is in
-  /// it. Returns their offset in the file.
+  /// Allocates space for the chunk whose first value has the indices `begin`. Returns its offset in the file.
+  /// Only for files in memory, and only after everything else was created.
   std::uint64_t ReserveChunk(
       hid_t dataset, const std::vector<hsize_t>& begin, std::uint64_t bytes, std::uint32_t skippedFilters);
 
-  /// Bytes of the file as it is now.
+  /// Returns the current size of the file in bytes.
   std::uint64_t Size() const;
 
   void WriteText(hid_t object, const std::string& name, const std::string& value) const;
   void WriteNumbers(hid_t object, const std::string& name, const std::vector<double>& values) const;
   void WriteIntegers(hid_t object, const std::string& name, const std::vector<std::int64_t>& values) const;
-  /// An attribute with a single value.
+  /// Writes an attribute with a single value.
   void WriteAttribute(
       hid_t object, const std::string& name, hid_t fileType, hid_t memoryType, const void* value) const;
 
-  /// Closes a file in memory and returns what is in it. All handles must be gone.
+  /// Closes a file in memory and returns its contents. All handles must have been closed.
   FileImage TakeImage();
-  /// Must be called last of a file on disk: a full disk often shows only when the file's caches are written.
+  /// Must be the last call for a file on disk: a full disk often becomes apparent only when the file is
+  /// flushed.
   void Finish() const;
 
 private:
@@ -91,7 +95,7 @@ private:
   QuietScope Quiet;  // first member: lives longer than the file it silences
   std::string Path;
   Handle Creation;
-  std::unique_ptr<FileImage> Image;  ///< of a file in memory
+  std::unique_ptr<FileImage> Image;  ///< only for a file in memory
   Handle File;
 };
 

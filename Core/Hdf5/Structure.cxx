@@ -12,18 +12,18 @@
 namespace patchio::hdf5 {
 namespace {
 
-/// The places of the superblock that either style has.
+/// The offsets that superblocks of both styles contain.
 struct Superblock
 {
-  std::uint64_t Base = 0;  ///< as it says
+  std::uint64_t Base = 0;  ///< base address as stated
   std::uint64_t End = 0;
 };
 
-/// Throws Truncated. place: where the superblock lies.
+/// Throws Truncated if the file ends too early. place: offset of the superblock.
 void CheckEnd(const FileBytes& bytes, const Superblock& block, std::uint64_t place)
 {
   const std::uint64_t fileBytes = bytes.EndAddress();
-  // A user block that was put before the file later moves all of it, and its base does not say so.
+  // A user block that was inserted later moves the entire file, but the stated base stays the same.
   Require(block.Base <= place && block.End <= NoAddress - place, "a superblock outside the file");
   const std::uint64_t stated = block.End + (place - block.Base);
   if (stated > fileBytes) {
@@ -85,10 +85,10 @@ void Structure::FindSuperblock()
   throw NoSuperblock("no superblock");
 }
 
-/// Versions 0 and 1.
+/// Reads superblocks of versions 0 and 1.
 void Structure::ReadSuperblock1(std::uint64_t base)
 {
-  constexpr std::size_t fixed = 24;  // up to the addresses, but for what version 1 adds
+  constexpr std::size_t fixed = 24;  // bytes before the addresses, without those that version 1 adds
   std::byte head[fixed];
   this->Bytes.Read(base, head, fixed);
   RequireEightBytes(Load<std::uint8_t>(head + 13), Load<std::uint8_t>(head + 14));
@@ -104,7 +104,7 @@ void Structure::ReadSuperblock1(std::uint64_t base)
   std::byte addresses[24];  // base, free space, end
   this->Bytes.Read(place, addresses, sizeof(addresses));
   CheckEnd(this->Bytes, {Load<std::uint64_t>(addresses), Load<std::uint64_t>(addresses + 16)}, base);
-  std::byte more[24];  // driver; then of the root's symbol: name, header
+  std::byte more[24];  // driver; then the root's symbol: name, header
   this->Bytes.Read(place + sizeof(addresses), more, sizeof(more));
   if (Load<std::uint64_t>(more) != NoAddress) {
     FailSeveralParts();
@@ -113,7 +113,7 @@ void Structure::ReadSuperblock1(std::uint64_t base)
   this->Bytes.SetBase(base);
 }
 
-/// Versions 2 and 3: section II.A.
+/// Reads superblocks of versions 2 and 3: section II.A.
 void Structure::ReadSuperblock2(std::uint64_t base)
 {
   std::byte head[48];
@@ -129,7 +129,7 @@ void Structure::ReadSuperblock2(std::uint64_t base)
   }
 }
 
-/// Sizes of the nodes of trees of version 1.
+/// Reads the superblock extension, for the sizes of the nodes of version 1 trees.
 void Structure::ReadExtension(std::uint64_t header)
 {
   this->Header.Open(header);
@@ -181,7 +181,7 @@ std::optional<std::uint64_t> Structure::FindPath(const Group& group, const std::
     if (found) {
       std::optional<Group> next = this->TryGroup(*found);
       if (!next) {
-        return std::nullopt;  // a data set, which has no links
+        return std::nullopt;  // a data set, which contains no links
       }
       current = *std::move(next);
     }
@@ -193,7 +193,7 @@ std::optional<std::uint64_t> Structure::FindPath(const Group& group, const std::
   return found;
 }
 
-/// Version, kind, and the address of the object whose type it is.
+/// Parses a shared message: version, kind, and the address of the object that has the type.
 Message Structure::SharedTypeMessage(Cursor& message)
 {
   constexpr unsigned inHeader = 2;
@@ -281,8 +281,8 @@ std::optional<Attribute> Structure::FindAttribute(std::uint64_t object, const st
   return std::nullopt;
 }
 
-/// Sections IV.A.2.m: version, flags, bytes of name, type and shape, and these; in version 1 each fills a
-/// multiple of 8 bytes.
+/// Section IV.A.2.m: version, flags, sizes of name, type and shape, and then these. In version 1 each is
+/// padded to a multiple of 8 bytes.
 std::optional<Attribute> Structure::TakeAttribute(
     const std::byte* bytes, std::size_t count, const std::string& name)
 {
@@ -313,8 +313,8 @@ std::optional<Attribute> Structure::TakeAttribute(
   return attribute;
 }
 
-/// Version, flags, the highest creation order where attributes have one, addresses of the heap and of the
-/// tree by hashes. Records: the name in the heap, flags, creation order, hash.
+/// Parses an attribute info message: version, flags, highest creation order if attributes have one, addresses
+/// of the heap and of the tree of hashes. A record has the ID in the heap, flags, creation order and hash.
 std::optional<Attribute> Structure::FindDenseAttribute(const Message& info, const std::string& name)
 {
   constexpr unsigned hasOrders = 1, shared = 2, byName = 8;  // the type of the tree
@@ -338,7 +338,7 @@ std::optional<Attribute> Structure::FindDenseAttribute(const Message& info, cons
   return found;
 }
 
-/// The first `most` bytes of an object of a global heap: section III.E.
+/// Returns the first `most` bytes of an object of a global heap: section III.E.
 std::vector<std::byte> Structure::GlobalObject(std::uint64_t heap, std::uint32_t number, std::size_t most)
 {
   constexpr std::uint64_t headBytes = 16;
@@ -364,7 +364,7 @@ std::vector<std::byte> Structure::GlobalObject(std::uint64_t heap, std::uint32_t
   throw Corrupt("an object that is not in its global heap");
 }
 
-/// Bytes, address of a global heap, and number of an object in it.
+/// An element has the length, the address of a global heap, and the number of an object in it.
 std::string Structure::TextOf(const std::byte* element, std::size_t most)
 {
   const std::uint64_t length = Load<std::uint32_t>(element), address = Load<std::uint64_t>(element + 4);
@@ -423,7 +423,7 @@ void CheckComplete(const std::string& path)
   } catch (const Truncated&) {
     OpenNamed(structure, path, read, file.Size());
   } catch (const Corrupt&) {
-    // Reading the file says what is wrong.
+    // Reading the file reports these errors.
   } catch (const Unsupported&) {
   }
 }

@@ -10,20 +10,20 @@ namespace {
 constexpr std::size_t NodeHeadBytes = 6;  ///< signature, version, type
 constexpr std::uint32_t LargestNode = 64 * 1024;
 
-/// Bytes of a number that may be as large as `most`.
+/// Returns the number of bytes that HDF5 uses for numbers up to `most`.
 unsigned BytesOfNumber(std::uint64_t most)
 {
   return Log2(most | 1) / 8 + 1;
 }
 
-/// Bytes of a child: its address, its number of records, and that of all below it unless it is a leaf.
+/// Returns the size of a reference to a child: its address, its number of records and, unless it is a leaf,
+/// the number of all records below it.
 unsigned ChildBytes(const Tree2& tree, unsigned level)
 {
   return 8 + tree.CountBytes + tree.TotalBytes[level - 1];
 }
 
-/// Finds how many records the nodes of each level may have, as the sizes of numbers in nodes follow from
-/// that.
+/// Computes how many records the nodes of each level may have. The sizes of numbers in nodes depend on it.
 void FindLevels(Tree2& tree)
 {
   const unsigned fixed = NodeHeadBytes + ChecksumBytes;
@@ -51,7 +51,7 @@ Tree1Node ReadTree1Node(FileBytes& bytes, std::uint64_t address, unsigned type, 
   std::byte head[Tree1Node::HeadBytes];
   bytes.Read(address, head, sizeof(head));
   const Tree1Node node{Load<std::uint8_t>(head + 5), Load<std::uint16_t>(head + 6)};
-  // As levels go down one by one, a path through the tree is finite.
+  // Levels decrease by one, so each path through the tree is finite.
   const bool levelFits = above < 0 ? node.Level <= largestLevel : node.Level == above - 1;
   if (!Begins(head, "TREE") || Load<std::uint8_t>(head + 4) != type || !levelFits || node.Children > 2 * k) {
     throw Corrupt("a damaged B-tree");
@@ -132,7 +132,7 @@ bool Tree2Reader::WalkNode(const Tree2& tree, std::uint64_t address, unsigned re
     const bool isBefore = order(first + middle * tree.RecordBytes) < 0;
     (isBefore ? begin : end) = isBefore ? middle + 1 : middle;
   }
-  // Child i has the records before record i, and after record i - 1.
+  // Child i has the records between record i - 1 and record i.
   for (unsigned i = begin;; ++i) {
     if (level > 0) {
       const std::byte* const child = children + i * ChildBytes(tree, level);
@@ -157,8 +157,8 @@ constexpr std::uint64_t LargestBlock = std::uint64_t(1) << 24;
 constexpr std::uint64_t LargestObject = 64 * 1024;
 constexpr unsigned MostRows = 64;
 
-/// Bytes of what comes before the blocks' addresses in tables, and before objects in blocks, without the
-/// checksum: signature, version, address of the header, place in the heap.
+/// Returns the size of the head of tables and blocks, without the checksum: signature, version, address of
+/// the header, offset in the heap.
 std::uint64_t HeadBytes(const FractalHeap& heap)
 {
   return 4 + 1 + 8 + heap.OffsetBytes;
@@ -201,7 +201,7 @@ FractalHeap FractalHeapReader::Open(std::uint64_t address)
                 heap.FirstBytes <= heap.MostBytes && heap.MostBytes <= LargestBlock && offsetBits > 0 &&
                 offsetBits <= 64 && heap.RootRows <= MostRows && heap.MostObjectBytes <= LargestObject);
   heap.OffsetBytes = (offsetBits + 7) / 8;
-  // The length of an object is stored in as many bytes as the larger of what may be one needs, at most.
+  // The length of an object is stored in as few bytes as the smaller of the two limits needs.
   heap.LengthBytes = std::min(
       (Log2(heap.MostBytes) + 7) / 8, Log2(std::max<std::uint64_t>(heap.MostObjectBytes, 1)) / 8 + 1);
   RequireOfHeap(heap.IdBytes >= 1 + heap.OffsetBytes + heap.LengthBytes);
@@ -231,12 +231,13 @@ FractalHeapReader::Block FractalHeapReader::Find(const FractalHeap& heap, std::u
   if (heap.RootRows == 0) {
     return {heap.Root, heap.FirstBytes, offset};
   }
-  const unsigned blockRows = Log2(heap.MostBytes) - Log2(heap.FirstBytes) + 2;  // with objects, in tables
+  const unsigned blockRows =
+      Log2(heap.MostBytes) - Log2(heap.FirstBytes) + 2;  // whose blocks contain objects
   const std::uint64_t firstRow = heap.FirstBytes * heap.Width;
   std::uint64_t table = heap.Root;
   for (unsigned rows = heap.RootRows;;) {
     const unsigned row = offset < firstRow ? 0 : Log2(offset) - Log2(firstRow) + 1;
-    RequireOfHeap(row < rows);  // so that tables within tables have fewer and fewer rows
+    RequireOfHeap(row < rows);  // so tables within tables have fewer and fewer rows
     this->CheckTable(heap, table, rows);
     const std::uint64_t bytes = BytesInRow(heap, row);
     const std::uint64_t inRow = offset - (row == 0 ? 0 : firstRow << (row - 1));
@@ -275,7 +276,7 @@ void FractalHeapReader::CheckBlock(const FractalHeap& heap, const Block& block)
   this->Source.Read(block.Address, this->Bytes.data(), block.Bytes);
   RequireOfHeap(Begins(this->Bytes.data(), "FHDB"));
   if (heap.HasChecksums && this->Source.ComparesChecksums()) {
-    // The checksum lies before the objects, and is of the block with zeros in its place.
+    // The checksum lies before the objects. It is computed with zeros in its place.
     std::byte* const place = this->Bytes.data() + HeadBytes(heap);
     const auto checksum = Load<std::uint32_t>(place);
     std::fill_n(place, ChecksumBytes, std::byte{0});

@@ -1,4 +1,4 @@
-// B-trees of both versions, and fractal heaps.
+// B-trees of versions 1 and 2, and fractal heaps.
 #pragma once
 
 #include "Hdf5/FileBytes.h"
@@ -13,20 +13,20 @@
 
 namespace patchio::hdf5 {
 
-/// Head of a node of a tree of version 1.
+/// The head of a node of a version 1 tree.
 struct Tree1Node
 {
-  static constexpr std::size_t HeadBytes = 24;  ///< before the first key
+  static constexpr std::size_t HeadBytes = 24;  ///< offset of the first key
 
   int Level = 0;
   unsigned Children = 0;
 };
 
-/// type: 0: of groups, 1: of chunks. above: the level of the node that led here, -1 for the root. k: a node
-/// has up to twice as many children. Throws Corrupt.
+/// Reads the head of a node. type: 0 for groups, 1 for chunks. above: level of the parent node, -1 for the
+/// root. k: half the greatest number of children. Throws Corrupt.
 Tree1Node ReadTree1Node(FileBytes& bytes, std::uint64_t address, unsigned type, int above, unsigned k);
 
-/// The header of a tree of version 2: section III.A.2 of the specification.
+/// The header of a version 2 tree: section III.A.2 of the specification.
 struct Tree2
 {
   static constexpr unsigned MostLevels = 16;
@@ -37,29 +37,31 @@ struct Tree2
   unsigned Depth = 0;  ///< 0: the root is a leaf
   std::uint64_t Root = NoAddress;
   unsigned RootRecords = 0;
-  unsigned CountBytes = 0;                             ///< of the number of records in a node
-  std::array<unsigned, MostLevels + 1> MostRecords{};  ///< of nodes of each level, leaves first
-  std::array<unsigned, MostLevels + 1> TotalBytes{};   ///< of the number of records in a node and below it
+  unsigned CountBytes = 0;                             ///< bytes of the number of records in a node
+  std::array<unsigned, MostLevels + 1> MostRecords{};  ///< per node of each level, leaves first
+  std::array<unsigned, MostLevels + 1> TotalBytes{};   ///< bytes of the number of records in a node and below
 };
 
-/// Reads the nodes of trees. For one thread. All methods throw Corrupt, and Error when the storage fails.
+/// Reads version 2 trees. Not thread-safe. All methods throw Corrupt, and Error if the storage fails.
 class Tree2Reader
 {
 public:
   explicit Tree2Reader(FileBytes& bytes) : Source(bytes) {}
 
-  /// Throws Corrupt unless a tree of that type is there.
+  /// Reads the header of a tree. Throws Corrupt unless there is a tree of this type.
   Tree2 Open(std::uint64_t address, unsigned type);
 
-  /// Returns true to end the walk.
+  /// Visits a record. Returns true to end the walk.
   using Use = std::function<bool(const std::byte* record)>;
-  /// Calls `use` with all records in their order until it returns true.
+  /// Calls `use` with all records in order, until it returns true.
   void Walk(const Tree2& tree, const Use& use);
-  /// The same with those that have the hash of a name, at byte `place`, which their order must follow.
+  /// Calls `use` with the records that have the hash of `name`, until it returns true. The hash is at offset
+  /// `place` of a record, and records must be sorted by it.
   void WalkNamed(const Tree2& tree, const std::string& name, std::size_t place, const Use& use);
 
 private:
-  /// Negative, 0, positive: the record comes before, is, or comes after what is wanted.
+  /// Returns a negative number, 0, or a positive number if the record is before, among, or after the wanted
+  /// ones.
   using Order = std::function<int(const std::byte* record)>;
   void WalkWanted(const Tree2& tree, const Order& order, const Use& use);
   bool WalkNode(const Tree2& tree, std::uint64_t address, unsigned records, unsigned level,
@@ -67,26 +69,27 @@ private:
   void ReadNode(const Tree2& tree, std::uint64_t address, unsigned records, unsigned level);
 
   FileBytes& Source;
-  std::array<std::vector<std::byte>, Tree2::MostLevels + 1> Nodes;  ///< the one at hand of each level
-  std::uint64_t NodesLeft = 0;  ///< that a walk may still read: as many as fit into the file
+  std::array<std::vector<std::byte>, Tree2::MostLevels + 1> Nodes;  ///< current node of each level
+  std::uint64_t NodesLeft = 0;  ///< nodes that a walk may read; at first as many as fit into the file
 };
 
-/// The header of such a heap: section III.G of the specification.
+/// The header of a fractal heap: section III.G of the specification.
 struct FractalHeap
 {
-  unsigned IdBytes = 0;      ///< of what names an object
-  unsigned OffsetBytes = 0;  ///< of an object's place in the heap
+  unsigned IdBytes = 0;      ///< size of an object's ID
+  unsigned OffsetBytes = 0;  ///< size of an object's offset in the heap
   unsigned LengthBytes = 0;
-  bool HasChecksums = false;     ///< in blocks with objects
-  std::uint64_t Width = 0;       ///< blocks in a row of the table
-  std::uint64_t FirstBytes = 0;  ///< of blocks in the first two rows; each later row has twice as large ones
-  std::uint64_t MostBytes = 0;   ///< of blocks with objects; larger ones are tables themselves
+  bool HasChecksums = false;     ///< blocks with objects have checksums
+  std::uint64_t Width = 0;       ///< blocks in a row of a table
+  std::uint64_t FirstBytes = 0;  ///< size of blocks in the first two rows; it doubles with each further row
+  std::uint64_t MostBytes = 0;   ///< greatest size of blocks with objects; larger blocks are tables
   std::uint64_t MostObjectBytes = 0;
   std::uint64_t Root = NoAddress;
   unsigned RootRows = 0;  ///< 0: the root is a block with objects
 };
 
-/// Reads objects of heaps. For one thread. All methods throw Corrupt, and Error when the storage fails.
+/// Reads objects of fractal heaps. Not thread-safe. All methods throw Corrupt, and Error if the storage
+/// fails.
 class FractalHeapReader
 {
 public:
@@ -95,7 +98,8 @@ public:
   void Forget() { this->Checked.clear(); }
 
   FractalHeap Open(std::uint64_t address);
-  /// Bytes of an object by its name in the heap: `heap.IdBytes` bytes. Valid until the next call.
+  /// Returns the bytes of an object. id: its ID, `heap.IdBytes` bytes. The result is valid until the next
+  /// call.
   const std::vector<std::byte>& Read(const FractalHeap& heap, const std::byte* id);
 
 private:
@@ -103,7 +107,7 @@ private:
   struct Block
   {
     std::uint64_t Address = 0, Bytes = 0;
-    std::uint64_t Inside = 0;  ///< where the object is in it
+    std::uint64_t Inside = 0;  ///< offset of the object in the block
   };
   Block Find(const FractalHeap& heap, std::uint64_t offset);
   void CheckTable(const FractalHeap& heap, std::uint64_t address, unsigned rows);
@@ -111,7 +115,7 @@ private:
 
   FileBytes& Source;
   std::vector<std::byte> Object, Bytes;
-  std::unordered_set<std::uint64_t> Checked;  ///< blocks and tables of this file
+  std::unordered_set<std::uint64_t> Checked;  ///< addresses of checked blocks and tables
 };
 
 }  // namespace patchio::hdf5

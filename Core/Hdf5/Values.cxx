@@ -1,4 +1,4 @@
-// Values of data sets and attributes, which File reads whole: those that describe the others.
+// File's reading of values: small data sets, which are read entirely, and attributes.
 #include "Base/Bytes.h"
 #include "Hdf5/File.h"
 #include "Hdf5/LibraryFile.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t LargestCount = std::int64_t(1) << 28;
 
-/// The number nearest to another one; 0 for one that is no number.
+/// Returns the value of type To that is nearest to `value`, or 0 for NaN.
 template <typename To, typename From>
 To Nearest(From value)
 {
@@ -41,7 +41,7 @@ To Nearest(From value)
   }
 }
 
-/// Converts numbers in this machine's byte order, `step` bytes apart.
+/// Converts numbers in this machine's byte order. They are `step` bytes apart, the results `toStep` bytes.
 template <typename From, typename To>
 void ConvertFrom(
     const std::byte* from, std::size_t step, std::size_t count, std::byte* to, std::size_t toStep)
@@ -72,7 +72,7 @@ void BringToHostOrder(bool isBigEndian, ElementType type, std::vector<std::byte>
 
 }  // namespace
 
-/// Checks the number of values to read before anything is allocated.
+/// Checks the number of values to read before memory is allocated.
 std::uint64_t File::CheckedCount(
     const std::string& dataset, const Dataset& info, std::int64_t expectedCount) const
 {
@@ -87,12 +87,12 @@ std::uint64_t File::CheckedCount(
   return info.Values;
 }
 
-/// Checks that the values are there, and that they may be in memory.
+/// Checks that the values exist, and that they take no more memory than the file can justify.
 void File::CheckRange(
     const std::string& dataset, const Dataset& info, std::uint64_t first, std::uint64_t count) const
 {
-  // Values that were never written take memory without being anywhere in the file. Deflate makes bytes a
-  // thousand times as many.
+  // Values that were never written take memory without bytes in the file. Deflate expands bytes by a factor
+  // of up to 1000.
   constexpr std::uint64_t always = 16 << 20, mostOfByte = 1024;
   const std::uint64_t most = always + mostOfByte * this->Bytes, each = info.ElementBytes;
   if (count > most / each) {
@@ -105,7 +105,7 @@ void File::CheckRange(
   }
 }
 
-/// Elements as they are stored; numbers in chunks are in this machine's byte order.
+/// Returns elements as stored, except that numbers in chunks are converted to this machine's byte order.
 std::vector<std::byte> File::Stored(
     const std::string& dataset, const Dataset& info, std::uint64_t first, std::uint64_t count) const
 {
@@ -132,7 +132,7 @@ std::vector<std::byte> File::Stored(
 void File::ReadChunks(const std::string& dataset, const FoundDataset& found, std::uint64_t first,
     std::uint64_t count, std::byte* into) const
 {
-  // Elements that are no numbers are rows of bytes.
+  // Elements that are not numbers are treated as rows of bytes.
   const Dataset& info = found.Info;
   const std::optional<ElementType> type = TypeOfValues(info);
   ChunkedArray array = ArrayOf(info, type.value_or(ElementType::UInt8), 0);
@@ -210,7 +210,7 @@ std::vector<T> File::Values(
   return result;
 }
 
-/// Values of a virtual data set.
+/// Reads values of a virtual data set.
 template <typename T>
 std::vector<T> File::Gather(
     const std::string& dataset, const Dataset& info, std::uint64_t first, std::uint64_t count) const
@@ -278,7 +278,8 @@ std::vector<std::string> File::Strings(const std::string& dataset, std::int64_t 
 
 namespace {
 
-/// Converts one member of all records. stored: of the file's records, the member's first bytes.
+/// Converts one member of all records. stored: the records of the file; offset: position of the member in
+/// them.
 void TakeMember(const Datatype& number, const RecordMember& wanted, std::size_t storedStep,
     std::size_t storedEach, std::size_t count, std::vector<std::byte>& stored, std::size_t offset,
     std::size_t recordBytes, std::byte* records)
@@ -355,7 +356,7 @@ std::string File::Text(const std::string& object, const std::string& attribute) 
     } else if (found->Type.Class == TypeClass::Text && found->Bytes.size() <= longest) {
       text.assign(reinterpret_cast<const char*>(found->Bytes.data()), found->Bytes.size());
     }
-    text.resize(strnlen(text.data(), text.size()));  // some codes end texts with a 0, some do not
+    text.resize(strnlen(text.data(), text.size()));  // some codes end texts with a 0, others do not
     return text;
   });
 }

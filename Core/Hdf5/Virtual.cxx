@@ -19,7 +19,7 @@ std::uint64_t TakeRank(Cursor& cursor)
   return rank;
 }
 
-/// A regular hyperslab: for each axis begin, stride, number of blocks and their length.
+/// Parses a regular hyperslab: for each axis begin, stride, number of blocks and their length.
 Selection TakeRegular(Cursor& cursor, std::uint64_t rank, std::size_t numberBytes)
 {
   Selection selection{false, {}, {}};
@@ -38,7 +38,7 @@ Selection TakeRegular(Cursor& cursor, std::uint64_t rank, std::size_t numberByte
   return selection;
 }
 
-/// A list of blocks, by their first and last indices.
+/// Parses a list of blocks, each given by its first and its last indices. Only a single block is supported.
 Selection TakeOneBlock(Cursor& cursor, std::uint64_t rank, std::size_t numberBytes)
 {
   if (cursor.TakeBytes(numberBytes) != 1) {
@@ -63,11 +63,11 @@ Selection TakeHyperslab(Cursor& cursor)
   std::size_t numberBytes = version == 1 ? 4 : 8;
   bool isRegular = false;
   if (version == 1) {
-    cursor.Skip(8);  // unused, and the bytes that follow
+    cursor.Skip(8);  // reserved, and the size of the rest
   } else if (version == 2 || version == 3) {
     isRegular = (cursor.Take<std::uint8_t>() & regular) != 0;
     if (version == 2) {
-      cursor.Skip(4);  // the bytes that follow
+      cursor.Skip(4);  // size of the rest
     } else {
       numberBytes = cursor.Take<std::uint8_t>();
       Require(numberBytes == 2 || numberBytes == 4 || numberBytes == 8, "a selection with odd numbers");
@@ -89,7 +89,7 @@ Selection TakeSelection(Cursor& cursor)
   if (kind != all) {
     FailSelection();
   }
-  cursor.Skip(12);  // version, unused
+  cursor.Skip(12);  // version, reserved
   return {};
 }
 
@@ -97,7 +97,7 @@ Selection TakeSelection(Cursor& cursor)
 
 std::vector<VirtualMapping> TakeMappings(const std::vector<std::byte>& bytes)
 {
-  constexpr unsigned sharedFile = 1, sharedName = 2, sameFile = 4;  // from version 1 on
+  constexpr unsigned sharedFile = 1, sharedName = 2, sameFile = 4;  // flags from version 1 on
   constexpr std::size_t leastBytes = 16;
   Cursor cursor(bytes.data(), bytes.size());
   const unsigned version = cursor.Take<std::uint8_t>();
@@ -137,7 +137,7 @@ std::optional<ValueRun> RunOf(const Selection& selection, const Dataset& dataset
   }
   Require(selection.Begin.size() == dims.size(), "a selection with other axes than its array");
   ValueRun run{0, 1};
-  bool isOneRow = true;  // so far: each axis has one index only
+  bool isOneRow = true;  // true while each axis so far has a single index
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
     const std::uint64_t begin = selection.Begin[axis], count = selection.Count[axis];
     Require(begin <= dims[axis] && count <= dims[axis] - begin, "a selection outside its array");

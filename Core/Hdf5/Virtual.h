@@ -11,33 +11,33 @@
 
 namespace patchio::hdf5 {
 
-/// A part of an array: all of it, or a block.
+/// A part of an array: the entire array, or a block.
 struct Selection
 {
   bool IsAll = true;
-  std::vector<std::uint64_t> Begin, Count;  ///< by axis, slowest first
+  std::vector<std::uint64_t> Begin, Count;  ///< per axis, slowest first
 };
 
-/// Values that a virtual data set takes from another one.
+/// A mapping of values of another data set to values of a virtual one.
 struct VirtualMapping
 {
-  std::string File;     ///< relative to the folder of the file; ".": the same file
-  std::string Dataset;  ///< in that file
+  std::string File;     ///< relative to the folder of the virtual data set's file; ".": the same file
+  std::string Dataset;  ///< name of the data set in that file
   Selection There, Here;
 };
 
-/// Takes the mappings from the bytes of their object in a global heap. Throws Corrupt, and Unsupported for
-/// selections that are no blocks, and for names with numbers in them.
+/// Parses the mappings from their object in a global heap. Throws Corrupt. Throws Unsupported for selections
+/// that are not blocks, and for names that contain numbers (printf-style).
 std::vector<VirtualMapping> TakeMappings(const std::vector<std::byte>& bytes);
 
-/// Values that follow each other in an array whose last axis varies fastest.
+/// Consecutive values of an array whose last axis varies fastest.
 struct ValueRun
 {
   std::uint64_t First = 0, Count = 0;
 };
 
-/// Returns the values of a selection as one run; none where they are not one. Throws Corrupt for a selection
-/// that does not fit the array.
+/// Returns the values of a selection as one run, or nothing if they are not consecutive. Throws Corrupt if
+/// the selection does not fit the array.
 std::optional<ValueRun> RunOf(const Selection& selection, const Dataset& dataset);
 
 }  // namespace patchio::hdf5
