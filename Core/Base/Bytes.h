@@ -14,7 +14,7 @@
 
 namespace patchio {
 
-/// True on little-endian machines, where big-endian data needs swapping.
+/// Returns whether this machine is little-endian, so that big-endian data needs swapping.
 inline bool HostIsLittleEndian()
 {
   const std::uint16_t one = 1;
@@ -95,7 +95,7 @@ public:
     }
   }
 
-  /// True for any byte but 0.
+  /// Reads one byte; any value but 0 is true.
   void Get(bool& value) { value = this->Get<std::uint8_t>() != 0; }
 
   void Get(std::string& text)

@@ -40,8 +40,8 @@ public:
   /// Sends texts[i] to rank i. Returns the texts sent to this rank, in rank order. `texts` has Size()
   /// entries.
   std::vector<std::string> Exchange(std::vector<std::string> texts);
-  /// As Exchange(texts), but stores the received texts in `into`, whose memory is reused. If it throws, the
-  /// contents of `texts` and `into` are unspecified.
+  /// Exchanges texts like Exchange(texts), but stores the received texts in `into`, whose memory is reused.
+  /// If it throws, the contents of `texts` and `into` are unspecified.
   virtual void Exchange(std::vector<std::string>& texts, std::vector<std::string>& into);
   /// Returns the values of all ranks, in rank order, on all ranks: Size() x values.size() numbers. `values`
   /// has the same length on all ranks.

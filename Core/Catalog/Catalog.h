@@ -33,7 +33,7 @@ enum class GridKind : std::uint8_t
 /// Returns "uniform" and so on.
 const char* NameOf(GridKind grid);
 
-/// How a variable exists on one patch.
+/// The presence of a variable on one patch.
 enum class Presence : std::uint8_t
 {
   Absent,  ///< the variable does not exist there

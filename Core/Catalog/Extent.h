@@ -1,4 +1,4 @@
-// Where the bytes of an array lie in files, how they are encoded, and the range of their values.
+// The location of an array's bytes in files, their encoding, and the range of the values.
 #pragma once
 
 #include <algorithm>
@@ -182,7 +182,7 @@ struct LibraryArray
   std::uint64_t StepValues = 0;  ///< see ChunkedArray::StepValues
 };
 
-/// How the values of a variable on a patch are stored.
+/// The way in which the values of a variable on a patch are stored.
 enum class Encoding : std::uint8_t
 {
   Missing,          ///< the format could not locate it; LocationTable::Problems tells why

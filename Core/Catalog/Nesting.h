@@ -1,4 +1,4 @@
-// Which patches refine which, and which coarse cells the next finer level hides.
+// Relations between patches: which patches refine which, and which coarse cells the next finer level hides.
 #pragma once
 
 #include "Catalog/Box.h"

@@ -14,7 +14,7 @@
 
 namespace patchio::hdf5 {
 
-/// How the values of a data set are stored, and who can read them.
+/// The storage of a data set's values, which determines whether PatchIO or the HDF5 library can read them.
 enum class StorageLayout : std::uint8_t
 {
   Contiguous,   ///< all values at Offset

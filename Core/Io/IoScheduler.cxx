@@ -22,7 +22,7 @@ namespace patchio {
 
 namespace {
 
-/// How long a successful check of the system's limit on threads counts.
+/// Time for which a successful check of the system's limit on threads counts.
 constexpr std::chrono::seconds ProofHolds(1);
 
 /// Number of pieces of work given to slots; only for ThreadSanitizer, see Enqueue().

@@ -3,7 +3,7 @@
 
 namespace patchio {
 
-/// How the number of threads is chosen.
+/// The way in which the number of threads is chosen.
 enum class ThreadMode
 {
   Fixed,        ///< the user gives NT

@@ -20,7 +20,7 @@ namespace patchio {
 
 namespace {
 
-/// Requests of others that cost us less than rates vary anyway.
+/// Returns the number of requests by others whose effect is less than the usual variation of rates.
 double Negligible(double inFlight)
 {
   return std::max(1.0, 0.1 * inFlight);
@@ -74,32 +74,34 @@ std::vector<RateSample> UnloadedRates::Samples(bool mustBeAlone) const
 
 namespace {
 
-/// A read without any knowledge cannot wait a second before it looks for a better number.
+/// If nothing is known of the storage, a read must not wait a second before it searches for a better number.
 constexpr double FirstWindowUnknown = 0.1;
 constexpr double FirstWindowKnown = 1;
-/// Shorter reads say too little about a storage.
+/// Shorter reads tell too little about a storage.
 constexpr double LeastSecondsToLearn = 5;
-/// Steps may follow each other within less than a millisecond, much less than to look for mount and profile
-/// takes, or to ask the kernel who else reads.
+/// Steps may follow each other within less than a millisecond. Finding mount and profile, or asking the
+/// kernel for other readers, takes much longer.
 constexpr double LookAgainSeconds = 2;
 constexpr double SenseAgainSeconds = 0.1;
-/// Shorter pauses say nothing about what others do.
+/// Shorter pauses tell nothing about other readers.
 constexpr double LeastSecondsToSense = 0.02;
 
-/// Local disks answer from memory or not, which no later read can rely on.
+/// Returns whether rates of this class of storage are worth keeping. Local disks sometimes answer from
+/// memory, which later reads cannot rely on.
 bool RatesLast(MountClass kind)
 {
   return kind == MountClass::Network || kind == MountClass::Parallel || kind == MountClass::Fuse;
 }
 
-/// "NC = 6: 10 requests in flight give ...".
+/// Returns a line for the report: "NC = 6: 10 requests in flight give ...".
 std::string WordsOf(const LoadEstimate& load)
 {
   return load.Sureness > 0 ? fmt::format("NC = {:.0f}: {}", load.Load, load.Source)
                            : "NC unknown (counts as 0): " + load.Source;
 }
 
-/// " 64, 57 from 3.1 s, ... 40 from 20.2 s": the first and the last ones.
+/// Returns a list of changes for the report: " 64, 57 from 3.1 s, ... 40 from 20.2 s". A long list is
+/// shortened to the first and the last ones.
 std::string WordsOf(const std::vector<ThreadChange>& changes)
 {
   constexpr std::size_t most = 12;
@@ -156,7 +158,7 @@ void AutomaticThreads::Begin(
   this->Watch = Stopwatch();
 }
 
-/// On rank 0. What is mounted, and which profiles there are, is looked at again after a while.
+/// Finds mount and profile, and repeats that after a while. Rank 0 only.
 void AutomaticThreads::FindStorage(const std::string& path, int ranks)
 {
   const bool fresh = this->Found && this->Found->Path == path && this->Found->Ranks == ranks &&
@@ -174,7 +176,7 @@ void AutomaticThreads::FindStorage(const std::string& path, int ranks)
   this->ProfileNotes = this->Found->Notes;
 }
 
-/// On rank 0: which storage, its profile, and what others do there.
+/// Finds the storage, its profile and the current load by others. Rank 0 only.
 void AutomaticThreads::LookAtStorage(const std::string& path, int ranks)
 {
   this->FindStorage(path, ranks);
@@ -207,7 +209,7 @@ LoadEstimate AutomaticThreads::Sense(const OwnReads& own)
   return this->SenseLoad ? this->SenseLoad(own) : this->Sensor->Sample(own);
 }
 
-/// What others did since the last read of ours ended.
+/// Returns the load by others since the last read of this reader.
 LoadEstimate AutomaticThreads::SenseBefore()
 {
   const LoadEstimate tooShort{0, 0, "the time since the previous read was too short"};
@@ -222,7 +224,7 @@ LoadEstimate AutomaticThreads::SenseBefore()
   return std::exchange(this->ReadSinceSensed, false) ? tooShort : load;
 }
 
-/// What comes now is not ours.
+/// Starts a new window of the sensor: what follows is not a read of this reader.
 void AutomaticThreads::SenseAfter()
 {
   this->ReadSinceSensed = this->Sensed && this->Sensed->Seconds() < SenseAgainSeconds;
@@ -232,11 +234,11 @@ void AutomaticThreads::SenseAfter()
   }
 }
 
-/// Collective, in few messages: ranks that wait for each other cost a short read more than it gains. All
-/// learn what rank 0 knows of the storage and what every rank can bear.
+/// Shares rank 0's knowledge of the storage, and the least limit of threads, with all ranks. Uses few
+/// messages, because waiting for other ranks costs a short read more than it gains. Collective.
 void AutomaticThreads::Agree(Communicator& ranks, int mostOfRank)
 {
-  static const int cores = static_cast<int>(std::thread::hardware_concurrency());  // the kernel is asked
+  static const int cores = static_cast<int>(std::thread::hardware_concurrency());  // the call asks the kernel
   const auto known = [this] {
     ThreadChoice& choice = this->Known;
     return std::tie(choice.Storage, choice.ConcurrencySource, choice.Load.Load, choice.Load.Sureness,
@@ -260,7 +262,8 @@ void AutomaticThreads::Agree(Communicator& ranks, int mostOfRank)
   this->Job = {ranks.Size(), coresThere, least};
 }
 
-/// A controller goes on from read to read, as long as it is about the same storage.
+/// Creates the control of the read. The controller is kept from read to read as long as storage, number of
+/// ranks and policy stay the same.
 void AutomaticThreads::StartController(Communicator& ranks)
 {
   const Key key{this->MountPoint, ranks.Size(), this->Policy};
@@ -297,7 +300,8 @@ int AutomaticThreads::OnWindow(const ReadWindow& window)
     const std::vector<ThreadsTried>& tried = this->Controller->History();
     this->SeenRates.Add(window.Threads, window.Rate, load, tried.empty() ? 0 : tried.back().Epoch);
   }
-  // All ranks must decide alike, so this is what rank 0 knew a window ago. It is for nothing but the limit.
+  // All ranks must decide alike, so this is the load that rank 0 knew one window ago. It is used for the
+  // limit only.
   StorageKnowledge now = this->Known.Storage;
   now.Load = window.Load;
   return MostInFlight(now, this->Policy, this->Job);
@@ -315,7 +319,8 @@ void AutomaticThreads::End()
   this->ShareLoad();
 }
 
-/// Collective. All ranks say the same of the load. Without windows, nothing new was seen of it.
+/// Shares the load that rank 0 has seen with all ranks. Without windows there is nothing new to share.
+/// Collective.
 void AutomaticThreads::ShareLoad()
 {
   if (this->Current->Windows().empty()) {
@@ -335,10 +340,10 @@ void AutomaticThreads::ShareLoad()
   this->Known.Storage.Load = this->Known.Load.Load;
 }
 
-/// What was seen of F(N) goes into the profile, which the first such read makes.
+/// Merges the measured rates into the profile, and creates one if there is none. Rank 0 only.
 void AutomaticThreads::Refine()
 {
-  // What reads have made may be of a time with others, and must be able to get better.
+  // A profile from reads may have been made under load, and must be able to improve.
   const bool rateTells = this->Profile && this->Profile->Fit.Known() && !this->Profile->FromReads;
   const std::vector<RateSample> samples = this->SeenRates.Samples(rateTells);
   const std::string fault = CatchError([&] {
@@ -351,8 +356,8 @@ void AutomaticThreads::Refine()
       profile.FromReads = true;
     }
     if (MergeSamples(profile, samples)) {
-      // The numbers that were tried lie where the controller thought the best; it knows better than a curve
-      // through so few.
+      // The numbers that were tried lie close to what the controller considered the best. Its result is
+      // better than a curve through so few points.
       profile.Concurrency = profile.FromReads ? this->Controller->BestSoFar() : profile.Concurrency;
       SaveProfile(profile);
       this->Found.reset();

@@ -1,4 +1,5 @@
-// The number of threads of a reader that finds it by itself, and what its reads teach about the storage.
+// The automatic choice of the number of threads of one reader, and the refinement of storage profiles by its
+// reads.
 #pragma once
 
 #include "Tuning/LoadSense.h"
@@ -15,24 +16,24 @@
 
 namespace patchio {
 
-/// Whether others had, for all that matters, nothing in flight beside `inFlight` reads of ours: known, and
-/// less than one request or a tenth of ours.
+/// Returns whether the load by others is known and negligible while this reader has `inFlight` requests in
+/// flight: at most one request or a tenth of `inFlight`.
 bool IsClearlyAlone(const LoadEstimate& load, double inFlight);
-/// Whether others are known to have had more.
+/// Returns whether the load by others is known and not negligible.
 bool IsClearlyLoaded(const LoadEstimate& load, double inFlight);
 
-/// Gathers the windows of one read. Rates that others had their share of are none of the storage alone, and a
-/// profile that took them in would take the next load for none.
+/// Collects the windows of one read. Rates measured under load by others do not describe the storage alone: a
+/// profile that included them would take the next load for none.
 class UnloadedRates
 {
 public:
-  /// A window of the read: N, bytes a second, and what was known of others at that time. epoch: of the
-  /// ThreadController, which counts the changes of the storage that it has noticed.
+  /// Adds a window of the read: N, rate in bytes per second, and the load known at that time. epoch:
+  /// ThreadsTried::Epoch, which counts the changes of the storage that the ThreadController has noticed.
   void Add(int threads, double rate, const LoadEstimate& load, int epoch);
 
-  /// One sample for each N, the mean of its windows up to the first change of the storage. None where others
-  /// were seen at any time. mustBeAlone: none either unless it was clear at least once that there were no
-  /// others; for storages of which a rate can tell.
+  /// Returns one sample per N: the mean of its windows up to the first change of the storage. Returns nothing
+  /// if load was seen at any time. mustBeAlone: also returns nothing unless at some time there was clearly no
+  /// load; for storages whose load the rate reveals.
   std::vector<RateSample> Samples(bool mustBeAlone) const;
 
 private:
@@ -46,52 +47,55 @@ private:
   bool Alone = false, Loaded = false;
 };
 
-/// What the reads in flight follow from, in numbers and in words.
+/// The basis for the number of reads in flight, in numbers and in words.
 struct ThreadChoice
 {
   StorageKnowledge Storage;       ///< its Load is that of `Load`
   std::string ConcurrencySource;  ///< "profile /home/me/.config/patchio/storage/scratch.json, measured"
-  /// NC: before the read; after it the newest that was known while it ran, if anything was.
+  /// NC before the read; after the read the latest value known while it ran, if there was one.
   LoadEstimate Load;
-  std::optional<StorageModel> Requests;  ///< what a request costs, from the profile
-  bool ProfilesPassedOver = false;       ///< there is none, but there are some that cannot be used
+  std::optional<StorageModel> Requests;  ///< cost of a request according to the profile
+  bool ProfilesPassedOver = false;       ///< true: there are profiles for this storage, but none can be used
 };
 
-/// "profile /home/me/.config/patchio/storage/scratch.json, measured, 2026-11-21"; of a table of threads also
-/// which of its entries serves so many ranks.
+/// Describes the origin of a profile: "profile /home/me/.config/patchio/storage/scratch.json, measured,
+/// 2026-11-21". For a table of threads also tells which entry serves `ranks`.
 std::string DescribeSource(const StorageProfile& profile, int ranks);
-/// N* of a profile; where it is a table of threads, those of so many ranks.
+/// Returns N* of a profile. For a table of threads, returns the number of threads of all `ranks` together.
 int ConcurrencyFor(const StorageProfile& profile, int ranks);
-/// How many threads may hold a large request each, besides the arrays, in an eighth of the memory that is
-/// free: 1 to `most`.
+/// Returns how many threads (1 to `most`) can each hold a large request, besides the arrays, in an eighth of
+/// the free memory.
 int ThreadsThatFit(int most);
 
-/// Before a read it finds the profile of the storage and decides; while the read runs it watches rates and
-/// the load of others, and adapts; afterwards it remembers. The same on all ranks: rank 0 looks, the others
-/// are told.
+/// Chooses the number of threads. Before a read it finds the profile of the storage; while the read runs it
+/// watches rates and the load by others, and adapts the number; afterwards it keeps what it has learnt. All
+/// ranks get the same results: rank 0 observes and informs the other ranks. Not thread-safe.
 class AutomaticThreads
 {
 public:
-  /// Collective. Gets ready for a read of files beside `path`. mostOfRank: threads of a rank at most; the
-  /// least of all ranks counts. Does not throw for what it cannot find out.
+  /// Prepares a read of files next to `path`. mostOfRank: greatest number of threads of a rank; the least
+  /// value of all ranks counts. Does not throw if something cannot be found out. Collective: every rank of
+  /// the communicator calls it.
   void Begin(Communicator& ranks, const std::string& path, ThreadPolicy policy, int mostOfRank);
-  /// The control of the read that has begun; valid until the next Begin().
+  /// Returns the control of the current read, valid until the next Begin().
   ReadControl& Control() { return *this->Current; }
-  /// Collective, after the read, whatever its outcome. Long reads refine the profile of network storages.
+  /// Ends the read, successful or not. Long reads refine the profile of network storages. Collective: every
+  /// rank of the communicator calls it.
   void End();
 
-  /// Reads of ours go on between End() and Begin(): what is seen there is not the load of others.
+  /// Announces reads of this reader between End() and Begin(), so that they are not counted as load by
+  /// others.
   void ReadsGoOn() { this->ReadSinceSensed = true; }
 
   const ThreadChoice& Choice() const { return this->Known; }
-  /// Several lines: N*, NC, reads in flight over time, and where each is from.
+  /// Returns several lines for the report: N*, NC, reads in flight over time, and the origin of each.
   std::string Text() const;
-  /// On rank 0 alone: F(N) of the profile of the storage.
+  /// Returns F(N) of the storage's profile. On rank 0 only.
   StorageCurve Curve() const;
-  /// On rank 0 alone: what is wrong with profiles, and why some were passed over.
+  /// Returns the errors in profiles, and the reasons why profiles were ignored. On rank 0 only.
   const std::vector<std::string>& Notes() const { return this->ProfileNotes; }
 
-  /// On rank 0, who estimates the load of others, in place of a LoadSensor; for tests.
+  /// Replaces the LoadSensor on rank 0; for tests.
   std::function<LoadEstimate(const OwnReads&)> SenseLoad;
 
 private:
@@ -106,7 +110,7 @@ private:
     }
   };
 
-  /// What was found for a path, and when.
+  /// The result of looking for mount and profile, and its age.
   struct Finding
   {
     std::string Path;
@@ -126,17 +130,17 @@ private:
   void ShareLoad();
   void Refine();
 
-  // On rank 0 alone:
+  // On rank 0 only:
   std::optional<Mount> Where;
   std::optional<StorageProfile> Profile;
-  std::optional<Finding> Found;  ///< Where and Profile
+  std::optional<Finding> Found;  ///< origin of Where and Profile
   std::unique_ptr<LoadSensor> Sensor;
   std::string SensedMount;
-  std::optional<Stopwatch> Sensed;  ///< since the load was last asked for after a read; none: never
-  bool ReadSinceSensed = false;     ///< by us, which a sensor asked now would take for others
+  std::optional<Stopwatch> Sensed;  ///< time since the load was last sampled after a read; empty: never
+  bool ReadSinceSensed = false;  ///< this reader has read since; a sensor would count that as load by others
   std::vector<std::string> ProfileNotes;
-  std::optional<LoadEstimate> SeenLoad;  ///< while the read runs: the newest that is known, else the newest
-  UnloadedRates SeenRates;               ///< by the read
+  std::optional<LoadEstimate> SeenLoad;  ///< during the read: the latest known load, or else the latest
+  UnloadedRates SeenRates;               ///< rates of the current read
 
   ThreadChoice Known;
   ThreadPolicy Policy = ThreadPolicy::Balanced;
@@ -145,10 +149,10 @@ private:
   std::optional<Key> ControllerKey;
   std::unique_ptr<ThreadController> Controller;
   std::unique_ptr<ReadControl> Current;
-  Communicator* Ranks = nullptr;  ///< of the read that has begun
+  Communicator* Ranks = nullptr;  ///< communicator of the current read
   bool IsRankZero = true;
   bool OnMachineOfRankZero = true;
-  Stopwatch Watch;  ///< since the read began
+  Stopwatch Watch;  ///< started with the read
 };
 
 }  // namespace patchio

@@ -24,7 +24,7 @@ std::optional<std::string> ReadKernelText(const std::string& path, std::size_t m
   if (descriptor < 0) {
     return {};
   }
-  // Such files say that they are empty, so they are read until they end.
+  // Such files report a size of 0, so they are read until their end.
   std::string text;
   ssize_t got = 0;
   do {
@@ -77,11 +77,11 @@ std::optional<std::uint64_t> Passed(std::uint64_t before, std::uint64_t after)
   if (after >= before) {
     return after - before;
   }
-  // A step of more than half its width is not believed.
+  // A decrease by more than half the width is an overflow.
   if (before < width && before - after > width / 2) {
     return after + width - before;
   }
-  const std::uint64_t wrapped = after - before;  // 64 bits wide
+  const std::uint64_t wrapped = after - before;  // modulo 2^64
   return wrapped < (std::uint64_t(1) << 62) ? std::optional(wrapped) : std::nullopt;
 }
 
@@ -95,11 +95,11 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string_view>;
 
-constexpr std::size_t MostMountText = std::size_t(1) << 24;   ///< thousands of mounts
-constexpr std::size_t MostTargetText = std::size_t(1) << 16;  ///< of one storage target
+constexpr std::size_t MostMountText = std::size_t(1) << 24;   ///< enough for thousands of mounts
+constexpr std::size_t MostTargetText = std::size_t(1) << 16;  ///< for one storage target
 constexpr int MostTargets = 4096;
 
-/// Mount tables write blanks and the like as \040.
+/// Decodes blanks and other characters that mount tables write as \040 and the like.
 std::string Unescaped(std::string_view text)
 {
   const auto digit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '7'; };
@@ -115,7 +115,7 @@ std::string Unescaped(std::string_view text)
   return plain;
 }
 
-/// The whole numbers from word `first` on, as far as they go.
+/// Returns the whole numbers from word `first` on, up to the first other word.
 std::vector<std::uint64_t> NumbersFrom(const Words& words, std::size_t first)
 {
   std::vector<std::uint64_t> numbers;
@@ -129,7 +129,7 @@ std::vector<std::uint64_t> NumbersFrom(const Words& words, std::size_t first)
   return numbers;
 }
 
-/// "device SOURCE mounted on POINT with fstype nfs4 statvers=1.1".
+/// Returns whether a line begins a mount: "device SOURCE mounted on POINT with fstype nfs4 statvers=1.1".
 bool BeginsMount(const Words& words)
 {
   return words.size() >= 8 && words[0] == "device" && words[2] == "mounted";
@@ -140,7 +140,7 @@ bool IsNfsMount(const Words& words, const std::string& point)
   return words[7].substr(0, 3) == "nfs" && Unescaped(words[4]) == point;
 }
 
-/// "name  25 samples [unit] least greatest sum [squares]".
+/// Counters of one line: "name  25 samples [unit] least greatest sum [squares]".
 struct Tally
 {
   std::uint64_t Count = 0;
@@ -154,7 +154,7 @@ std::optional<Tally> TallyIn(const Words& words)
   return sum ? std::optional(Tally{*count, *sum}) : std::nullopt;
 }
 
-/// Adds what the file says under `name`; false when it says nothing.
+/// Adds the counters of the line `name` to `total`. Returns false if there is no such line.
 bool AddTally(const std::string& text, const std::string& name, Tally& total)
 {
   for (std::string_view rest = text; !rest.empty();) {
@@ -169,7 +169,7 @@ bool AddTally(const std::string& text, const std::string& name, Tally& total)
   return false;
 }
 
-/// The texts "stats" of all folders in `folder` whose names begin like that.
+/// Returns the contents of the files "stats" in all folders of `folder` whose names start with `beginning`.
 std::vector<std::string> StatsIn(const std::string& folder, const std::string& beginning)
 {
   std::vector<std::string> texts;
@@ -186,7 +186,7 @@ std::vector<std::string> StatsIn(const std::string& folder, const std::string& b
   return texts;
 }
 
-/// "scratch" of "10.0.0.1@tcp:10.0.0.2@tcp:/scratch/sub".
+/// Returns the name of the file system: "scratch" for "10.0.0.1@tcp:10.0.0.2@tcp:/scratch/sub".
 std::string LustreName(const std::string& source)
 {
   const std::size_t begin = source.rfind(":/");
@@ -209,12 +209,12 @@ std::optional<ClientCounters> ReadNfsCounters(const std::string& mountPoint, con
       continue;
     }
     if (BeginsMount(words)) {
-      // What is mounted later hides what is below.
+      // A later mount on the same point hides earlier ones.
       here = IsNfsMount(words, mountPoint);
       bytesKnown = bytesKnown && !here;
       readsKnown = readsKnown && !here;
     } else if (here && words[0] == "bytes:") {
-      // Read by processes, written, read directly, written directly, read from the server, ...
+      // Columns: bytes read by processes, written, read directly, written directly, read from the server, ...
       const auto numbers = NumbersFrom(words, 1);
       bytesKnown = numbers.size() >= 5;
       if (bytesKnown) {
@@ -222,7 +222,8 @@ std::optional<ClientCounters> ReadNfsCounters(const std::string& mountPoint, con
         counters.Delivered = numbers[4];
       }
     } else if (here && words[0] == "READ:") {
-      // Requests, sent how often, timeouts, bytes sent, received, milliseconds queued, on the way, in all.
+      // Columns: requests, transmissions, timeouts, bytes sent, received, milliseconds queued, until the
+      // answer, in total.
       const auto numbers = NumbersFrom(words, 1);
       readsKnown = numbers.size() >= 8;
       if (readsKnown) {
@@ -262,10 +263,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t MostText = std::size_t(1) << 22;  ///< thousands of disks
+constexpr std::size_t MostText = std::size_t(1) << 22;  ///< enough for thousands of disks
 constexpr std::size_t MostStacked = 16;
 
-/// "8:1".
+/// Parses a device number such as "8:1" in a file.
 std::optional<DeviceNumber> NumberIn(const std::string& path)
 {
   const auto text = ReadKernelText(path, 64);
@@ -290,7 +291,7 @@ std::string TextOf(const DeviceNumber& device)
   return std::to_string(device.Major) + ":" + std::to_string(device.Minor);
 }
 
-/// Calls `use(words)` for the lines of /proc/diskstats until it returns true.
+/// Calls use(words) for each line of /proc/diskstats, until it returns true.
 template <typename Use>
 void ForEachDisk(const std::string& root, Use use)
 {
@@ -313,7 +314,7 @@ std::optional<DeviceNumber> DeviceNamed(const std::string& source, const std::st
   if (source.rfind("/dev/", 0) != 0) {
     return {};
   }
-  // /dev/mapper/... and /dev/disk/by-... are links to the name that the kernel uses.
+  // /dev/mapper/... and /dev/disk/by-... are links to the kernel's name.
   std::error_code fault;
   const fs::path real = fs::canonical(RootFolder(root) + source.substr(1), fault);
   const std::string name = (fault ? fs::path(source) : real).filename().string();
@@ -331,7 +332,7 @@ std::optional<DeviceNumber> DeviceNamed(const std::string& source, const std::st
   return found;
 }
 
-/// The devices that one is made of; for a partition its disk.
+/// Returns the devices of which `device` consists; for a partition, its disk.
 std::vector<DeviceNumber> Below(const DeviceNumber& device, const std::string& root)
 {
   std::vector<DeviceNumber> below;
@@ -370,7 +371,7 @@ std::optional<std::uint64_t> LargestRequest(const DeviceNumber& disk, const std:
 std::optional<Disk> FindDisk(
     const DeviceNumber& device, const std::string& source, const std::string& type, const std::string& root)
 {
-  // What a FUSE file system calls its source is its own affair.
+  // FUSE file systems choose their source names freely.
   const bool named = device.Major == 0 && type.rfind("fuse", 0) != 0;
   const auto first = device.Major != 0 ? std::optional(device)
                      : named           ? DeviceNamed(source, root)
@@ -400,8 +401,8 @@ std::optional<DiskCounters> ReadDiskCounters(const DeviceNumber& device, const s
     if (!IsDevice(words, device)) {
       return false;
     }
-    // reads, merged, sectors, milliseconds; the same of writes; in flight now, busy, weighted; later kernels
-    // add discards and flushes.
+    // Columns: reads, merged, sectors, milliseconds; the same for writes; in flight now, busy, weighted.
+    // Newer kernels append discards and flushes.
     std::vector<std::uint64_t> numbers;
     for (std::size_t column = 3; column < words.size(); ++column) {
       const auto number = WholeNumber(words[column]);

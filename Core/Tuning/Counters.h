@@ -1,4 +1,4 @@
-// Counters of the kernel: requests of local disks, and of the clients of NFS and Lustre.
+// Counters of the kernel: requests of local disks, and of NFS and Lustre clients.
 #pragma once
 
 #include <cstddef>
@@ -10,45 +10,47 @@
 
 namespace patchio {
 
-/// All of a file, but no more than `most` bytes. None when it cannot be read or is something else than a
-/// file: what is missing is no error here, as systems differ and much is for the administrator alone.
+/// Returns the contents of a file, at most `most` bytes. Returns nothing if the file cannot be read or is not
+/// a regular file. That is no error, because systems differ and many counters are readable by administrators
+/// only.
 std::optional<std::string> ReadKernelText(const std::string& path, std::size_t most);
 
-/// Takes the first line off `text`, without its end.
+/// Removes the first line from `text` and returns it, without its line end.
 std::string_view TakeLine(std::string_view& text);
 
-/// The words between blanks, at most `most` of them.
+/// Splits a line at blanks into at most `most` words.
 std::vector<std::string_view> WordsOf(std::string_view line, std::size_t most);
 
-/// A word that is a whole number, and nothing else.
+/// Returns the number if the word is a whole number and nothing else.
 std::optional<std::uint64_t> WholeNumber(std::string_view word);
 
-/// How far a counter went from `before` to `after`. Some are 32 bits wide, and pass through 0. None when it
-/// was set back instead: to a number that no counter can have reached.
+/// Returns the increase of a counter from `before` to `after`. Some counters have 32 bits and overflow.
+/// Returns nothing if the counter was reset: the increase would be impossible.
 std::optional<std::uint64_t> Passed(std::uint64_t before, std::uint64_t after);
 
-/// `root` with a slash at its end: what is "/proc/x" is root + "proc/x".
+/// Returns `root` with a slash at its end, so that root + "proc/x" is the path of "/proc/x".
 std::string RootFolder(const std::string& root);
 
-/// The counters of one file system on this machine, all its processes together, since it was mounted.
+/// The counters of one file system's client on this machine, for all processes, since the mount.
 struct ClientCounters
 {
-  std::uint64_t Wanted = 0;     ///< bytes that processes read
-  std::uint64_t Delivered = 0;  ///< bytes that came from the servers; fewer where caches helped
-  std::uint64_t Requests = 0;   ///< reads that the servers answered
-  double Seconds = 0;           ///< the time that they took together, from sending to answer
+  std::uint64_t Wanted = 0;     ///< bytes read by processes
+  std::uint64_t Delivered = 0;  ///< bytes sent by the servers; fewer than Wanted if caches helped
+  std::uint64_t Requests = 0;   ///< reads answered by the servers
+  double Seconds = 0;           ///< total duration of these reads, from request to answer
 };
 
-/// NFS, from /proc/self/mountstats. Mounts of one server share their counters as a rule.
-/// None when the mount is not there or its lines make no sense.
+/// Reads the counters of an NFS mount from /proc/self/mountstats. Mounts of one server usually share them.
+/// Returns nothing if there is no such mount or its lines are malformed.
 std::optional<ClientCounters> ReadNfsCounters(const std::string& mountPoint, const std::string& root);
 
-/// Lustre, from the statistics of its storage targets (osc) and of the mount (llite), below /proc/fs/lustre
-/// or /sys/kernel/debug/lustre, which only administrators can read on most machines. source:
-/// "10.0.0.1@tcp:/scratch", of which the last part names the file system.
+/// Reads the counters of a Lustre mount from the statistics of its storage targets (osc) and of the mount
+/// (llite), below /proc/fs/lustre or /sys/kernel/debug/lustre. Usually only administrators can read these.
+/// source: "10.0.0.1@tcp:/scratch", with the name of the file system at the end. Returns nothing if there are
+/// no statistics.
 std::optional<ClientCounters> ReadLustreCounters(const std::string& source, const std::string& root);
 
-/// Numbers of a block device, as the kernel calls it.
+/// The kernel's number of a block device.
 struct DeviceNumber
 {
   unsigned Major = 0;
@@ -56,34 +58,36 @@ struct DeviceNumber
   bool operator==(const DeviceNumber& other) const { return Major == other.Major && Minor == other.Minor; }
 };
 
-/// A line of /proc/diskstats: everything since the device appeared; times may pass through 0 at 2^32.
+/// A line of /proc/diskstats. All values count from the appearance of the device; times may overflow at 2^32.
 struct DiskCounters
 {
   std::string Name;                                                ///< "sda"
-  std::uint64_t Reads = 0, SectorsRead = 0, ReadMilliseconds = 0;  ///< sectors are always 512 bytes here
+  std::uint64_t Reads = 0, SectorsRead = 0, ReadMilliseconds = 0;  ///< a sector is always 512 bytes here
   std::uint64_t Writes = 0, SectorsWritten = 0, WriteMilliseconds = 0;
 };
 
-/// The disk that a mount's files lie on. For a partition, and for what is stacked on a single device, that is
-/// the whole disk below: others use it through other partitions. What is spread over several disks stays as
-/// it is.
+/// The disk that contains the files of a mount. For a partition, and for devices stacked on a single device,
+/// it is the entire disk below, because other users may use it through other partitions. A device that is
+/// spread over several disks stays as it is.
 struct Disk
 {
   DeviceNumber Number;
-  std::uint64_t LargestRequest = 1 << 20;  ///< longer ones are split on their way to the disk; bytes, > 0
-  bool Several = false;  ///< other disks may be part of it that this device says nothing about
+  std::uint64_t LargestRequest = 1 << 20;  ///< in bytes, > 0; the kernel splits larger requests
+  bool Several = false;                    ///< other disks may be involved that this device does not show
 };
 
-/// source: what the mount table names, which counts where the device has no number of its own (major 0), as
-/// with btrfs. None for all that is no local disk. root: the folder that holds proc, sys and dev.
+/// Finds the disk of a mount. source: device name from the mount table, used if the device has no number of
+/// its own (major 0), as with btrfs. type: type of the file system. root: folder that contains proc, sys and
+/// dev. Returns nothing if the mount is not on a local disk.
 std::optional<Disk> FindDisk(
     const DeviceNumber& device, const std::string& source, const std::string& type, const std::string& root);
 
-/// None when the device is not there, or the line has fewer columns than every kernel since 2.6.25 writes.
+/// Reads the counters of a disk. Returns nothing if there is no such device, or if the line has fewer columns
+/// than kernels since 2.6.25 write.
 std::optional<DiskCounters> ReadDiskCounters(const DeviceNumber& device, const std::string& root);
 
-/// Bytes that this process has made local disks (not network file systems) deliver, since it began: reads
-/// that the page cache answers are not in it. None where the kernel does not say.
+/// Returns the number of bytes that local disks (not network file systems) have delivered to this process
+/// since its start. Reads from the page cache do not count. Returns nothing if the kernel does not tell.
 std::optional<std::uint64_t> FetchedBytes(const std::string& root = "/");
 
 }  // namespace patchio

@@ -27,7 +27,7 @@ Unit UnitFor(double bytes)
   return fitting == units.end() ? Unit{"bytes", 1} : *fitting;
 }
 
-/// "3 s", "2 min", "1.5 h".
+/// Formats a duration: "3 s", "2 min", "1.5 h".
 std::string TimeText(double seconds)
 {
   return seconds < 100    ? fmt::format("{:.0f} s", std::ceil(seconds))
@@ -45,8 +45,8 @@ std::string ReadingText(double bytes, double bytesToRead, double rate)
   const Unit unit = UnitFor(bytesToRead);
   const int digits = unit.Bytes > 1 && bytesToRead < 100 * unit.Bytes ? 1 : 0;
   const double digit = unit.Bytes / std::pow(10, digits);
-  // Rounded down, so that it is the whole only when nothing is missing. The small term is for 1.2, which
-  // floating-point numbers have not.
+  // Rounded down, so that the text shows the total only when nothing is missing. The small term is for
+  // numbers such as 1.2, which have no exact representation.
   const double read = bytes < bytesToRead ? std::floor(bytes / digit + 1e-9) * digit : bytesToRead;
   std::string text = fmt::format("Reading {:.{}f} of {:.{}f} {}", read / unit.Bytes, digits,
       bytesToRead / unit.Bytes, digits, unit.Name);
@@ -132,7 +132,7 @@ IoReport Combine(const IoReport& mine, Communicator& comm)
       mine.StorageSeconds, mine.DecodeSeconds, double(mine.Ahead), double(mine.BytesAhead), mine.WaitSeconds,
       double(mine.CachedArrays), double(mine.CachedBytes), double(mine.ArenaWidth)};
   const std::vector<double> sum = comm.Sum(values);
-  values[0] = -values[0];  // so that its least is found, too
+  values[0] = -values[0];  // to find the least value by a maximum
   const std::vector<double> most = comm.Largest(values);
 
   IoReport total = mine;
@@ -214,7 +214,7 @@ JsonValue JsonOf(const std::vector<ThreadChange>& changes)
   return list;
 }
 
-/// The law as points that lines can join: eight for each doubling of N, to a little beyond the samples.
+/// Returns points of the law for drawing lines: eight per doubling of N, up to twice the greatest N sampled.
 JsonValue PointsOf(const RateFit& fit)
 {
   JsonValue points = JsonValue::array();
@@ -282,7 +282,7 @@ std::string ReportData::Json() const
       {"seconds", SecondsOf(Summary(*this))}, {"moments", JsonOf(report.Moments)},
       {"threads", JsonOf(this->Threads)}, {"storage", JsonOf(this->Storage)}, {"past", past},
       {"notes", report.Notes}};
-  // File names need not be UTF-8.
+  // File names may not be valid UTF-8.
   return json.dump(-1, ' ', false, JsonValue::error_handler_t::replace);
 }
 

@@ -1,4 +1,4 @@
-// The report of a read: costs of all ranks, as numbers and as text.
+// The report of a read: its cost on all ranks, as numbers and as text.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -13,92 +13,95 @@
 
 namespace patchio {
 
-/// "Reading 1.2 of 4.8 GB, 850 MB/s, 4 s left", and "Reading 4.8 of 4.8 GB, decoding" when all bytes have
-/// come. bytes: read so far, of bytesToRead; rate: bytes a second. The time is left out while nothing is
-/// known of the rate, and all numbers where bytesToRead is 0: not known yet.
+/// Returns the text of a progress bar: "Reading 1.2 of 4.8 GB, 850 MB/s, 4 s left", or "Reading 4.8 of 4.8
+/// GB, decoding" when all bytes were read. bytes, bytesToRead: read so far and in total; rate: bytes per
+/// second. The time is left out if `rate` is 0, and all numbers are left out if `bytesToRead` is 0 (not known
+/// yet).
 std::string ReadingText(double bytes, double bytesToRead, double rate);
 
-/// The fraction, 0 to 1, that a progress bar shows beside ReadingText(). It agrees with the bytes of the
-/// text. ofTasks: the fraction of the read tasks that are done, for reads whose bytes are not known.
+/// Returns the fraction, 0 to 1, for the progress bar with ReadingText(); both agree. ofTasks: finished
+/// fraction of the read tasks, used if the bytes are unknown.
 double ReadingShare(double bytes, double bytesToRead, double ofTasks);
 
-/// What a read cost on one rank, or, after Combine(), on all.
+/// The cost of a read on one rank, or on all ranks after Combine().
 struct IoReport
 {
   int Ranks = 1;
-  int ThreadsMin =
-      0;  ///< NT of the rank with fewest threads; where NT changed, its mean over the time of the read
+  int ThreadsMin = 0;  ///< NT of the rank with the fewest threads; if NT changed, its mean over the read
   int ThreadsMax = 0;
   std::uint64_t Patches = 0;
-  std::uint64_t Blocks = 0;        ///< grids made of them; 0: not made
-  std::uint64_t Tasks = 0;         ///< read tasks <patch, variable> carried out
-  std::uint64_t Requests = 0;      ///< reads given to the storage
-  std::uint64_t Bytes = 0;         ///< read from the storage
-  std::uint64_t CachedArrays = 0;  ///< arrays of blocks that were there already, or partly
-  std::uint64_t CachedBytes = 0;   ///< of them, what was there
-  int ArenaWidth = 0;            ///< TBB's slots for read tasks; combined: sum; 0: read by the calling thread
-  int PeakInFlight = 0;          ///< most reads in flight at once; combined: sum over the ranks
-  double OpenSeconds = 0;        ///< catalog: read on one rank and passed on
-  double LocateSeconds = 0;      ///< finding where the bytes lie
-  double ReadSeconds = 0;        ///< all tasks, from the first to the last
-  double StorageSeconds = 0;     ///< of all tasks together, within ReadSeconds: waiting for the storage
-  double DecodeSeconds = 0;      ///< the same: undoing filters, putting values into place
-  int Ahead = 0;                 ///< 1: this read began before it was asked for; combined: on so many ranks
-  std::uint64_t BytesAhead = 0;  ///< of Bytes, those that had been read when they were asked for
-  double WaitSeconds = 0;        ///< from when they were asked for until they were there
-  double AssembleSeconds = 0;    ///< making blocks; grids, blanking, handing arrays to VTK
-  std::string Threads;           ///< how NT came about, in lines; empty: nothing to say
-  std::string FilterThreads;     ///< of VTK's filters in a rank; empty: not ours to say
-  std::string Metadata;          ///< where the metadata came from; empty: from the format
-  std::vector<std::string> Notes;      ///< anything left out or unusual
-  std::vector<TimelinePoint> Moments;  ///< of ReadSeconds; empty when nothing was read, or ahead
+  std::uint64_t Blocks = 0;        ///< number of grids; 0: none were made
+  std::uint64_t Tasks = 0;         ///< read tasks <patch, variable> that were carried out
+  std::uint64_t Requests = 0;      ///< requests to the storage
+  std::uint64_t Bytes = 0;         ///< bytes read from the storage
+  std::uint64_t CachedArrays = 0;  ///< arrays of blocks that were entirely or partly in the cache
+  std::uint64_t CachedBytes = 0;   ///< bytes found in the cache
+  int ArenaWidth = 0;         ///< TBB's slots for read tasks; combined: sum; 0: read by the calling thread
+  int PeakInFlight = 0;       ///< most reads in flight at once; combined: sum over the ranks
+  double OpenSeconds = 0;     ///< time to read the catalog on one rank and to broadcast it
+  double LocateSeconds = 0;   ///< time to locate the bytes
+  double ReadSeconds = 0;     ///< time from the first to the last task
+  double StorageSeconds = 0;  ///< total time of all tasks within ReadSeconds: waiting for the storage
+  double DecodeSeconds = 0;   ///< total time of all tasks within ReadSeconds: undoing filters, placing values
+  int Ahead = 0;              ///< 1: the read was a prefetch; combined: number of ranks with a prefetch
+  std::uint64_t BytesAhead = 0;    ///< bytes that had been read when the step was requested
+  double WaitSeconds = 0;          ///< time from the request for the step until the data were complete
+  double AssembleSeconds = 0;      ///< time to make blocks, grids and blanking, and to hand arrays to VTK
+  std::string Threads;             ///< lines about the choice of NT; may be empty
+  std::string FilterThreads;       ///< threads of VTK's filters per rank; empty if PatchIO does not set them
+  std::string Metadata;            ///< origin of the metadata; empty: from the format
+  std::vector<std::string> Notes;  ///< notes about what was left out or unusual
+  std::vector<TimelinePoint> Moments;  ///< during ReadSeconds; empty if nothing was read, or for a prefetch
 
-  /// 10^6 bytes a second; combined: all bytes over the slowest rank's time. 0 when nothing was read.
+  /// Returns the rate in 10^6 bytes per second; combined: all bytes over the time of the slowest rank.
+  /// Returns 0 if nothing was read.
   double MegabytesPerSecond() const;
 
-  /// The part of ReadSeconds that went into decoding, in the proportion of what the tasks did; the rest is
-  /// waiting for the storage.
+  /// Returns the part of ReadSeconds spent on decoding, in the proportion of DecodeSeconds to StorageSeconds;
+  /// the rest was spent waiting for the storage.
   double DecodePart() const;
 
-  /// Several lines of plain text.
+  /// Returns several lines of plain text.
   std::string Text() const;
 };
 
-/// Collective. Sums and maxima over all ranks, the same on all; texts are those of rank 0.
+/// Returns the sums and maxima over all ranks, on all ranks; texts are those of rank 0. Collective: every
+/// rank of the communicator calls it.
 IoReport Combine(const IoReport& mine, Communicator& comm);
 
-/// One of the last reads.
+/// Summary of a previous read.
 struct PastRead
 {
-  double Time = 0;  ///< of the step that was shown
+  double Time = 0;  ///< time of the displayed step
   double OpenSeconds = 0, LocateSeconds = 0, ReadSeconds = 0, DecodeSeconds = 0, AssembleSeconds = 0;
   double Bytes = 0;
-  double InFlight = 0;  ///< mean number of reads
+  double InFlight = 0;  ///< mean number of reads in flight
   bool Cancelled = false;
 };
 
-/// What the last read cost, and those before.
+/// The data of the report: the last read, and summaries of the reads before it.
 struct ReportData
 {
   static constexpr std::size_t MostPast = 50;
 
-  IoReport Last;  ///< of all ranks
+  IoReport Last;  ///< combined over all ranks
   std::string File;
-  double Time = 0;   ///< of the step
-  std::string Date;  ///< of the step, as people write it; empty where Time says all
+  double Time = 0;   ///< time of the step
+  std::string Date;  ///< date of the step as text for the user; empty if Time says enough
   bool Cancelled = false;
-  double WantedBytes = 0;             ///< all that the read was to bring; 0: not known
-  std::vector<ThreadChange> Threads;  ///< reads in flight wanted, all ranks together
+  double WantedBytes = 0;             ///< total number of bytes of the read; 0: unknown
+  std::vector<ThreadChange> Threads;  ///< requested number of reads in flight, all ranks together
   StorageCurve Storage;
-  std::deque<PastRead> Past;  ///< the last one is `Last`
+  std::deque<PastRead> Past;  ///< the last entry is `Last`
 
-  /// Takes `Last` into `Past`.
+  /// Appends `Last` to `Past`.
   void Remember();
-  /// Mean number of reads in flight during the last read.
+  /// Returns the mean number of reads in flight during the last read.
   double MeanInFlight() const;
-  /// For people.
+  /// Returns the report as plain text.
   std::string Text() const;
-  /// JSON; times in seconds, sizes in bytes, rates in bytes a second. Documented in the user guide.
+  /// Returns the report as JSON: times in seconds, sizes in bytes, rates in bytes per second. The user guide
+  /// documents it.
   std::string Json() const;
 };
 

@@ -10,7 +10,7 @@
 
 namespace patchio {
 
-/// Finds the `Unknowns` numbers x for which the sum of weight (row . x - value)^2 is least.
+/// Finds the vector x of `Unknowns` numbers that minimizes the sum of weight (row . x - value)^2.
 template <int Unknowns>
 class LeastSquares
 {
@@ -24,14 +24,15 @@ public:
     this->Squares += weight * value * value;
   }
 
-  /// The sum for these numbers.
+  /// Returns the sum of weighted squares for the vector `x`.
   double Misfit(const Vector& x) const
   {
     return this->Squares - 2 * x.dot(this->Right) + x.dot(this->Normal * x);
   }
 
-  /// With x[i] >= 0 where `bounded[i]`. Tries which of the unknowns are zero, so few only. Unknowns that the
-  /// equations say nothing about are zero. None where there is no finite solution.
+  /// Returns the best x with x[i] >= 0 if `bounded[i]`. Tries all sets of unknowns that are zero, so it is
+  /// for few unknowns only. Unknowns that the equations do not determine are zero. Returns nothing if there
+  /// is no finite solution.
   std::optional<Vector> SolveNonNegative(const std::array<bool, Unknowns>& bounded) const
   {
     std::optional<Vector> best;
@@ -56,8 +57,8 @@ private:
     return allowed;
   }
 
-  /// For the unknowns in `set` (bit i: x[i]), the others being zero. The matrix is scaled to ones on its
-  /// diagonal, so that what counts as singular does not depend on units.
+  /// Solves for the unknowns in `set` (bit i: x[i]) with the others zero. The matrix is scaled to a diagonal
+  /// of ones, so that the test for singularity does not depend on units.
   std::optional<Vector> SolveFor(unsigned set) const
   {
     constexpr double singular = 1e-12;

@@ -17,30 +17,32 @@ namespace patchio {
 
 namespace {
 
-// Chosen on the emulated parallel file system with 0, 4 and 16 requests of others, where the error of NC is
-// 0.5, 0 and 0.1 (`./dev bench tuning`), and on laws with errors of known size (LoadInversionTest).
+// The values were chosen on the emulated parallel file system with 0, 4 and 16 requests by others, where the
+// errors of NC are 0.5, 0 and 0.1 (`./dev bench tuning`), and on laws with errors of known size
+// (LoadInversionTest).
 
-/// Windows that are judged together: about 3 s, within which a load seldom changes.
+/// Greatest number of windows that are judged together: about 3 s, within which the load seldom changes.
 constexpr std::size_t MostWindows = 8;
-/// The relative standard deviation of a window; the curve may state a greater one.
+/// Relative standard deviation of a window; the curve may state a greater one.
 constexpr double LeastNoise = 0.03;
-/// The same of the curve at one N against another N.
+/// Relative standard deviation of the curve at one N against another N.
 constexpr double LeastResidual = 0.02;
-/// The same of the whole curve: storages are not the same every day.
+/// Relative standard deviation of the entire curve: a storage differs from day to day.
 constexpr double Scale = 0.04;
-/// How far an error of the curve reaches, in ln N: half an octave.
+/// Correlation length of the curve's errors in ln N: half an octave.
 constexpr double ShapeReach = 0.35;
-/// The degrees of freedom of Student's t: the size of the errors is itself known only roughly.
+/// Degrees of freedom of Student's t distribution, because the size of the errors is known only roughly.
 constexpr double Freedom = 4;
 
-/// Loads of which each stands for a range of loads; Weight is how likely that range is beforehand.
+/// A load that represents a range of loads. Weight is the prior probability of that range, up to a factor.
 struct Candidate
 {
   double Load;
   double Weight;
 };
 
-/// Up to four times what was measured. Small loads are likelier: the density is 1 / (load + 4).
+/// Returns candidates up to four times the greatest N measured. Small loads are more likely: the prior
+/// density is 1 / (load + 4).
 std::vector<Candidate> Candidates(double mostMeasured)
 {
   const double end = 4 * std::clamp(mostMeasured, 1.0, 1e5);
@@ -53,8 +55,8 @@ std::vector<Candidate> Candidates(double mostMeasured)
   return all;
 }
 
-/// Errors of windows depend on each other: the curve is wrong for all of them alike, and for those of one N
-/// even more so. This is their covariance.
+/// Returns the covariance of the windows' errors. They are correlated, because the curve is wrong for all
+/// windows alike, and even more so for windows with the same N.
 Eigen::MatrixXd CovarianceOf(const LoadCurve& curve, const std::vector<LoadWindow>& windows)
 {
   const double own = std::max(curve.Noise, LeastNoise);
@@ -66,7 +68,8 @@ Eigen::MatrixXd CovarianceOf(const LoadCurve& curve, const std::vector<LoadWindo
   });
 }
 
-/// How badly each candidate explains the windows; infinite where the curve has no value.
+/// Returns, for each candidate, the squared deviation of the windows in units of their errors, or infinity if
+/// the curve has no value there.
 std::vector<double> Squares(
     const LoadCurve& curve, const std::vector<LoadWindow>& windows, const std::vector<Candidate>& candidates)
 {
@@ -83,7 +86,7 @@ std::vector<double> Squares(
       deviations[window] = sensible ? std::log(windows[window].Rate / expected) : 0;
     }
     if (sensible) {
-      // The square of the deviations in units of the errors: about their number where they are just errors.
+      // The expected value is the number of windows if the deviations are errors only.
       squares[index] = errors.matrixL().solve(deviations).squaredNorm();
     }
   }
@@ -95,14 +98,15 @@ double LeastOf(const std::vector<double>& squares)
   return *std::min_element(squares.begin(), squares.end());
 }
 
-/// Four standard deviations above what errors alone give.
+/// Returns whether the deviation is at most four standard deviations above what errors alone cause.
 bool Explained(double square, std::size_t windows)
 {
   return square <= windows + 4 * std::sqrt(2.0 * windows);
 }
 
-/// What is likely after all: weights that sum up to 1. How great the errors are is itself known only roughly,
-/// so great ones are likelier than those of a normal distribution (Student's t with Freedom degrees).
+/// Returns the posterior probabilities of the candidates, which sum up to 1. Errors follow Student's t
+/// distribution, which makes large errors more likely than a normal distribution does, because the size of
+/// the errors is known only roughly.
 std::vector<double> Likelihoods(
     const std::vector<Candidate>& candidates, const std::vector<double>& squares, std::size_t windows)
 {
@@ -133,7 +137,7 @@ double Quantile(const std::vector<Candidate>& candidates, const std::vector<doub
   return candidates.back().Load;
 }
 
-/// How likely `load` is right within 2 or 25 %.
+/// Returns the probability that `load` is right within 2 or 25 %.
 double Probability(const std::vector<Candidate>& candidates, const std::vector<double>& weights, double load)
 {
   double sum = 0;
@@ -150,7 +154,8 @@ bool Sensible(const LoadWindow& window)
          window.Rate > 0;
 }
 
-/// One N alone cannot tell a loaded storage from one that has become slower.
+/// Reduces the sureness if all windows have about the same N: then a loaded storage looks like one that has
+/// become slower.
 double CrossCheck(const std::vector<LoadWindow>& windows)
 {
   const auto [least, most] = std::minmax_element(windows.begin(), windows.end(),
@@ -199,11 +204,11 @@ namespace {
 using Reading = LoadSensor::Reading;
 
 constexpr double ShortestWindow = 0.02;      ///< seconds: the kernel counts in steps of 1 to 10 ms
-constexpr double FewBytes = 1e6;             ///< less says nothing about who gets how much
-constexpr double MostBytesPerSecond = 1e13;  ///< more is no rate but a counter that was set back
-constexpr double MostInFlight = 1e5;         ///< the same
+constexpr double FewBytes = 1e6;             ///< fewer bytes tell nothing about the shares of the readers
+constexpr double MostBytesPerSecond = 1e13;  ///< a greater rate means that a counter was reset
+constexpr double MostInFlight = 1e5;         ///< a greater number means that a counter was reset
 constexpr double Memory = 30;                ///< seconds for which windows count
-constexpr double LeastSureness = 0.2;        ///< below that it is a guess
+constexpr double LeastSureness = 0.2;        ///< a less sure load is a guess
 
 LoadEstimate Unknown(std::string why)
 {
@@ -215,7 +220,7 @@ std::string RateText(double bytesPerSecond)
   return ByteText(bytesPerSecond) + "/s";
 }
 
-/// What a counter says for a window: a number a second. None when it was set back.
+/// Returns the increase of a counter per second, or nothing if the counter was reset.
 std::optional<double> PerSecond(
     std::uint64_t before, std::uint64_t after, double unit, double seconds, double most)
 {
@@ -224,7 +229,7 @@ std::optional<double> PerSecond(
   return rate < most ? std::optional(rate) : std::nullopt;
 }
 
-/// Bytes a second of a disk, the requests in it, and the mean bytes of one that reads.
+/// Rates of a disk: bytes read and written per second, requests in flight, mean bytes of a read request.
 struct DeviceRates
 {
   double Read, Written, InFlight, Request;
@@ -235,7 +240,7 @@ std::optional<DeviceRates> RatesOf(const DiskCounters& before, const DiskCounter
   const auto read = PerSecond(before.SectorsRead, after.SectorsRead, 512, seconds, MostBytesPerSecond);
   const auto written =
       PerSecond(before.SectorsWritten, after.SectorsWritten, 512, seconds, MostBytesPerSecond);
-  // The times of all requests over the time that passed are the requests in flight.
+  // The total duration of all requests divided by the elapsed time is the number of requests in flight.
   const auto reading =
       PerSecond(before.ReadMilliseconds, after.ReadMilliseconds, 1e-3, seconds, MostInFlight);
   const auto writing =
@@ -248,7 +253,7 @@ std::optional<DeviceRates> RatesOf(const DiskCounters& before, const DiskCounter
       *read, *written, *reading + *writing, *read * seconds / std::max(1.0, static_cast<double>(*reads))};
 }
 
-/// Bytes a second that a disk delivered to us, and how sure that is.
+/// The rate in bytes per second at which a disk delivered to PatchIO, and its sureness.
 struct OwnRate
 {
   double Rate = 0;
@@ -268,22 +273,22 @@ OwnRate FetchedRate(const Reading& before, const Reading& after, const OwnReads&
   return {own.Here.value_or(own.All).Bytes / seconds, 0.5};
 }
 
-/// Others' requests in flight when we read nothing from the disk: all that are in it.
+/// Returns the load if PatchIO read nothing from the disk: all requests in it are those of others.
 LoadEstimate OfQueue(const DeviceRates& device, const std::string& who, double sureness)
 {
   return {device.InFlight, sureness,
       fmt::format("{}: {:.1f} requests in flight by others", who, device.InFlight)};
 }
 
-/// The requests of others in a disk, from to.
+/// The least and the greatest number of requests by others in a disk.
 struct OthersInDisk
 {
   double Least, Most;
   double Middle() const { return 0.5 * (this->Least + this->Most); }
 };
 
-/// What is in the disk's queue and not ours. One request of ours may be several there; how many is not
-/// certain when others' requests are of another size.
+/// Returns the requests in the disk's queue that are not PatchIO's. A request of PatchIO may be several
+/// there; their number is uncertain if others use requests of another size.
 OthersInDisk InQueue(
     const DeviceRates& device, const OwnShard& here, double inDisk, double others, const Disk& disk)
 {
@@ -292,7 +297,7 @@ OthersInDisk InQueue(
   const double byLimit = std::max(1.0, request / disk.LargestRequest);
   OthersInDisk range{
       std::max(0.0, device.InFlight - inDisk * byMean), std::max(0.0, device.InFlight - inDisk * byLimit)};
-  // Where nobody else gets anything, the mean size is that of ours.
+  // If others get almost nothing, the mean size is that of PatchIO's requests.
   range.Most =
       others < 0.02 * (device.Read + device.Written) ? range.Least : std::max(range.Least, range.Most);
   return range;
@@ -315,7 +320,7 @@ LoadEstimate OfDevice(const Reading& before, const Reading& after, const OwnRead
   const OwnRate mine = FetchedRate(before, after, own, seconds);
   const double part = disk.Several ? 0.6 : 1;
   if (!(here.InFlight > 0) || mine.Rate * seconds < FewBytes) {
-    // Reads that the page cache answers are none of the disk's.
+    // Reads from the page cache do not reach the disk.
     return OfQueue(*device, who, part * (here.InFlight > 0 ? 0.5 : 0.7));
   }
   if (device->Read < 0.5 * mine.Rate) {
@@ -325,7 +330,7 @@ LoadEstimate OfDevice(const Reading& before, const Reading& after, const OwnRead
   }
   const double all = device->Read + device->Written;
   const double others = std::max(0.0, all - mine.Rate);
-  // Requests that the page cache answers are not in the disk.
+  // Requests answered by the page cache are not in the disk.
   const double fetched = here.Bytes > 0 ? std::min(1.0, mine.Rate * seconds / here.Bytes) : 1;
   const double inDisk = here.InFlight * fetched;
   const OthersInDisk range = InQueue(*device, here, inDisk, others, disk);
@@ -342,12 +347,12 @@ LoadEstimate OfDevice(const Reading& before, const Reading& after, const OwnRead
   return estimate;
 }
 
-/// What a client of a network file system got in a window.
+/// The rates of a network file system's client in a window.
 struct ClientRates
 {
-  double Wanted = 0, Delivered = 0;  ///< bytes a second
+  double Wanted = 0, Delivered = 0;  ///< bytes per second
   double InFlight = 0;               ///< requests at the servers
-  double Requests = 0;               ///< a second
+  double Requests = 0;               ///< requests per second
 };
 
 std::optional<ClientRates> RatesOf(const ClientCounters& before, const ClientCounters& after, double seconds)
@@ -362,7 +367,7 @@ std::optional<ClientRates> RatesOf(const ClientCounters& before, const ClientCou
   return ClientRates{*wanted, *delivered, inFlight, *requests};
 }
 
-/// The load that other processes of this machine make.
+/// Returns the load by other processes of this machine.
 LoadEstimate OfMachine(
     const ClientRates& client, const OwnShard& here, double seconds, const std::string& who)
 {
@@ -371,7 +376,7 @@ LoadEstimate OfMachine(
     return {client.InFlight, 0.5,
         fmt::format("{}: {:.1f} requests in flight by others on this machine", who, client.InFlight)};
   }
-  // Lustre's mount may hide its statistics while the targets show theirs.
+  // Lustre may hide the statistics of the mount and still show those of the targets.
   const double all = client.Wanted > 0 ? client.Wanted : client.Delivered;
   if (all < 0.8 * mine) {
     return Unknown(who + ": it counts less than PatchIO reads");
@@ -382,7 +387,7 @@ LoadEstimate OfMachine(
       fmt::format("{}: others on this machine read {} of {}", who, RateText(others), RateText(all))};
 }
 
-/// Whether the servers answer no slower than when they are idle. None when nobody knows how fast that is.
+/// Returns whether the servers answer as fast as when idle, or nothing if that speed is unknown.
 std::optional<bool> AnswersAtOnce(const ClientRates& client, const std::optional<LoadCurve>& curve)
 {
   if (!curve || !curve->Requests || client.Requests <= 0) {
@@ -393,7 +398,8 @@ std::optional<bool> AnswersAtOnce(const ClientRates& client, const std::optional
   return time <= 1.25 * (curve->Requests->Latency + bytes / curve->Requests->Bandwidth);
 }
 
-/// Other processes of this machine, and what the rate says about other machines.
+/// Combines the load by other processes of this machine with the load by other machines, as inferred from the
+/// rate.
 LoadEstimate OfClient(const ClientRates& client, const LoadEstimate& machine, const LoadEstimate& elsewhere,
     const OwnReads& own, const std::optional<LoadCurve>& curve)
 {
@@ -411,7 +417,7 @@ LoadEstimate OfClient(const ClientRates& client, const LoadEstimate& machine, co
     return {machine.Load, std::min(0.5, machine.Sureness),
         machine.Source + "; the server responds as fast as when idle"};
   }
-  // What is seen here is the least that it can be; nobody here is no news of the others.
+  // The load seen here is a lower bound: without load on this machine, that of the others is unknown.
   return machine.Load >= 1 ? LoadEstimate{machine.Load, std::min(0.4, machine.Sureness),
                                  machine.Source + "; the load of other machines is unknown"}
                            : Unknown(machine.Source + "; the load of other machines is unknown");
@@ -515,7 +521,7 @@ LoadEstimate LoadSensor::Sample(const OwnReads& own, double seconds)
       return Unknown(who + ": its counters were reset");
     }
     const LoadEstimate machine = OfMachine(*client, own.Here.value_or(own.All), passed, who);
-    // All of this machine together are one reader; what slows it down are other machines.
+    // All processes of this machine count as one reader, which only other machines slow down.
     const double factor = counts ? 1 + machine.Load / own.All.InFlight : 1;
     window.InFlight *= factor;
     window.Rate *= factor;
@@ -525,7 +531,7 @@ LoadEstimate LoadSensor::Sample(const OwnReads& own, double seconds)
   const LoadEstimate counted = before->Device && after.Device
                                    ? OfDevice(*before, after, own, *this->Device)
                                    : Unknown(this->Device ? "the device no longer exists" : "");
-  // A disk that did not deliver all that we read says nothing about its load by our rate.
+  // If the disk did not deliver everything that PatchIO read, the rate tells nothing about the load.
   const bool cached =
       this->Device && FetchedRate(*before, after, own, passed).Rate * passed < 0.9 * own.All.Bytes;
   const LoadEstimate inferred = !counts  ? Unknown("")

@@ -1,4 +1,4 @@
-// NC, the load that others put on a storage.
+// The estimation of NC, the load by others on a storage.
 #pragma once
 
 #include "Plan/ReadPlan.h"
@@ -15,114 +15,114 @@
 
 namespace patchio {
 
-/// F(N) of a storage, as a profile knows it.
+/// F(N) of a storage, from its profile.
 struct LoadCurve
 {
-  std::function<double(double)> Rate;  ///< F: bytes a second of all with N > 0 requests in flight, N real
-  double Least = 1;                    ///< the range of N that was measured, > 0
+  std::function<double(double)> Rate;  ///< F(N) in bytes per second for real N > 0
+  double Least = 1;                    ///< Least .. Most: range of N that was measured, > 0
   double Most = 1;
   double Best = 1;         ///< N*
-  double Residual = 0.05;  ///< how far F lies from what was measured at one N, relative, >= 0
-  double Noise = 0.05;     ///< how far measurements at one N lie from each other, relative, >= 0
-  std::optional<StorageModel> Requests;  ///< what one request takes on the idle storage, if known
+  double Residual = 0.05;  ///< relative deviation of F from the measurements at one N, >= 0
+  double Noise = 0.05;     ///< relative deviation of measurements at one N from each other, >= 0
+  std::optional<StorageModel> Requests;  ///< cost of one request on the idle storage, if known
 };
 
-/// What we got for some time.
+/// The rate of this reader's reads in an interval of time.
 struct LoadWindow
 {
-  double InFlight = 0;  ///< N: own requests in flight, the mean
-  double Rate = 0;      ///< own bytes a second
+  double InFlight = 0;  ///< N: mean number of own requests in flight
+  double Rate = 0;      ///< own rate in bytes per second
 };
 
-/// The load of others that explains own rates.
+/// The load by others that explains the own rates.
 struct InvertedLoad
 {
-  double Load = 0;   ///< the median of what is likely
-  double Least = 0;  ///< nine tenths of what is likely lies from here
-  double Most = 0;   ///< to here
-  double Sureness =
-      0;  ///< 0..1: 2 P - 1 for the probability P that the load is within 2 or 25 % of Load; never below 0
-  int Windows = 0;    ///< of how many windows, the newest ones
-  bool Fits = false;  ///< false: no load explains the rates; the curve is of another storage or another time
+  double Load = 0;      ///< median of the posterior distribution
+  double Least = 0;     ///< 5 % quantile
+  double Most = 0;      ///< 95 % quantile
+  double Sureness = 0;  ///< 0..1: max(0, 2 P - 1), P: probability that the load is within 2 or 25 % of Load
+  int Windows = 0;      ///< number of the newest windows that were used
+  bool Fits = false;    ///< false: no load explains the rates; the curve does not fit the storage
 };
 
-/// With own N in flight beside C of others, all alike, we get r = N / (N + C) F(N + C). Every C >= 0 is
-/// judged by how well it explains the rates of all windows together, given the noise of the rates and how
-/// wrong the curve may be as a whole and from one N to another. The answer is thus broad where the rate says
-/// little (as long as N + C stays where F is proportional to N, C makes no difference), and narrow where
-/// windows of different N agree. Older windows that contradict the newest ones are left out: the load has
-/// changed. Windows that make no sense (N or rate not above 0) are ignored. windows: oldest first; the newest
-/// 8 are used.
+/// Estimates the load C by others from the own rates. With N own requests in flight, and all requests alike,
+/// the own rate is r = N / (N + C) F(N + C). Each C >= 0 is judged by how well it explains the rates of all
+/// windows together, given the noise of the rates and the errors of the curve as a whole and from one N to
+/// another (a Bayesian estimate). The result is broad if the rate tells little (as long as F is proportional
+/// to N up to N + C, C makes no difference), and narrow if windows with different N agree. Older windows that
+/// contradict the newest ones are ignored, because the load has changed; so are invalid windows (N or rate
+/// not above 0). windows: oldest first; the newest 8 are used.
 InvertedLoad InvertLoad(const LoadCurve& curve, const std::vector<LoadWindow>& windows);
 
-/// NC: how many requests others keep in flight on a storage while we read from it. Needs no special rights.
+/// NC: the number of requests that others keep in flight on a storage while PatchIO reads from it.
 struct LoadEstimate
 {
-  double Load = 0;      ///< NC: requests of others in flight, counted as ours are
-  double Sureness = 0;  ///< 0: unknown, and Load is 0; 1: sure
-  std::string
-      Source;  ///< where it is from, one line in plain words: "device sda: others read 120 MB/s of 400 MB/s"
+  double Load = 0;      ///< NC: requests of others in flight, counted like PatchIO's own
+  double Sureness = 0;  ///< 0: unknown, and Load is 0; 1: certain
+  std::string Source;   ///< origin in one line of plain words: "device sda: others read 120 MB/s of 400 MB/s"
 };
 
-/// What we have read since the sample before.
+/// This reader's reads since the previous sample.
 struct OwnShard
 {
   std::uint64_t Bytes = 0;
-  double InFlight = 0;         ///< requests in flight, the mean over the time; 0: did not read
-  std::uint64_t Requests = 0;  ///< finished; 0: not known
+  double InFlight = 0;         ///< mean number of requests in flight; 0: did not read
+  std::uint64_t Requests = 0;  ///< finished requests; 0: unknown
 };
 
 struct OwnReads
 {
   OwnShard All;                  ///< all ranks
-  std::optional<OwnShard> Here;  ///< the ranks on this machine; none: all are here
-  /// Bytes read on this machine that a disk delivered: FetchedBytes() of each rank, the difference to the
-  /// sample before, added up. None: this process is the only one here, and asks itself.
+  std::optional<OwnShard> Here;  ///< ranks on this machine; empty: all ranks
+  /// Bytes that disks delivered to the ranks on this machine: the sum over these ranks of the increase of
+  /// FetchedBytes() since the previous sample. Empty: this process is the only rank here and asks the kernel
+  /// itself.
   std::optional<std::uint64_t> Fetched;
-  /// false: N changed, or requests of a greater N before were still coming in. Such a rate is of no N, and is
-  /// not judged; counters are.
+  /// False if N changed, or requests begun with a greater N were still in flight. The rate then belongs to no
+  /// N and is not used; counters are.
   bool Steady = true;
 };
 
-/// F(N) of a profile; none where the profile has no samples.
+/// Returns F(N) of a profile, or nothing if the profile has no samples.
 std::optional<LoadCurve> CurveOf(const StorageProfile& profile);
 
-/// Watches one mount. It is asked about windows of time, one after another, each from one sample to the next:
-/// tenths of a second to some seconds, N constant or nearly so.
+/// Estimates the load by others on one mount, from successive windows of time. Each window lasts from one
+/// sample to the next, tenths of a second to some seconds, with N nearly constant. Needs no privileges.
 ///
-/// * Local disks: the requests in the device's queue against our own. Rates alone would mislead, as the disk
-///   need not share fairly: of two that read, one in order and one not, one may get next to nothing.
-/// * NFS and Lustre: other processes of this machine by what the client counts, other machines by the rate.
-/// * Everything else: by the rate alone, if the curve F(N) is known (InvertLoad).
+/// * Local disks: compares the requests in the device's queue with PatchIO's own. Rates alone would mislead,
+///   because a disk may be unfair: of a sequential and a random reader, one may get next to nothing.
+/// * NFS and Lustre: counts other processes of this machine in the client's counters, and infers other
+///   machines from the rate.
+/// * All others: infers the load from the rate, if F(N) is known (InvertLoad).
 ///
-/// What was counted goes before what was inferred; inferences that contradict each other give "unknown".
-/// Nothing throws: what cannot be read is unknown, and Source says so.
+/// Counted loads take precedence over inferred ones; contradicting results give "unknown". Does not throw:
+/// counters that cannot be read give "unknown", and Source says so. Not thread-safe.
 class LoadSensor
 {
 public:
-  /// curve: F(N), if there is a profile. root: the folder that holds proc, sys and dev.
+  /// curve: F(N), if there is a profile. root: folder that contains proc, sys and dev.
   explicit LoadSensor(Mount mount, std::optional<LoadCurve> curve = {}, const std::string& root = "/");
 
-  /// From now on another F(N), as profiles come and change.
+  /// Replaces F(N), because profiles appear and change.
   void UseCurve(std::optional<LoadCurve> curve) { this->Curve = std::move(curve); }
-  /// Ends the window that the call before began, and begins the next. The first call only begins one, and
-  /// returns "unknown". seconds: now, on any clock that does not jump.
+  /// Ends the window that the previous call began, and begins the next one. Returns the load in the window
+  /// that ended; the first call returns "unknown". seconds: current time, on any monotonic clock.
   LoadEstimate Sample(const OwnReads& own, double seconds);
-  /// The same, now.
+  /// Calls Sample() with the time of the steady clock.
   LoadEstimate Sample(const OwnReads& own);
 
-  /// What the kernel says at the end of a window.
+  /// The kernel's counters at the end of a window.
   struct Reading
   {
     double Seconds = 0;
     std::optional<DiskCounters> Device;
     std::optional<ClientCounters> Client;
-    std::optional<std::uint64_t> Fetched;  ///< by this process
+    std::optional<std::uint64_t> Fetched;  ///< delivered to this process
   };
 
 private:
   Reading ReadCounters(double seconds) const;
-  /// Remembers the window, and judges it with those before.
+  /// Adds the window, and infers the load from it and the windows before it.
   LoadEstimate Infer(const LoadWindow& window, double seconds);
 
   Mount Where;
@@ -131,10 +131,10 @@ private:
   std::optional<Disk> Device;
   std::optional<Reading> Last;
   std::vector<LoadWindow> Windows;  ///< oldest first
-  std::vector<double> Ends;         ///< of the windows, seconds
+  std::vector<double> Ends;         ///< end of each window in seconds
 };
 
-/// One answer from what was counted (`counted`) and what the rate suggests (`inferred`).
+/// Combines the load from counters (`counted`) with the load inferred from the rate (`inferred`).
 LoadEstimate CrossChecked(const LoadEstimate& counted, const LoadEstimate& inferred);
 
 }  // namespace patchio

@@ -1,4 +1,4 @@
-// The middle of some numbers.
+// The median of a list of numbers.
 #pragma once
 
 #include <boost/math/statistics/univariate_statistics.hpp>
@@ -7,7 +7,7 @@
 
 namespace patchio {
 
-/// The mean of the two in the middle where their number is even. There must be some.
+/// Returns the median; the mean of the two middle values if their number is even. `values` must not be empty.
 inline double MedianOf(std::vector<double> values)
 {
   return boost::math::statistics::median(values.begin(), values.end());

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 namespace patchio {
 namespace {
 
-/// The kernel writes blanks, tabs, line ends and backslashes of names as \ and three octal digits.
+/// Decodes blanks, tabs, line ends and backslashes, which the kernel writes as \ and three octal digits.
 std::string Unescaped(const std::string& text)
 {
   const auto isOctal = [](char c) { return c >= '0' && c <= '7'; };
@@ -41,7 +41,7 @@ std::string Unescaped(const std::string& text)
   return plain;
 }
 
-/// A line: id, parent, major:minor, root, mount point, options, any number of tags, "-", type, source,
+/// Parses a line: ID, parent, major:minor, root, mount point, options, any number of tags, "-", type, source,
 /// options.
 std::optional<Mount> MountOfLine(const std::string& line)
 {
@@ -74,7 +74,8 @@ bool LiesBelow(const std::string& path, const std::string& point)
              path[point.size()] == '/');
 }
 
-/// In ascending length of their points, the one that is last in the file last among those on one point.
+/// Returns all mounts by ascending length of their mount points. Mounts on the same point stay in the order
+/// of the file.
 std::vector<Mount> AllMounts(const std::string& mountInfo)
 {
   constexpr std::size_t mostLine = 1 << 16;
@@ -92,7 +93,7 @@ std::vector<Mount> AllMounts(const std::string& mountInfo)
   return mounts;
 }
 
-/// The last of the mounts that has the device.
+/// Returns the last mount with this device, or null.
 const Mount* LastOfDevice(const std::vector<Mount>& mounts, const std::optional<dev_t>& device)
 {
   const auto found = std::find_if(mounts.rbegin(), mounts.rend(), [&](const Mount& mount) {
@@ -102,8 +103,8 @@ const Mount* LastOfDevice(const std::vector<Mount>& mounts, const std::optional<
   return found == mounts.rend() ? nullptr : &*found;
 }
 
-/// The root folder of a process that has been given another one (chroot) need not be a mount. It counts as
-/// one; where the same device is mounted elsewhere, that says what it is.
+/// Returns a mount for "/". The root folder of a process (after chroot) need not be a mount. If the same
+/// device is mounted elsewhere, that mount provides the properties.
 Mount RootWithoutMount(const std::vector<Mount>& mounts, const std::optional<dev_t>& device)
 {
   const Mount* const alike = LastOfDevice(mounts, device);
@@ -117,7 +118,7 @@ Mount RootWithoutMount(const std::vector<Mount>& mounts, const std::optional<dev
   return root;
 }
 
-/// The device of the deepest folder above the path that exists.
+/// Returns the device of the path, or of the deepest existing folder above it.
 std::optional<dev_t> DeviceOf(const std::string& path)
 {
   for (fs::path part = path;; part = part.parent_path()) {
@@ -149,18 +150,18 @@ std::optional<T> NumberAt(std::string_view bytes, std::size_t offset)
   return value;
 }
 
-/// Lustre's layouts, in the byte order of the machine that asks.
+/// Lustre's layouts, in the byte order of this machine.
 struct LayoutFormat
 {
   static constexpr std::uint32_t Plain = 0x0BD10BD0;
   static constexpr std::uint32_t PlainWithPool = 0x0BD30BD0;
   static constexpr std::uint32_t Composite = 0x0BD60BD0;
-  static constexpr std::size_t StripeCount = 28;  ///< 16 bits
-  static constexpr std::size_t EntryCount = 14;   ///< 16 bits, of a composite one
+  static constexpr std::size_t StripeCount = 28;  ///< offset; 16 bits
+  static constexpr std::size_t EntryCount = 14;   ///< offset in a composite layout; 16 bits
   static constexpr std::size_t Entries = 32;
   static constexpr std::size_t EntryBytes = 48;
-  static constexpr std::size_t EntryOffset = 24;  ///< 32 bits: where the entry's own layout lies
-  static constexpr int MostStripes = 2000;        ///< more is "all", as Lustre likes
+  static constexpr std::size_t EntryOffset = 24;  ///< in an entry: 32 bits, the offset of its layout
+  static constexpr int MostStripes = 2000;        ///< greater numbers mean "all available"
 };
 
 int StripesOfPlainLayout(std::string_view layout)
@@ -236,7 +237,7 @@ std::optional<Mount> MountOf(const std::string& path, const std::string& mountIn
   mounts.erase(std::remove_if(mounts.begin(), mounts.end(),
                    [&](const Mount& mount) { return !LiesBelow(resolved, mount.Point); }),
       mounts.end());
-  // A mount may hide an older one that has a longer point; the device then tells which it is. Some file
+  // A newer mount may hide an older one with a longer point; the device then identifies the mount. Some file
   // systems (btrfs) have devices that no mount shows.
   const Mount* const found = LastOfDevice(mounts, device);
   Mount mount = found ? *found : mounts.empty() ? root : mounts.back();
@@ -267,7 +268,7 @@ int StripesOfLayout(const void* layout, std::size_t bytes)
 
 std::string NodeClass()
 {
-  // Not the cores that this process may use: those are fewer where ranks are bound to cores.
+  // The number of online cores: fewer may be available to this process if ranks are bound to cores.
   return NodeClassOf(MachineName(), static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)));
 }
 

@@ -1,4 +1,4 @@
-// Which storage a path lies on, as the kernel tells.
+// The storage on which a path lies, according to the kernel.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace patchio {
 
-/// What is behind a mount, by the name of its file system.
+/// The class of storage behind a mount, by the type of its file system.
 enum class MountClass
 {
   Unknown,
@@ -15,49 +15,51 @@ enum class MountClass
   LocalDisk,
   Network,   ///< one server: NFS, SMB
   Parallel,  ///< many servers: Lustre, GPFS, BeeGFS, CephFS ...
-  Fuse       ///< a program of this machine, whatever that reads
+  Fuse       ///< a program on this machine, which may read from anywhere
 };
 
-/// "memory", "local disk", "network", "parallel", "fuse", "unknown".
+/// Returns "memory", "local disk", "network", "parallel", "fuse" or "unknown".
 const char* NameOf(MountClass kind);
-/// By the type as in /proc/self/mountinfo: "ext4", "nfs4", "fuse.sshfs".
+/// Returns the class of a file system type in /proc/self/mountinfo, such as "ext4", "nfs4", "fuse.sshfs".
 MountClass ClassOfType(const std::string& type);
 
 struct Mount
 {
-  std::string Point;    ///< where it is mounted; empty where unknown
-  std::string Root;     ///< the folder of its file system that is seen there; "/" but for bind mounts
-  std::string Type;     ///< of the file system
-  std::string Source;   ///< what is mounted: a device, a server
-  std::string Options;  ///< of the mount, then of its file system, with commas
-  int Major = 0;        ///< of the device; numbers of devices that are none (network, FUSE) change
+  std::string Point;    ///< mount point; empty if unknown
+  std::string Root;     ///< folder of the file system that is visible there; "/" except for bind mounts
+  std::string Type;     ///< type of the file system
+  std::string Source;   ///< device or server
+  std::string Options;  ///< of the mount, then of the file system, separated by commas
+  int Major = 0;        ///< device number; not constant for network and FUSE file systems
   int Minor = 0;
   MountClass Class = MountClass::Unknown;
-  int StripeCount = 0;  ///< Lustre: servers that the path's bytes lie on; 0: not known
+  int StripeCount = 0;  ///< Lustre: number of servers with the path's bytes; 0: unknown
 };
 
 constexpr const char* OwnMountInfo = "/proc/self/mountinfo";
 
-/// Absolute, with all symbolic links of the part that exists resolved.
+/// Returns the absolute path, with symbolic links resolved in the part that exists.
 std::string ResolvedPath(const std::string& path);
 
-/// The mount that `path`, which need not exist, lies on: the one with the longest mount point above it that
-/// has the path's device, if one has; of several on one point, the last; where none is above it, as under a
-/// root folder that is no mount, one on "/". None where `mountInfo` (a file of that format) names no mounts
-/// or cannot be read. Lines that make no sense are passed over. Asks the file system for the path's
-/// device, and Lustre for its stripes, so it waits where that hangs.
+/// Returns the mount on which `path` lies; the path need not exist. Of the mounts above the path that have
+/// the path's device (or, if none has, of all above it), that is the one with the longest mount point; of
+/// several on one point, the last. Returns a mount on "/" if there is none above, as under a root folder that
+/// is not a mount. Returns nothing if `mountInfo` (a file like /proc/self/mountinfo) contains no mounts or
+/// cannot be read. Malformed lines are ignored. Blocks if the file system hangs, because it asks for the
+/// path's device and for Lustre's stripes.
 std::optional<Mount> MountOf(const std::string& path, const std::string& mountInfo = OwnMountInfo);
 
-/// Stripes of a Lustre layout (the extended attribute lustre.lov), composite ones included, where it is the
-/// greatest of their parts; 0 where the bytes make no sense or the layout leaves it to Lustre.
+/// Returns the number of stripes in a Lustre layout (the extended attribute lustre.lov); for a composite
+/// layout, the greatest of its parts. Returns 0 if the layout is malformed or leaves the number to Lustre.
 int StripesOfLayout(const void* layout, std::size_t bytes);
 
-/// Which kind of node this is: the machine's name with '#' for numbers, up to the first dot, and its cores:
-/// "node#/64 cores". Nodes of one kind share profiles.
+/// Returns the kind of this node: the machine's name up to the first dot, with '#' for numbers, and its
+/// number of cores: "node#/64 cores". Nodes of one kind share profiles.
 std::string NodeClass();
 std::string NodeClassOf(const std::string& machine, int cores);
 
-/// The next power of two, as rates differ little in between.
+/// Returns the smallest power of two that is at least `ranks`. Rates differ little between neighbouring
+/// numbers.
 int RankClass(int ranks);
 
 }  // namespace patchio

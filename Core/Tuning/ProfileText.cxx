@@ -1,4 +1,4 @@
-// Profiles as JSON.
+// Conversion of storage profiles from and to JSON.
 #include "Base/Error.h"
 #include "Tuning/Median.h"
 #include "Tuning/StorageProfile.h"
@@ -16,17 +16,17 @@
 namespace patchio {
 namespace {
 
-/// For reading: looks names up fast, however many a file has. For writing: keeps the order.
+/// Json is for reading, because it finds names fast in large files; OrderedJson is for writing, because it
+/// keeps the order.
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::size_t MostText = 4096;     ///< characters of one text
-constexpr std::size_t MostSamples = 4096;  ///< of one profile
-constexpr std::size_t MostEntries = 1000;  ///< of a table
+constexpr std::size_t MostText = 4096;     ///< characters of a text
+constexpr std::size_t MostSamples = 4096;  ///< per profile
+constexpr std::size_t MostEntries = 1000;  ///< per table
 constexpr double MostTime = 4e9;           ///< seconds since 1970: in the year 2096
 
-// ---- writing
-// -------------------------------------------------------------------------------------------------
+// ---- Writing ----
 
 std::string TimeText(double seconds)
 {
@@ -66,7 +66,7 @@ OrderedJson JsonOf(const RateFit& fit)
   return json;
 }
 
-/// Grouped by N, so that people see the curve.
+/// Groups the rates by N, so that users see the curve.
 OrderedJson JsonOf(const std::vector<RateSample>& samples)
 {
   std::map<int, std::vector<double>> rates;
@@ -80,14 +80,13 @@ OrderedJson JsonOf(const std::vector<RateSample>& samples)
   return json;
 }
 
-// ---- reading
-// -------------------------------------------------------------------------------------------------
+// ---- Reading ----
 
-/// A part of a file, which says what is wrong with it.
+/// An object of a file. Its accessors throw Error with the file's name if a value is wrong.
 class Part
 {
 public:
-  /// name: of the member that it is; empty for the whole.
+  /// name: name of the member with this object; empty for the entire file.
   Part(const Json& json, const std::string& file, const std::string& name = "") : Value(json), File(file)
   {
     if (!json.is_object()) {
@@ -119,7 +118,7 @@ public:
     return found->get<std::string>();
   }
 
-  /// `otherwise` where there is none.
+  /// Returns the number, or `otherwise` if there is no such member.
   double Number(const char* name, double least, double most, double otherwise) const
   {
     const Json* found = this->Find(name);
@@ -144,7 +143,7 @@ public:
     return static_cast<int>(value);
   }
 
-  /// As TimeText writes it; 0 where there is none.
+  /// Parses a time as written by TimeText(). Returns 0 if there is none.
   double Time(const char* name) const
   {
     const std::string text = this->Text(name);
@@ -164,7 +163,7 @@ public:
   {
     constexpr std::size_t most = 40;
     if (json.is_structured()) {
-      return "a list or an object";  // its text may be deeper than the stack
+      return "a list or an object";  // its text may be nested deeper than the stack allows
     }
     const std::string text = json.dump(-1, ' ', true, Json::error_handler_t::replace);
     return text.size() <= most ? text : text.substr(0, most) + " ...";
@@ -175,7 +174,7 @@ private:
   const std::string& File;
 };
 
-/// A mount as people write it, without a slash at the end.
+/// Checks a mount point written by a user, and removes slashes from its end.
 std::string PointOf(const Part& part, std::string point)
 {
   if (point.empty() || point.front() != '/') {
@@ -294,7 +293,7 @@ void ReadTimes(const Part& part, StorageProfile& profile)
   profile.ExpiresAt = part.Time("expires_at");
   const bool forEver = part.Text("expires_at") == "never" && profile.MeasuredAt > 0;
   if (profile.Source == MeasuredSource && !forEver && profile.ExpiresAt == 0) {
-    // A measured profile that does not even say when it was measured is from long ago.
+    // Without a date, a measured profile counts as very old.
     profile.ExpiresAt = profile.MeasuredAt + ProfileLifetime;
   }
 }
@@ -337,7 +336,7 @@ StorageProfile ProfileOfJson(const Json& json, const std::string& file)
   return profile;
 }
 
-/// {"/scratch": 32, "/home": 4}
+/// Parses a table of mounts and their N*: {"/scratch": 32, "/home": 4}
 std::vector<StorageProfile> ProfilesOfTable(const Json& table, const std::string& file)
 {
   const Part part(table, file, "storages");
@@ -359,7 +358,7 @@ std::vector<StorageProfile> ProfilesOfTable(const Json& table, const std::string
 Json ParsedJson(const std::string& text, const std::string& file)
 {
   try {
-    return Json::parse(text, nullptr, true, true);  // people may write comments
+    return Json::parse(text, nullptr, true, true);  // the last argument allows comments
   } catch (const nlohmann::json::exception& error) {
     throw FileError(file, "a storage profile in JSON", PlainText(error.what()),
         "Correct the file, or remove it from the folder");

@@ -17,16 +17,17 @@
 namespace patchio {
 namespace {
 
-/// Standard deviation of ln(rate) that is assumed where no N was sampled twice.
+/// Standard deviation of ln(rate) that is assumed if no N was sampled twice.
 constexpr double AssumedNoise = 0.05;
-/// No storage repeats itself better; this also hides what laws leave out.
+/// Least standard deviation of ln(rate): no storage is more reproducible. It also covers small errors of the
+/// laws.
 constexpr double LeastNoise = 0.01;
 
 /// All samples of one N.
 struct RatePoint
 {
   int Concurrency = 1;
-  double Log = 0;     ///< ln(rate): the mean of two samples, the median of more
+  double Log = 0;     ///< ln(rate): mean of two samples, median of more
   double Weight = 0;  ///< number of samples
 };
 
@@ -34,7 +35,7 @@ struct RatePoints
 {
   std::vector<RatePoint> All;  ///< by ascending N
   double Samples = 0;
-  double Within = 0;  ///< sum of squares of ln(rate) around the points that noise makes
+  double Within = 0;  ///< sum of squares of ln(rate) around the points, due to noise
   double Noise = AssumedNoise;
 };
 
@@ -46,9 +47,9 @@ struct FittedLaw
   double Misfit = 0;  ///< weighted sum of squares of the points around the law, in ln(rate)
 };
 
-constexpr double UsualFall = 0.5;       ///< size of the exponents of falls; the emulated file system's is 0.5
-constexpr int StepsOfOctave = 16;       ///< where a knee is looked for
-constexpr int CoarseStepsOfOctave = 8;  ///< where both ends of a plateau are looked for
+constexpr double UsualFall = 0.5;       ///< usual exponent of falls; that of the emulated file system
+constexpr int StepsOfOctave = 16;       ///< grid for the knee
+constexpr int CoarseStepsOfOctave = 8;  ///< grid for both ends of a plateau
 
 bool IsSample(const RateSample& sample)
 {
@@ -56,12 +57,12 @@ bool IsSample(const RateSample& sample)
          sample.Rate > 0;
 }
 
-/// An estimate of the standard deviation that is too large as often as too small, whatever the number of
-/// samples, so that the median of many does not care for the few N that something else disturbed.
+/// Estimates the standard deviation of samples so that the result is too large as often as too small,
+/// whatever the number of samples. The median of many such estimates is robust against a few disturbed N.
 double SpreadOf(double squares, std::size_t samples)
 {
   constexpr double medianOfTwo =
-      0.6745;  ///< of the standard deviation of two samples of a normal distribution
+      0.6745;  ///< median of two samples' standard deviation, relative to the true one
   constexpr double medianOfThree = 0.8326;
   constexpr double medianOfMore = 0.91;
   const double deviation = std::sqrt(squares / static_cast<double>(samples - 1));
@@ -70,7 +71,7 @@ double SpreadOf(double squares, std::size_t samples)
 
 double LogOf(RateLaw law, const std::vector<double>& values, double x);
 
-/// ln F at ln N = x between points, which are ln N and ln F in turn.
+/// Interpolates ln F at ln N = x linearly. `points` contains ln N and ln F alternately.
 double JoinedLogOf(const std::vector<double>& points, double x)
 {
   std::size_t next = 2;
@@ -100,8 +101,8 @@ FittedLaw FitConstant(const RatePoints& points)
   return WithMisfit(points, RateLaw::Constant, {std::exp(mean)});
 }
 
-/// Linear in the reciprocals: N/F = (1 + sigma (N-1) + kappa N (N-1)) / lambda; the weights (F/N)^2 make
-/// errors relative.
+/// Fits the Universal Scalability Law, which is linear in N/F = (1 + sigma (N-1) + kappa N (N-1)) / lambda.
+/// Weights of (F/N)^2 make the errors relative.
 std::optional<FittedLaw> FitScalability(const RatePoints& points)
 {
   LeastSquares<3> equations;
@@ -134,8 +135,9 @@ std::optional<FittedLaw> FitParabola(const RatePoints& points)
       points, RateLaw::Parabola, {(*solution)[0], (*solution)[1], 0.0 - (*solution)[2]});  // not -0
 }
 
-/// The law with given knees, and what it costs: misfit, and steep falls. Where only one point lies beyond the
-/// knee, a knee further on and a steeper fall fit as well; that is why falls of the usual size are preferred.
+/// A law with given knees, and its cost: the misfit plus a penalty for steep falls. If only one point lies
+/// beyond the knee, a later knee with a steeper fall fits as well, so falls of the usual exponent are
+/// preferred.
 struct Hinge
 {
   double Cost = std::numeric_limits<double>::infinity();
@@ -158,7 +160,7 @@ Hinge FitHinge(const RatePoints& points, double knee, double end)
   return hinge;
 }
 
-/// Knees on a grid, as nothing else is robust against the many local minima.
+/// Finds the best knees on a grid, which is robust against the many local minima.
 Hinge BestHinge(const RatePoints& points, int stepsOfOctave, bool plateau)
 {
   const double least = std::log(points.All.front().Concurrency);
@@ -198,8 +200,8 @@ std::optional<FittedLaw> FitPlateau(const RatePoints& points)
       {std::exp(best.Top), best.Rise, std::exp(best.Knee), std::exp(best.End), best.Fall});
 }
 
-/// Gathers samples by N, and finds the noise from how far those of one N lie apart. Passes over what is no
-/// sample.
+/// Groups samples by N, and estimates the noise from the spread of samples with the same N. Ignores invalid
+/// samples.
 RatePoints PointsOf(const std::vector<RateSample>& samples)
 {
   std::map<int, std::vector<double>> logs;
@@ -228,7 +230,7 @@ RatePoints PointsOf(const std::vector<RateSample>& samples)
   return points;
 }
 
-/// ln F of the law at ln N = x.
+/// Returns ln F of the law at ln N = x.
 double LogOf(RateLaw law, const std::vector<double>& values, double x)
 {
   switch (law) {
@@ -256,9 +258,8 @@ double LogOf(RateLaw law, const std::vector<double>& values, double x)
   return -std::numeric_limits<double>::infinity();
 }
 
-/// The constant, the Universal Scalability Law, the parabola, the knee and the plateau, in this order, each
-/// with the coefficients that fit best; without those that cannot be fitted to the points, of which there is
-/// at least one.
+/// Fits the constant, the Universal Scalability Law, the parabola, the knee and the plateau, in this order.
+/// Laws that cannot be fitted to the points are left out. There must be at least one point.
 std::vector<FittedLaw> FitLaws(const RatePoints& points)
 {
   std::vector<FittedLaw> laws{FitConstant(points)};
@@ -271,39 +272,39 @@ std::vector<FittedLaw> FitLaws(const RatePoints& points)
   return laws;
 }
 
-// Found with samples drawn from known laws (RateFitTest: two passes over N = 1 .. 128, noise of 0, 2 and 5 %,
-// storages that peak at 4, 16 and 64) and with probes of the emulated parallel file system, whose N* is known
-// (`./dev bench tuning`), unless a comment says otherwise.
+// The following values were found with samples from known laws (RateFitTest: two passes over N = 1 .. 128,
+// noise of 0, 2 and 5 %, storages that peak at 4, 16 and 64) and with probes of the emulated parallel file
+// system, whose N* is known (`./dev bench tuning`), unless a comment says otherwise.
 
-/// The share of the greatest F that N* must give. Fewer requests spare others; 2 % are within the noise of a
-/// quiet storage.
+/// Fraction of the greatest F that N* must reach. Fewer requests leave more for others, and 2 % is within the
+/// noise of a quiet storage.
 constexpr double GoodEnough = 0.98;
-/// The variance around a law over that of noise: the 91 % quantile of F(5, 8), for eight N in two passes and
-/// a law of three numbers.
+/// Accepted ratio of the variance around a law to that of noise: the 91 % quantile of F(5, 8), for eight N in
+/// two passes and a law with three coefficients.
 constexpr double AcceptedMisfit = 3;
-/// The difference of Akaike's criterion that counts, as is usual: exp(4 / 2) = 7 times as likely.
+/// Difference of Akaike's criterion that counts, as usual: exp(4 / 2) = 7 times as likely.
 constexpr double ClearlyLikelier = 4;
 ///@{
-/// The deviation from a law, over noise, that refutes it; and at least so much, as few samples tell little of
-/// their noise. From samples that no law fits, of probes of a shared local disk (RateFitTest, joined
+/// The deviation that refutes a law: relative to the noise, and at least Rough, because few samples tell
+/// little about their noise. From probes of a shared local disk that no law fits (RateFitTest, joined
 /// samples).
 constexpr double FarBeyondNoise = 3;
 constexpr double Rough = 0.15;
 ///@}
 
-/// Whether what the law leaves of the points is what samples of one N differ among each other anyway.
+/// Returns whether the deviations from the law are no larger than those among samples of one N.
 bool IsOnlyNoise(const RatePoints& points, const FittedLaw& law)
 {
   const auto freedom = static_cast<double>(points.All.size()) - static_cast<double>(law.Values.size());
   return law.Misfit <= AcceptedMisfit * points.Noise * points.Noise * std::max(freedom, 1.0);
 }
 
-/// Akaike's criterion, corrected for few samples: less is likelier. Infinite where a law has too many
-/// coefficients for the samples.
+/// Returns Akaike's criterion, corrected for few samples (see FitRates()); smaller is more likely. Returns
+/// infinity if the law has too many coefficients for the samples.
 double UnlikelihoodOf(const RatePoints& points, const FittedLaw& law)
 {
   const double samples = points.Samples;
-  const double parameters = static_cast<double>(law.Values.size()) + 1;  // and the noise
+  const double parameters = static_cast<double>(law.Values.size()) + 1;  // plus the noise
   const double left = samples - parameters - 1;
   if (left <= 0 || points.All.size() < law.Values.size()) {
     return std::numeric_limits<double>::infinity();
@@ -312,8 +313,8 @@ double UnlikelihoodOf(const RatePoints& points, const FittedLaw& law)
   return samples * std::log(variance) + 2 * parameters + 2 * parameters * (parameters + 1) / left;
 }
 
-/// Whether the law leaves far more of the points than noise. One point that something else has disturbed does
-/// not speak against a law.
+/// Returns whether the deviations from the law are far larger than noise. A single disturbed point does not
+/// refute a law.
 bool IsRefuted(const RatePoints& points, const FittedLaw& law)
 {
   constexpr std::size_t enough = 5;
@@ -334,7 +335,7 @@ bool IsRefuted(const RatePoints& points, const FittedLaw& law)
   return std::sqrt(sum / weight) > std::max(FarBeyondNoise * points.Noise, Rough);
 }
 
-/// Null where no law is good enough.
+/// Returns the chosen law, or null if no law is good enough.
 const FittedLaw* Choose(const RatePoints& points, const std::vector<FittedLaw>& laws)
 {
   constexpr double never = std::numeric_limits<double>::infinity();
@@ -343,7 +344,7 @@ const FittedLaw* Choose(const RatePoints& points, const std::vector<FittedLaw>& 
     unlikelihoods.push_back(IsRefuted(points, law) ? never : UnlikelihoodOf(points, law));
   }
   const auto least = std::min_element(unlikelihoods.begin(), unlikelihoods.end());
-  // The constant and the Universal Scalability Law come first and are taken where they do.
+  // The constant and the Universal Scalability Law come first, and are taken if they suffice.
   for (std::size_t i = 0; i < laws.size(); ++i) {
     const bool preferred = laws[i].Law == RateLaw::Constant || laws[i].Law == RateLaw::Scalability;
     if (preferred && IsOnlyNoise(points, laws[i]) && unlikelihoods[i] <= *least + ClearlyLikelier) {
@@ -353,7 +354,7 @@ const FittedLaw* Choose(const RatePoints& points, const std::vector<FittedLaw>& 
   return *least < never ? &laws[least - unlikelihoods.begin()] : nullptr;
 }
 
-/// The points joined. Its misfit is that of the law that comes nearest.
+/// Joins the points by straight lines. The misfit is that of the best law.
 FittedLaw Join(const RatePoints& points, const std::vector<FittedLaw>& laws)
 {
   FittedLaw joined{RateLaw::Joined, {}};
@@ -366,7 +367,7 @@ FittedLaw Join(const RatePoints& points, const std::vector<FittedLaw>& laws)
   return joined;
 }
 
-/// N* of joined points: between them nothing was measured.
+/// Returns N* of joined points: one of the sampled N, because nothing was measured in between.
 int SmallestGoodEnough(const RatePoints& points)
 {
   const auto greatest = std::max_element(points.All.begin(), points.All.end(),
@@ -376,7 +377,7 @@ int SmallestGoodEnough(const RatePoints& points)
   })->Concurrency;
 }
 
-/// N*. The range may be long, but F is smooth: beyond some thousand, N are tried in steps of a thousandth.
+/// Returns N* of a law. F is smooth, so beyond some thousand N are tried in steps of 1/4096.
 int SmallestGoodEnough(const RateFit& fit)
 {
   const auto next = [](int n) { return n + 1 + n / 4096; };
@@ -420,7 +421,7 @@ double RateFit::InRange(double concurrency) const
   return std::exp(LogOf(this->LawValue, this->Values, std::log(concurrency)));
 }
 
-/// d ln F / d ln N at the greatest N sampled.
+/// Returns d ln F / d ln N at the greatest N sampled.
 double RateFit::SlopeAtEnd() const
 {
   constexpr double step = 1e-3;
@@ -509,7 +510,8 @@ ConcurrencyRange RangeOfBest(const std::vector<RateSample>& samples)
         alike.push_back({point.Concurrency, std::exp(point.Log + normal(random)), i});
       }
     }
-    // A constant may be what noise hides all else behind: its N* of 1 would be sure, and wrong.
+    // A constant may be the result of noise that hides everything else: its N* of 1 would look certain and be
+    // wrong.
     const RateFit again = FitRates(alike);
     found.push_back(again.Law() == RateLaw::Constant ? SmallestGoodEnough(PointsOf(alike)) : again.Best());
   }

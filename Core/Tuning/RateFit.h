@@ -1,4 +1,4 @@
-// F(N): how fast a storage is as a function of the requests in flight, from noisy samples.
+// F(N), the rate of a storage as a function of the requests in flight, fitted to noisy samples.
 #pragma once
 
 #include <string>
@@ -9,65 +9,64 @@ namespace patchio {
 /// One measured point of F(N).
 struct RateSample
 {
-  int Concurrency = 1;  ///< N: requests in flight on the whole system, all the time; 1 .. MostConcurrency
-  double Rate = 0;      ///< bytes a second of all of them together, > 0
-  int Pass = 0;         ///< repetitions of the same N differ in it; only for people
+  int Concurrency = 1;  ///< N: constant number of requests in flight, in total; 1 .. MostConcurrency
+  double Rate = 0;      ///< total rate in bytes per second, > 0
+  int Pass = 0;         ///< number of the repetition; for the user only
 };
 
-/// A larger N is no sample but a mistake.
+/// Samples with a larger N are considered mistakes.
 constexpr int MostConcurrency = 1 << 20;
 
-/// The shapes that F(N) is fitted with. N0 is the least N sampled, and all exponents are >= 0.
+/// The laws that are fitted to F(N). N0 is the least N sampled. All exponents are >= 0.
 enum class RateLaw
 {
   Unknown,
   Constant,  ///< F = c
-  /// The Universal Scalability Law F = lambda N / (1 + sigma (N-1) + kappa N (N-1)): N. J. Gunther, Guerrilla
-  /// Capacity Planning, Springer 2007.
+  /// The Universal Scalability Law F = lambda N / (1 + sigma (N-1) + kappa N (N-1)) (N. J. Gunther,
+  /// "Guerrilla Capacity Planning", 2007).
   Scalability,
   Parabola,  ///< log F = a + b log2 N + c (log2 N)^2, c <= 0
   Knee,      ///< F = top (N/K)^rise up to K, top (N/K)^-fall beyond
   Plateau,   ///< F = top (N/K)^rise up to K, top up to E, top (N/E)^-fall beyond
-  Joined     ///< none of these: straight lines of log F over log N from each N sampled to the next
+  Joined     ///< no law fits: log F is interpolated linearly in log N between the sampled N
 };
 
-/// "Universal Scalability Law" and the like.
+/// Returns the name of the law, such as "Universal Scalability Law".
 const char* NameOf(RateLaw law);
 
-/// A number of a fitted law, with its name.
+/// A coefficient of a fitted law, with its name.
 struct RateCoefficient
 {
   const char* Name;
   double Value;
 };
 
-/// F(N) as fitted. The default knows nothing.
+/// The fitted F(N). A default-constructed object is unknown.
 class RateFit
 {
 public:
-  /// Whether the samples were enough for a law: three different N.
+  /// Returns whether the samples were enough for a law: at least three different N.
   bool Known() const { return this->LawValue != RateLaw::Unknown; }
-  /// F in bytes a second for any N > 0; 0 when not known. Below the sampled range F goes to 0 like N; beyond
-  /// it F goes on falling as at its end, though never faster than 1/N, and never rises, as nobody has seen
-  /// that.
+  /// Returns F in bytes per second for any N > 0, or 0 if unknown. Below the sampled range, F is proportional
+  /// to N. Beyond it, F falls with the slope at the end of the range, but not faster than 1/N, and never
+  /// rises, because no measurement supports that.
   double At(double concurrency) const;
-  /// N*: the smallest N in the sampled range whose F is at least 0.98 of the greatest there; 1 when not
-  /// known. Where the samples are only joined, one of those N.
+  /// Returns N*: the smallest N in the sampled range with at least 0.98 of the greatest F there; 1 if
+  /// unknown. If the samples are only joined, N* is one of the sampled N.
   int Best() const { return this->BestValue; }
 
   RateLaw Law() const { return this->LawValue; }
-  /// In the order of the formula at RateLaw; none where the samples are only joined.
+  /// Returns the coefficients in the order of the formula at RateLaw, or none if the samples are only joined.
   std::vector<RateCoefficient> Coefficients() const;
-  /// How far the mean samples lie from the law, relative, root mean square. Where they are only joined: from
-  /// the law that comes nearest, so how rough they are.
+  /// Returns the relative deviation of the mean samples from the law (root mean square). If the samples are
+  /// only joined, the deviation is that from the best law, and tells how rough they are.
   double Residual() const { return this->ResidualValue; }
-  /// How far samples of one N usually lie from each other, relative standard deviation; where no N was
-  /// sampled twice, an assumption.
+  /// Returns the relative standard deviation of samples of one N, or an assumption if no N was sampled twice.
   double Noise() const { return this->NoiseValue; }
-  /// The sampled range; 0 when not known.
+  /// Return the least and the greatest N sampled; 0 if unknown.
   int Least() const { return this->LeastValue; }
   int Most() const { return this->MostValue; }
-  /// One line for people: the law, its coefficients, N*, residual and noise.
+  /// Returns one line for the user: the law, its coefficients, N*, residual and noise.
   std::string Text() const;
 
 private:
@@ -76,7 +75,7 @@ private:
   double SlopeAtEnd() const;
 
   RateLaw LawValue = RateLaw::Unknown;
-  std::vector<double> Values;  ///< of the law, in the order of its formula
+  std::vector<double> Values;  ///< coefficients in the order of the law's formula
   int LeastValue = 0;
   int MostValue = 0;
   int BestValue = 1;
@@ -84,34 +83,34 @@ private:
   double NoiseValue = 0;
 };
 
-/// Fits the laws with relative errors. The Universal Scalability Law (coefficients >= 0) is taken if what it
-/// leaves is noise, judged by samples of one N among each other, and no other law is clearly likelier; a
-/// constant if that explains as much. Else the law that is likeliest for its number of coefficients
-/// (Akaike's criterion with the correction for few samples: Hurvich and Tsai, Biometrika 76, 1989). Samples
-/// that are none (N < 1, rates that are not positive numbers) are passed over. Where one N has three samples
-/// or more, their median counts. Takes some milliseconds.
+/// Fits the laws with relative errors. Chooses the Universal Scalability Law (coefficients >= 0) if its
+/// deviations are noise, compared with the spread of samples of one N, and no other law is clearly more
+/// likely; or a constant, if that explains as much. Otherwise chooses the law with the least Akaike
+/// criterion, corrected for few samples (C. M. Hurvich and C.-L. Tsai, "Regression and time series model
+/// selection in small samples", 1989). Invalid samples (N < 1, rates that are not positive numbers) are
+/// ignored. Of three or more samples of one N, the median counts. Takes some milliseconds.
 RateFit FitRates(const std::vector<RateSample>& samples);
 
-/// Where N* would lie in 9 of 10 measurements alike.
+/// The range that contains N* in 9 of 10 similar measurements.
 struct ConcurrencyRange
 {
   int Least = 1;
   int Most = 1;
 };
 
-/// How sure N* is: the same number of samples drawn around those of each N many times, with their noise, and
-/// fitted again; where that gives a constant, joined. Always the same for the same samples; 1 to 1 where
-/// FitRates knows nothing. Takes some tenths of a second.
+/// Estimates the uncertainty of N*: draws the same number of samples around those of each N many times, with
+/// the estimated noise, and fits them again; if that gives a constant, uses the joined samples.
+/// Deterministic. Returns 1 to 1 if FitRates() gives no law. Takes some tenths of a second.
 ConcurrencyRange RangeOfBest(const std::vector<RateSample>& samples);
 
-/// F(N) of a storage as far as it is known.
+/// The known facts about F(N) of a storage.
 struct StorageCurve
 {
-  std::vector<RateSample> Samples;  ///< that were measured
-  RateFit Fit;                      ///< of them
-  int Concurrency = 0;              ///< N*; 0: not known
-  double Load = 0;                  ///< NC; 0 where not known
-  std::string Source;               ///< where N* is from; empty: not known
+  std::vector<RateSample> Samples;  ///< measured samples
+  RateFit Fit;                      ///< law fitted to the samples
+  int Concurrency = 0;              ///< N*; 0: unknown
+  double Load = 0;                  ///< NC; 0 if unknown
+  std::string Source;               ///< origin of N*; empty: unknown
 };
 
 }  // namespace patchio

@@ -11,30 +11,31 @@
 namespace patchio {
 namespace {
 
-// What a rank tells the others; whole numbers, see Communicator::BeginSum().
+// Terms of the sum over all ranks, as whole numbers, see Communicator::BeginSum().
 enum Term : std::size_t
 {
-  ReadingTerm,  // 1 while this rank still reads
-  RateTerm,     // of the window, bytes a second
+  ReadingTerm,  // 1 while this rank is reading
+  RateTerm,     // rate of the window in bytes per second
   ThreadsTerm,
-  LoadTerm,  // rank 0 alone
-  // Since the window before, in flight on average:
+  LoadTerm,  // from rank 0 only
+  // Since the previous window; numbers in flight are means:
   BytesTerm,
   InFlightTerm,
   RequestsTerm,
-  HereBytesTerm,  // on the machine of rank 0
+  HereBytesTerm,  // from ranks on the machine of rank 0 only, as the next terms
   HereInFlightTerm,
   HereRequestsTerm,
   FetchedTerm,
-  FetchedUnknownTerm,  // ranks there that do not know
+  FetchedUnknownTerm,  // number of these ranks without FetchedBytes()
   Terms
 };
 
-/// Terms that are no whole numbers are sent in thousandths.
+/// Terms that are not whole numbers are sent in thousandths.
 constexpr double Unit = 1000;
-/// Fewer requests than this make a poor average.
+/// Fewer requests make a poor mean.
 constexpr std::uint64_t RequestsOfWindow = 8;
-/// Past N*, requests take longer and longer, and what is tried there costs more and more.
+/// Greatest factor by which N may grow at once: beyond N*, requests take longer and longer, so trying a large
+/// N is expensive.
 constexpr int GreatestStep = 2;
 
 ReadWindow WindowOf(const std::vector<double>& sum)
@@ -64,18 +65,19 @@ ReadControl::ReadControl(Communicator& ranks, ThreadController& controller, cons
       OpensAt(options.FirstWindow),
       Limit(std::numeric_limits<int>::max())
 {
-  // Exploring is for reads that are long enough to gain from it.
+  // Exploration is for reads that are long enough to gain from it.
   this->Divide(controller.BestSoFar(), ranks.Size());
 }
 
-/// Gives each rank its share of the threads.
+/// Divides `threads` among the `ranks` that are still reading, and sets this rank's share.
 void ReadControl::Divide(int threads, int ranks)
 {
   if (!this->History.empty()) {
     threads = std::min(threads, GreatestStep * this->History.back().Threads);
   }
   threads = std::clamp(threads, ranks, std::max(this->Limit, ranks));
-  // Once ranks have finished, who is first among the others is not known here: nobody gets the remainder.
+  // After ranks have finished, this rank does not know its place among the others, so the remainder is not
+  // distributed.
   const int place = ranks == this->Ranks.Size() ? this->Ranks.Rank() : ranks - 1;
   this->Mine =
       std::clamp(ThreadsFromStorage(threads, 0, ranks, place), 1, std::max(this->Options.MostOfRank, 1));
@@ -117,8 +119,8 @@ ReadControl::Mark ReadControl::Now(const ReadMeter& meter) const
   return {this->Watch.Seconds(), meter.BusySeconds(), meter.WorkSeconds(), meter.Bytes(), meter.Requests()};
 }
 
-/// Where requests take long, the first ones to end are the fastest ones: half of the threads must have had
-/// one.
+/// Returns whether the window is long enough. If requests take long, the first ones to end are the fastest
+/// ones, so at least half of the threads must have finished one.
 bool ReadControl::WindowIsComplete(const ReadMeter& meter) const
 {
   const std::uint64_t half = static_cast<std::uint64_t>(this->Mine) / 2;
@@ -131,8 +133,8 @@ void ReadControl::SendWindow(const ReadMeter& meter)
   const Mark now = this->Now(meter);
   std::vector<double> terms(Terms, 0);
   terms[ReadingTerm] = 1;
-  // What one thread does, times the threads. Bytes over seconds would jump with every burst of requests that
-  // end together.
+  // The rate of one thread times the number of threads. Bytes divided by seconds would jump with each burst
+  // of requests that end together.
   const double work = now.Work - this->Opened.Work;
   const double threadsOfWork = work > 0 ? this->Mine / work : 0;
   terms[RateTerm] = std::round(static_cast<double>(now.Bytes - this->Opened.Bytes) * threadsOfWork);
@@ -187,8 +189,8 @@ bool ReadControl::Serve()
   std::vector<double> sum;
   if (this->Sending && this->Ranks.EndSum(sum)) {
     this->Sending = false;
-    // All ranks learn the same, those that have finished too: the controller is asked again for the next
-    // read.
+    // Ranks that have finished get the result, too, because all controllers must stay in the same state for
+    // the next read.
     this->Take(sum);
     this->AllHaveRead = sum[ReadingTerm] == 0;
   }
@@ -197,8 +199,8 @@ bool ReadControl::Serve()
 
 void ReadControl::Finish()
 {
-  // Not a wait that keeps a core busy, as others need it to read; short at first, as the others have usually
-  // read as much.
+  // The wait must not keep a core busy, because other ranks need it to read. It is short at first, because
+  // ranks usually finish at about the same time.
   constexpr std::chrono::microseconds shortest(20), longest(1000);
   for (auto pause = shortest; !this->Serve(); pause = std::min(2 * pause, longest)) {
     std::this_thread::sleep_for(pause);
@@ -206,8 +208,8 @@ void ReadControl::Finish()
   this->ForgetWhatCameTooLate();
 }
 
-/// Collective. Decisions that came when all had been read have never been in force. All ranks have the same
-/// history, so none asks the others where there was no decision.
+/// Removes decisions made after all ranks had finished, which never took effect. All ranks have the same
+/// history, so without decisions no communication is needed. Collective.
 void ReadControl::ForgetWhatCameTooLate()
 {
   if (this->History.size() == 1) {
@@ -228,7 +230,7 @@ double ReadControl::MeanThreads() const
     const double from = std::max(this->OwnHistory[i].Seconds, begin);
     sum += this->OwnHistory[i].Threads * std::max(0.0, std::min(end, this->LastRead) - from);
   }
-  // What ends at once keeps the number it began with.
+  // A read that ends at once keeps the number it began with.
   return this->LastRead > begin ? sum / (this->LastRead - begin) : this->OwnHistory.front().Threads;
 }
 

@@ -1,4 +1,4 @@
-// One number of threads for all ranks, adapted while they read.
+// The number of concurrent read tasks of all ranks together, adapted while they read.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -14,67 +14,71 @@
 
 namespace patchio {
 
-/// How many reads are in flight, all ranks together, from a moment on.
+/// A change of the number of reads in flight, all ranks together.
 struct ThreadChange
 {
-  double Seconds = 0;  ///< since the read began
+  double Seconds = 0;  ///< time since the read began
   int Threads = 0;
 };
 
-/// What one window of a read showed, all ranks together.
+/// The observations of one window of a read, all ranks together.
 struct ReadWindow
 {
-  double Seconds = 0;  ///< when it was known, since the read began
-  double Rate = 0;     ///< bytes a second
-  int Threads = 0;     ///< read tasks at once
-  double Load = 0;     ///< NC as rank 0 last knew it, see ReportLoad()
-  /// Since the window before ended.
+  double Seconds = 0;  ///< time since the read began at which the window's sum was known
+  double Rate = 0;     ///< bytes per second
+  int Threads = 0;     ///< concurrent read tasks
+  double Load = 0;     ///< NC as last reported on rank 0, see ReportLoad()
+  /// Own reads since the previous window.
   OwnReads Own;
 };
 
 struct ReadControlOptions
 {
-  int MostOfRank = 256;    ///< threads
-  double FirstWindow = 1;  ///< seconds from the beginning of the read; what ends before is not adapted
-  bool OnMachineOfRankZero = true;  ///< this rank; disks are watched there
+  int MostOfRank = 256;             ///< greatest number of threads of a rank
+  double FirstWindow = 1;           ///< seconds until the first window opens; shorter reads are not adapted
+  bool OnMachineOfRankZero = true;  ///< this rank runs on rank 0's machine, where disks are watched
 };
 
-/// The link between read tasks and a ThreadController. Each rank measures what it reads in a window of time;
-/// a sum that no task waits for brings the windows of all ranks together; all ranks then draw the same
-/// conclusion from it, as they all have the same controller. Reads that end before the first window keep the
-/// number they began with.
+/// Connects read tasks with a ThreadController. Each rank measures its reads in a window of time. A sum over
+/// the ranks, for which no task waits, combines the windows. All ranks then draw the same conclusion, because
+/// their controllers are in the same state. Reads that end before the first window keep the number they began
+/// with.
 ///
-/// Ranks that have read all they were to take part until the last has; the controller learns nothing then, as
-/// what is left to read keeps fewer threads busy than it asks for.
+/// Ranks that have finished their reads take part until the last rank has finished. The controller learns
+/// nothing during that time, because the remaining reads keep fewer threads busy than it requests. Not
+/// thread-safe.
 class ReadControl
 {
 public:
-  /// controller: in the same state on all ranks. Keeps references.
+  /// controller: must be in the same state on all ranks. `ranks` and `controller` must outlive this object.
+  /// Not collective.
   ReadControl(Communicator& ranks, ThreadController& controller, const ReadControlOptions& options);
 
-  /// The concurrency limit of this rank: read tasks at once.
+  /// Returns the limit of concurrent read tasks on this rank.
   int Threads() const { return this->Mine; }
-  /// What Threads() never exceeds.
+  /// Returns the upper bound of Threads().
   int MostThreads() const { return this->Options.MostOfRank; }
-  /// Called on the calling thread many times a second.
+  /// Observes the meter, and adapts the number of threads. Call it many times per second on the waiting
+  /// thread during the read.
   void Step(const ReadMeter& meter);
-  /// In place of Step(), once this rank has read all that it was to, or stopped: takes part in the windows of
-  /// the others. True once all ranks have come here. Not collective, and never waits.
+  /// Replaces Step() after this rank has finished its reads or stopped: takes part in the windows of the
+  /// other ranks. Returns true once all ranks have finished. Not collective; does not block.
   bool Serve();
-  /// Collective, once, after the read, whatever its outcome: serves the other ranks until all have read.
-  /// Changes() are then those up to the last byte of the last rank.
+  /// Serves the other ranks until all have finished. To be called once after the read, successful or not.
+  /// Afterwards Changes() contains the changes up to the last byte of the last rank. Collective: every rank
+  /// of the communicator calls it.
   void Finish();
 
-  /// Called, on all ranks alike, with each window. What it gives is the limit for all threads together from
-  /// then on.
+  /// Called with each window, on all ranks alike. Returns the limit for the threads of all ranks together
+  /// from then on.
   std::function<int(const ReadWindow&)> OnWindow;
-  /// On rank 0: NC, for all ranks with the next window.
+  /// Sets NC on rank 0; all ranks get it with the next window.
   void ReportLoad(double load) { this->Load = load; }
-  /// From the beginning on; at least one.
+  /// Returns the changes since the beginning of the read; at least one.
   const std::vector<ThreadChange>& Changes() const { return this->History; }
-  /// Threads of this rank, the mean over the time from when it began to read to its last request.
+  /// Returns the mean number of threads of this rank, from the beginning of its reads to its last request.
   double MeanThreads() const;
-  /// Those that were learnt from.
+  /// Returns the windows that the controller has learnt from.
   const std::vector<ReadWindow>& Windows() const { return this->Learnt; }
 
 private:
@@ -84,7 +88,7 @@ private:
   void Divide(int threads, int ranks);
   void ForgetWhatCameTooLate();
 
-  /// What the meter said at a moment of the read.
+  /// The values of the meter at a moment of the read.
   struct Mark
   {
     double Seconds = 0, Busy = 0, Work = 0;
@@ -96,21 +100,21 @@ private:
   Communicator& Ranks;
   ThreadController& Controller;
   int Mine = 1;     ///< see Threads()
-  Stopwatch Watch;  ///< from the beginning of the read
+  Stopwatch Watch;  ///< started with the read
   bool Open = false, Sending = false;
-  bool AllHaveRead = false;  ///< as Serve() has seen
-  double OpensAt;            ///< seconds, of the next window
-  /// Requests that must end before the next window opens: those that were begun while the number was another.
+  bool AllHaveRead = false;  ///< result of Serve()
+  double OpensAt;            ///< time in seconds at which the next window opens
+  /// Requests that must end before the next window opens: those that began with another number of threads.
   std::uint64_t Settling = 0;
-  Mark Opened;  ///< the window
-  Mark Sent;    ///< the window before
+  Mark Opened;  ///< beginning of the window
+  Mark Sent;    ///< end of the previous window
   std::optional<std::uint64_t> FetchedThen = FetchedBytes();
   double Load = 0;
-  int Limit;  ///< for the threads of all ranks
+  int Limit;  ///< for the threads of all ranks together
   std::vector<ThreadChange> History;
-  std::vector<ThreadChange> OwnHistory;  ///< threads of this rank
-  std::optional<double> FirstStep;       ///< seconds
-  double LastRead = 0;                   ///< seconds: when requests were last seen to have ended
+  std::vector<ThreadChange> OwnHistory;  ///< of the threads of this rank
+  std::optional<double> FirstStep;       ///< time in seconds
+  double LastRead = 0;                   ///< time in seconds at which a finished request was last seen
   std::uint64_t RequestsSeen = 0;
   std::vector<ReadWindow> Learnt;
 };

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 namespace patchio {
 namespace {
 
-constexpr std::size_t MostBytes = 1 << 20;  ///< of a profile
+constexpr std::size_t MostBytes = 1 << 20;  ///< size of a profile
 
 class Descriptor
 {
@@ -53,8 +53,8 @@ void CheckText(const std::string& file, const std::string& text)
   }
 }
 
-/// All of a file that somebody has put there. Throws Error where it cannot be read, is no file, or is far
-/// larger than any profile.
+/// Reads a profile that a user has written. Throws Error if the file cannot be read, is not a regular file,
+/// or is far larger than any profile.
 std::string ReadProfileText(const std::string& file)
 {
   const Descriptor opened(OpenRegularFile(file));
@@ -79,8 +79,7 @@ std::string ReadProfileText(const std::string& file)
   }
 }
 
-/// Writes a file beside, and then puts it in the place of `file`, so that nobody ever sees half of it. Makes
-/// the folder if needed. Throws Error.
+/// Replaces a file atomically. Creates the folder if needed. Throws Error.
 void ReplaceProfileText(const std::string& file, const std::string& text)
 {
   const fs::path folder = fs::path(file).parent_path();
@@ -92,7 +91,7 @@ void ReplaceProfileText(const std::string& file, const std::string& text)
   ReplaceFile(file, text);
 }
 
-constexpr std::size_t MostFiles = 1000;  ///< in one folder that are looked at
+constexpr std::size_t MostFiles = 1000;  ///< per folder
 
 std::string FromEnvironment(const char* name)
 {
@@ -115,7 +114,8 @@ private:
   std::vector<std::string>* Notes;
 };
 
-/// The profiles in a folder, by name. None where there is no folder; a note where it cannot be read.
+/// Returns the profiles in a folder, sorted by name; none if there is no such folder. Adds a note if the
+/// folder cannot be read.
 std::vector<std::string> ProfileFilesIn(const std::string& folder, const Notebook& notes)
 {
   std::vector<std::string> files;
@@ -160,25 +160,26 @@ bool LiesBelow(const std::string& path, const std::string& point)
   return point == "/" || path == point || path.rfind(point + "/", 0) == 0;
 }
 
-/// What is looked for.
+/// The criteria of a search for a profile.
 struct Wanted
 {
-  std::string Path;  ///< resolved
+  std::string Path;  ///< resolved path
   std::optional<Mount> Where;
   std::string Node;
   double Now = 0;
   int Ranks = 1;
 };
 
-/// Between the rank classes of two numbers of ranks, in octaves. A profile that does not say its own is of
-/// one rank.
+/// Returns the distance of the rank classes of two numbers of ranks, in octaves. A profile without a number
+/// of ranks counts as measured by one.
 int OctavesApart(int one, int other)
 {
   const double octaves = std::log2(RankClass(one)) - std::log2(RankClass(other));
   return static_cast<int>(std::lround(std::abs(octaves)));
 }
 
-/// Why a profile for a mount above the path is not for it; empty when it is.
+/// Returns the reason why a profile for a mount above the path does not apply, or an empty text if it
+/// applies.
 std::string ReasonAgainst(const StorageProfile& profile, const Wanted& wanted)
 {
   if (profile.ExpiresAt > 0 && profile.ExpiresAt < wanted.Now) {
@@ -197,7 +198,8 @@ std::string ReasonAgainst(const StorageProfile& profile, const Wanted& wanted)
   return "";
 }
 
-/// The mount of a profile that was measured must be the path's; what people give may also be a folder in it.
+/// Returns whether the profile is for a mount above the path. A measured profile must be for the path's own
+/// mount; one written by a user may name a folder in it.
 bool IsAbove(const StorageProfile& profile, const Wanted& wanted)
 {
   const bool measured = !profile.Where.Type.empty();
@@ -227,7 +229,8 @@ std::optional<StorageProfile> BestOf(
   return best;
 }
 
-/// The newest samples, which are last, of each group of N that are as good as equal (eight to an octave).
+/// Returns the newest samples, which are last, of each group of N that are almost equal (eight groups per
+/// octave).
 std::vector<RateSample> NewestOfEach(const std::vector<RateSample>& samples)
 {
   constexpr int mostOfOne = 6;
@@ -248,7 +251,7 @@ bool HaveOneConcurrency(const std::vector<RateSample>& samples)
       [&](const RateSample& sample) { return sample.Concurrency == samples.front().Concurrency; });
 }
 
-/// ln of how much faster the new samples are than what was known; their median.
+/// Returns the median of ln(new rate / known rate).
 double LevelOf(const std::vector<RateSample>& samples, const RateFit& fit)
 {
   std::vector<double> shifts;
@@ -264,8 +267,8 @@ bool IsUsable(const RateSample& sample)
          sample.Rate > 0;
 }
 
-/// "scratch-0123456789abcdef.json": for people, and different for each mount, kind of node and rank
-/// class.
+/// Returns a file name that is readable, and unique for each mount, kind of node and rank class:
+/// "scratch-0123456789abcdef.json".
 std::string FileNameOf(const StorageProfile& profile)
 {
   std::string words;
@@ -395,7 +398,7 @@ bool MergeSamples(StorageProfile& profile, const std::vector<RateSample>& sample
       sample.Rate *= std::exp((wayToNew - 1) * level);
     }
     if (HaveOneConcurrency(added)) {
-      added.clear();  // they told the level, but nothing of the shape
+      added.clear();  // they tell the level, but nothing about the shape
     }
   }
   profile.Samples.insert(profile.Samples.end(), added.begin(), added.end());

@@ -9,62 +9,61 @@
 namespace patchio {
 namespace {
 
-// The values were found by search on simulated reads of 60 s with 8 % noise, from storages of many laws F(N)
-// (SimulatedStorage.h), up to 1600 reads in each of three scenarios: that the profile is right, that it is
-// four times wrong, and that others come and go. What counted was the share of reads within 5 % of the best
-// fixed number; `patchio_controller_shares` prints it, ThreadControllerTest demands it. Where a comment says
-// "given", the value is not from that search.
+// The values were found by a search on simulated reads of 60 s with 8 % noise, on storages with many laws
+// F(N) (SimulatedStorage.h), with up to 1600 reads in each of three scenarios: the profile is right, it is
+// wrong by a factor of 4, other readers come and go. The criterion was the fraction of reads within 5 % of
+// the best fixed number; `patchio_controller_shares` prints it, ThreadControllerTest demands it. "Given"
+// marks values that are not from this search.
 
-/// Numbers N of the grid within a factor of 2 (given: 9 % apart, less than noise).
+/// Numbers N of the grid per octave (given: 9 % apart, less than noise).
 constexpr double StepsOfOctave = 8;
-/// Seconds of a window.
+/// Length of a window in seconds.
 constexpr double Window = 0.35;
-/// The variance of ln(rate) before any rate was seen (given: 8 %, as the simulated reads have).
+/// Initial variance of ln(rate) (given: 8 %, as in the simulated reads).
 constexpr double NoiseAtFirst = 0.0064;
-/// The least variance that is believed (given: 2 %).
+/// Least variance that is accepted (given: 2 %).
 constexpr double LeastNoise = 4e-4;
-/// The weight of the newest difference in the estimate of the noise.
+/// Weight of the newest difference in the estimate of the noise.
 constexpr double NoisePace = 0.01;
-/// The standard deviation of log2 of how wrong the N to begin with is.
+/// Standard deviation of log2 of the error of the initial N.
 constexpr double PriorOctaves = 2;
-/// The weight of what was learnt, from window to window: half of it after 35 s.
+/// Factor of the weight of earlier windows, per window: half of it after 35 s.
 constexpr double Memory = 0.993;
-/// The weight of a window; below 1, as noise comes in spells and outliers are no rarity.
+/// Weight of a window; below 1, because noise comes in bursts and outliers are frequent.
 constexpr double SampleWeight = 0.7;
-/// The deviation of real storages from all shapes, in ln(rate).
+/// Deviation of real storages from all shapes, in ln(rate).
 constexpr double ShapeError = 0.02;
-/// The surprise, in standard deviations, that does not count as drift.
+/// Surprise, in standard deviations, that does not count as drift.
 constexpr double DriftSlack = 0.6;
-/// The sum of surprises beyond DriftSlack that means a changed storage.
+/// Sum of surprises beyond DriftSlack that indicates a changed storage.
 constexpr double DriftLimit = 6;
-/// Standard deviations from which one window alone is not learnt.
+/// Standard deviations from which a single window is not learnt.
 constexpr double FarOff = 4;
-/// Windows for which it pays to know more.
+/// Number of windows that profit from better knowledge.
 constexpr double Horizon = 26;
-/// Windows that it takes to learn what a number brings.
+/// Number of windows needed to learn the rate of a number.
 constexpr double LookCost = 4;
-/// Windows lost by going to another number.
+/// Number of windows lost by switching to another number.
 constexpr double SwitchCost = 0.3;
-/// Octaves that one step may go, other than to the best.
+/// Octaves that one step may go, except to the best number.
 constexpr double Reach = 3;
-/// Windows without anything to gain before fewer threads are tried.
+/// Number of windows without potential gain before fewer threads are tried.
 constexpr int Patience = 8;
-/// The newest windows that are kept for a new epoch.
+/// Number of the newest windows that are kept for a new epoch.
 constexpr std::size_t KeptSamples = 12;
-/// The most of these that are taken for the new state of the storage.
+/// Greatest number of kept windows that count as the new state of the storage.
 constexpr int SamplesOfNewEpoch = 3;
-/// The share of what was believed, in logarithms, that outlives a change of load: the best number moves, but
-/// seldom far.
+/// Fraction of the log probabilities that survives a change of load: the best number moves, but seldom far.
 constexpr double KeptBelief = 0.05;
-/// The log of the least probability that is carried over.
+/// Least log probability that is carried over.
 constexpr double LeastBelief = -20;
 
-// Shapes: -log(2^(-s x) + 2^(d s x)) / s over x = log2 N - knee, rising like N far below the knee and falling
-// like N^-d far beyond, with the sharpness s.
+// Shapes: -log(2^(-s x) + 2^(d s x)) / s over x = log2 N - knee. They rise like N far below the knee and fall
+// like N^-d far beyond it, with the sharpness s.
 constexpr std::array<double, 6> Falls{0, 0.125, 0.25, 0.5, 0.75, 1};
 constexpr std::array<double, 5> Sharpness{0.5, 1, 2, 6, 40};
 constexpr int CurveOctaves = 12;  ///< on both sides of the knee
-constexpr int CurveSteps = 48;    ///< of an octave
+constexpr int CurveSteps = 48;    ///< per octave
 
 using Curve = std::vector<float>;
 
@@ -100,7 +99,7 @@ double ValueOf(const float* curve, double octavesFromKnee)
   return curve[std::clamp(at, 0, last)];
 }
 
-/// Share of the rate that is lost where its logarithm is lower by `difference`; close to 1 -
+/// Returns the fraction of the rate that is lost if its logarithm is lower by `difference`: approximately 1 -
 /// exp(-difference).
 double LossOf(double difference)
 {
@@ -121,7 +120,7 @@ ThreadController::ThreadController(const ControllerOptions& options)
   this->Weigh();
 }
 
-/// A geometric grid through the number to begin with.
+/// Makes a geometric grid through the initial number.
 void ThreadController::MakeNumbers(const ControllerOptions& options)
 {
   const int unit = std::max(1, options.Granularity);
@@ -145,7 +144,8 @@ void ThreadController::MakeNumbers(const ControllerOptions& options)
   this->Current = this->Leader = static_cast<int>(place - numbers.begin());
 }
 
-/// All curves with knees all over the grid. Those whose best number is that to begin with are likeliest.
+/// Makes all curves with knees all over the grid. Shapes whose best number is the initial one are most
+/// likely.
 void ThreadController::MakeShapes()
 {
   const double last = this->Places.back() + 1;
@@ -202,7 +202,7 @@ void ThreadController::Observe(double rate, int threads)
   if (up || down) {
     this->StartOver(up ? this->Up.Length : this->Down.Length);
   } else if (std::abs(surprise) > FarOff && !this->Doubtful) {
-    // An accident, or the first of a new time: the next sample tells.
+    // An outlier, or the first window of a new state: the next window tells.
     this->Doubtful = true;
   } else {
     if (this->Doubtful) {
@@ -223,7 +223,7 @@ void ThreadController::MeasureNoise(const Sample& sample, int threads)
 {
   if (threads == this->LastThreads) {
     const double difference = sample.Value - this->LastValue;
-    // Accidents and changes are no noise.
+    // The limit excludes outliers and changes from the noise.
     const double seen = std::min(difference * difference / 2, 9 * this->Noise);
     this->Noise = std::max(this->Noise + NoisePace * (seen - this->Noise), LeastNoise);
   }
@@ -231,7 +231,7 @@ void ThreadController::MeasureNoise(const Sample& sample, int threads)
   this->LastValue = sample.Value;
 }
 
-/// How far the rate lies above what was expected, in standard deviations.
+/// Returns how far the rate is above the expected one, in standard deviations.
 double ThreadController::SurpriseOf(const Sample& sample) const
 {
   if (this->Total <= 0) {
@@ -262,7 +262,7 @@ bool ThreadController::Drift::Add(double surprise)
   return this->Sum > DriftLimit;
 }
 
-/// The storage is another one since the last `samples`.
+/// Begins a new epoch: the storage has changed with the last `samples` windows.
 void ThreadController::StartOver(int samples)
 {
   ++this->Epoch;
@@ -290,7 +290,7 @@ void ThreadController::Learn(const Sample& sample)
   }
 }
 
-/// True when even the best shape leaves far more than noise.
+/// Returns whether even the best shape leaves deviations far larger than noise.
 bool ThreadController::NothingFits() const
 {
   double least = this->RestSquared[0] - this->Rest[0] * this->Rest[0] / this->Total;
@@ -300,7 +300,7 @@ bool ThreadController::NothingFits() const
   return least / this->Noise > this->Total + 4 * std::sqrt(2 * this->Total) + 6;
 }
 
-/// Logarithms of the shapes' probabilities, given what was learnt; that of the likeliest is 0.
+/// Returns the log probabilities of the shapes, given all observations. The most likely shape has 0.
 ThreadController::Vector ThreadController::LogProbabilities() const
 {
   Vector logs = this->Belief;
@@ -367,8 +367,8 @@ ThreadController::Outlook ThreadController::LookAhead() const
   return outlook;
 }
 
-/// The leader is the smallest number with hardly more regret than any. Another one is tried where that tells
-/// much of what is not known yet, for what it costs.
+/// Chooses the number for the next window. The leader is the smallest number whose regret is close to the
+/// least one. Another number is tried if the expected information is worth its cost.
 void ThreadController::Choose()
 {
   const Outlook outlook = this->LookAhead();
@@ -384,7 +384,7 @@ void ThreadController::Choose()
       const double variance = outlook.Variance[n];
       const double resolved = variance / (variance + this->Noise / LookCost);
       const double loss = std::max(0.0, outlook.Loss[n] - outlook.Loss[this->Leader]);
-      // More threads than the leader's are a burden to others.
+      // More threads than the leader's burden other users of the storage.
       const double burden = 2 * this->Tolerance * std::max(0.0, this->Places[n] - this->Places[this->Leader]);
       const double cost = loss * (LookCost + (n == now ? 0 : SwitchCost)) + burden;
       const double value = Horizon * toGain * resolved - cost + (n == this->Leader ? 1e-9 : 0);
@@ -401,8 +401,8 @@ void ThreadController::Choose()
   }
 }
 
-/// Where nothing is to be gained any more, fewer threads may do as well: half an octave less is tried once in
-/// a while if nobody has.
+/// If nothing is left to gain, fewer threads may suffice: tries half an octave less once in a while, unless
+/// that was tried before.
 void ThreadController::TryFewer(const Outlook& outlook)
 {
   constexpr double half = 0.5;

@@ -1,4 +1,5 @@
-// While a long read runs: how many reads to keep in flight, learnt from what each number brought.
+// The search for the best number of reads in flight while a long read runs, from the rate of each number
+// tried.
 #pragma once
 
 #include <vector>
@@ -7,60 +8,61 @@ namespace patchio {
 
 struct ControllerOptions
 {
-  int Start = 8;  ///< N to begin with, all ranks together; the profile's where there is one
+  int Start = 8;  ///< initial N, all ranks together; that of the profile if there is one
   int Least = 1;
-  int Most = 256;           ///< N stays within Least .. Most, as far as Granularity lets it
-  double Tolerance = 0.01;  ///< a smaller N whose rate is lower by no more than this share is as good
-  int Granularity = 1;      ///< N is a multiple of this: NP, where all ranks have the same NT
+  int Most = 256;           ///< N stays within Least .. Most, as far as Granularity allows
+  double Tolerance = 0.01;  ///< a smaller N is as good if its rate is lower by at most this fraction
+  int Granularity = 1;      ///< N is a multiple of this number: NP, because all ranks have the same NT
 };
 
-/// What was seen of one N while nothing else changed.
+/// The observations of one N while nothing else changed.
 struct ThreadsTried
 {
   int Threads = 0;  ///< N
-  double Rate = 0;  ///< mean, bytes a second
-  int Samples = 0;  ///< windows
-  int Epoch = 0;    ///< 0 at first, and one more after each change of the storage that was noticed
+  double Rate = 0;  ///< mean rate in bytes per second
+  int Samples = 0;  ///< number of windows
+  int Epoch = 0;    ///< 0 at first, plus 1 for each change of the storage that was noticed
 };
 
-/// Decides on N, the reads in flight of all ranks together, from window to window of a read. What nobody can
-/// control, noise and other people's load, is in the rates, so each decision weighs what trying a number
-/// costs against what it may show.
+/// Decides on N, the reads in flight of all ranks together, from window to window of a read. The rates
+/// contain noise and load by others, so each decision weighs the cost of trying a number against the
+/// information it may give.
 ///
-/// Knowledge is a probability for each of many shapes that the rate may have over N: it rises like N up to a
-/// knee and falls like a power of N beyond, more or less sharply. The level is free: only ratios count. From
-/// that follow, for each N of a geometric grid, the rate that is expected to be lost with it, and how much
-/// trying it would tell. Rates that contradict all this, one after another, mean that the storage has changed
-/// (others have come or gone): then most of what was learnt is forgotten.
+/// The knowledge is a probability for each of many shapes of the rate over N: rising like N up to a knee and
+/// falling like a power of N beyond it, more or less sharply. The level is free; only ratios count. The
+/// shapes give, for each N of a geometric grid, the expected loss of rate and the information that trying it
+/// would give. Several contradicting rates in a row mean that the storage has changed (other readers have
+/// come or gone); most of the knowledge is then forgotten.
 ///
-/// Deterministic, without clocks and threads: in the same state on all ranks that observe the same. A
-/// decision takes some hundred microseconds.
+/// Deterministic, without clocks and threads: ranks with the same observations are in the same state. A
+/// decision takes some hundred microseconds. Not thread-safe.
 class ThreadController
 {
 public:
   explicit ThreadController(const ControllerOptions& options);
 
-  /// N for the next window.
+  /// Returns N for the next window.
   int Threads() const { return this->Numbers[this->Current]; }
-  /// How long a window should be. Requests that were begun with another N must have ended before it begins.
+  /// Returns the recommended length of a window. Requests that began with another N must end before the
+  /// window begins.
   double WindowSeconds() const;
-  /// What a window brought: bytes a second with `threads` in flight, which need not be what was asked for.
-  /// Numbers that make no sense are passed over; a rate of 0 counts with the next one.
+  /// Adds the rate of a window in bytes per second, with `threads` reads in flight, which may differ from
+  /// Threads(). Ignores invalid numbers; a rate of 0 is averaged with the next one.
   void Observe(double rate, int threads);
 
-  /// The N that is thought best now.
+  /// Returns the N that is currently considered the best.
   int BestSoFar() const { return this->Numbers[this->Leader]; }
   const std::vector<ThreadsTried>& History() const { return this->Tried; }
 
 private:
   using Vector = std::vector<double>;
 
-  /// A way in which log F may depend on log2 N, up to its level.
+  /// A possible shape of log F over log2 N, up to its level.
   struct Shape
   {
     const float* Curve;  ///< over log2 N - Knee
-    double Knee;         ///< log2 N
-    double Prior;        ///< log of its probability before anything was seen, up to a constant
+    double Knee;         ///< in log2 N
+    double Prior;        ///< log of the prior probability, up to a constant
     double Top;          ///< greatest value on the grid
   };
   struct Sample
@@ -69,19 +71,20 @@ private:
     double Value;  ///< log rate
     double Weight;
   };
-  /// Evidence that rates have moved in one direction (a CUSUM).
+  /// Evidence that rates have moved in one direction: a CUSUM chart (E. S. Page, "Continuous inspection
+  /// schemes", 1954).
   struct Drift
   {
     double Sum = 0;
     int Length = 0;
     bool Add(double surprise);
   };
-  /// For each number of the grid.
+  /// The expectations for each number of the grid.
   struct Outlook
   {
-    Vector Loss;      ///< share of the best rate that is expected to be lost
-    Vector Regret;    ///< the same, what lies within the tolerance not counted
-    Vector Variance;  ///< of the log rate that is expected
+    Vector Loss;      ///< expected loss, as a fraction of the best rate
+    Vector Regret;    ///< expected loss beyond the tolerance
+    Vector Variance;  ///< variance of the expected log rate
   };
 
   void MakeNumbers(const ControllerOptions& options);
@@ -99,25 +102,24 @@ private:
   void Choose();
   void TryFewer(const Outlook& outlook);
 
-  std::vector<int> Numbers;  ///< the grid of N, ascending
-  Vector Places;             ///< log2 of them
+  std::vector<int> Numbers;  ///< grid of N, ascending
+  Vector Places;             ///< log2 of Numbers
   std::vector<Shape> Shapes;
   double Tolerance;
-  int Current = 0, Leader = 0;  ///< in Numbers
-  Vector Belief;                ///< log of each shape's probability when this epoch began
-  Vector Probability;           ///< of each shape
-  // Weighted sums over what was learnt: of 1, and of what is left of each sample by each shape and its
-  // square.
+  int Current = 0, Leader = 0;  ///< indices into Numbers
+  Vector Belief;                ///< log probability of each shape at the beginning of this epoch
+  Vector Probability;           ///< probability of each shape
+  // Weighted sums over the observations: of 1, and per shape of the deviations and of their squares.
   double Total = 0;
   Vector Rest, RestSquared;
-  double Noise;  ///< variance of a log rate, learnt from windows of the same N one after another
+  double Noise;  ///< variance of a log rate, from successive windows with the same N
   int LastThreads = 0;
   double LastValue = 0;
   int Zeros = 0;
   Drift Up, Down;
-  bool Doubtful = false;       ///< the last sample was far off, and is not learnt yet
+  bool Doubtful = false;       ///< the last sample was an outlier and is not learnt yet
   std::vector<Sample> Recent;  ///< newest last
-  int Stay = 0;                ///< windows that the leader was kept
+  int Stay = 0;                ///< number of windows for which the leader was kept
   int Epoch = 0;
   std::vector<ThreadsTried> Tried;
 };

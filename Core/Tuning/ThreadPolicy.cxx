@@ -7,20 +7,20 @@
 namespace patchio {
 namespace {
 
-/// The share of the rate that Greedy gives up for fewer reads: less than any noise.
+/// Fraction of the rate that Greedy gives up for fewer reads: less than any noise.
 constexpr double GreedyTolerance = 0.005;
-/// The same for Balanced: the noise of windows on the emulated storage.
+/// Fraction of the rate that Balanced gives up: the noise of windows on the emulated storage.
 constexpr double BalancedTolerance = 0.03;
-/// The share of the best rate with which Balanced begins: as N* is defined in RateFit.
+/// Fraction of the best rate with which Balanced begins, as in the definition of N* in RateFit.
 constexpr double BalancedShare = 0.98;
-/// Reads in flight on an unknown storage: within a factor of 4 of N* = 4 and 64, which the controller mends
-/// within a minute (simulated: 99.5 % of reads).
+/// Reads in flight on an unknown storage: within a factor of 4 of N* = 4 and 64, which the controller
+/// corrects within a minute (simulated: in 99.5 % of reads).
 constexpr int UnknownStorage = 16;
-/// A file system in memory: two cores gave the same rate with 2 to 16 reads.
+/// For a file system in memory: two cores reached the same rate with 2 to 16 reads.
 constexpr int MemoryLeast = 4;
 ///@{
-/// The rate of a virtual disk, cold, rises up to 4 to 64 reads in flight (1.3 GB/s at 1, 1.6 to 2.0 from 4
-/// on). In between, there are four reads a core.
+/// For local disks: the rate of a virtual disk, not cached, rises up to 4 to 64 reads in flight (1.3 GB/s
+/// with 1, 1.6 to 2.0 from 4 on). Within these bounds, there are four reads per core.
 constexpr int DiskLeast = 8;
 constexpr int DiskMost = 32;
 ///@}

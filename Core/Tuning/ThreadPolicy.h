@@ -1,4 +1,4 @@
-// How much of a storage a read takes: from what is known of the storage and what the user prefers.
+// The share of a storage that a read takes, from what is known of the storage and from the user's preference.
 #pragma once
 
 #include "Tuning/Mount.h"
@@ -7,25 +7,26 @@
 
 namespace patchio {
 
-/// What to do where others use the storage too. With C reads of others in flight, N of ours get
-/// N/(N+C) F(N+C), which goes on rising past N + C = N*: what is fastest for one is not best for all.
+/// The policy on a storage that others use, too. With C reads of others in flight, N own reads get N/(N+C)
+/// F(N+C), which still rises beyond N + C = N*: the fastest for one is not the best for all.
 enum class ThreadPolicy
 {
-  Polite,    ///< N = N* - NC, the rule of the two-level reading paper (its figure 8)
-  Balanced,  ///< the fewest that give nearly the best rate
-  Greedy     ///< whatever gives the best rate
+  Polite,    ///< N = N* - NC, the rule of S. Liu et al., see Plan/ThreadBudget.h
+  Balanced,  ///< fewest reads with nearly the best rate
+  Greedy     ///< reads with the best rate
 };
 
-/// "polite", "balanced", "greedy".
+/// Returns "polite", "balanced" or "greedy".
 const char* NameOf(ThreadPolicy policy);
 
-/// What is known of a storage before it is read.
+/// The knowledge about a storage before a read.
 struct StorageKnowledge
 {
   int Concurrency = 0;  ///< N*; 0: unknown
-  double Load = 0;      ///< NC; 0 where unknown, as a wrong guess would do harm
+  double Load = 0;      ///< NC; 0 if unknown, because a wrong guess would do harm
   MountClass Class = MountClass::Unknown;
-  /// With how many reads Balanced and Greedy begin, of FairStart(); 0: F(N) is not known, so with N*.
+  /// Initial number of reads of Balanced and Greedy, from FairStart(). 0: F(N) is unknown; reads begin with
+  /// N*.
   int BalancedStart = 0;
   int GreedyStart = 0;
 };
@@ -34,28 +35,29 @@ struct StorageKnowledge
 struct ReadingJob
 {
   int Ranks = 1;         ///< NP
-  int Cores = 1;         ///< of a machine
-  int MostOfRank = 256;  ///< NT cannot be more: by memory and by what a process may have
+  int Cores = 1;         ///< number of cores of a machine
+  int MostOfRank = 256;  ///< greatest NT, limited by memory and by the limits of a process
 };
 
-/// N* of a storage that nobody has measured: the cores, at least 4, in memory; four times the cores, from 8
-/// to 32, on local disks; 16 for everything else.
+/// Returns a guess of N* for a storage that was not measured: for memory the number of cores, at least 4; for
+/// local disks four times the cores, from 8 to 32; otherwise 16.
 int GuessedConcurrency(MountClass kind, int cores);
 
-/// Reads in flight that the policy allows at most, all ranks together: N* - NC for Polite, at least one a
-/// rank; else all that the ranks can have.
+/// Returns the greatest number of reads in flight that the policy allows, all ranks together: N* - NC for
+/// Polite, at least one per rank; otherwise all that the ranks can have.
 int MostInFlight(const StorageKnowledge& storage, ThreadPolicy policy, const ReadingJob& job);
 
-/// The fewest reads that get `share` (0..1) of the best that up to `most` reads can get beside `load` reads
-/// of others: own rate N / (N + C) F(N + C), of which F is `fit`. 0 where the fit knows nothing.
+/// Returns the smallest number of reads that reaches the fraction `share` (0..1) of the best rate of up to
+/// `most` reads beside `load` reads of others. The own rate is N / (N + C) F(N + C), with F from `fit`.
+/// Returns 0 if the fit is unknown.
 int FairStart(const RateFit& fit, double load, int most, double share);
 
-/// Fills in how Balanced and Greedy begin: where F(N) and NC are known, Balanced with the fewest, up to N*,
-/// that give nearly the best rate; Greedy with those that give the best of all, past N* too. An unknown NC
-/// counts as 0.
+/// Sets the initial numbers of Balanced and Greedy from F(N) and NC. Balanced begins with the fewest reads,
+/// at most N*, that give nearly the best rate; Greedy with those that give the best rate, even beyond N*. An
+/// unknown NC counts as 0.
 void SetStarts(StorageKnowledge& storage, const RateFit& fit);
 
-/// With how many reads in flight to begin, and within which bounds to adapt them.
+/// Returns the initial number of reads in flight, and the bounds for adapting it.
 ControllerOptions ControllerFor(const StorageKnowledge& storage, ThreadPolicy policy, const ReadingJob& job);
 
 }  // namespace patchio

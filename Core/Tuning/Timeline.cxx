@@ -10,7 +10,7 @@ void Timeline::Add(const TimelinePoint& point)
     return;
   }
   if (this->Kept.size() + 1 >= MostPoints) {
-    // Every other one goes. What happened between is still in the bytes of the next.
+    // Every other moment is dropped. The bytes of the next moment include what happened in between.
     std::vector<TimelinePoint> half;
     for (std::size_t i = 0; i < this->Kept.size(); i += 2) {
       half.push_back(this->Kept[i]);
@@ -52,7 +52,7 @@ std::vector<TimelinePoint> SumOverRanks(const std::vector<TimelinePoint>& mine, 
   constexpr std::size_t moments = 101;
   const double end = comm.Largest({mine.empty() ? 0 : mine.back().Seconds})[0];
   if (end <= 0) {
-    return {};  // nobody looked on
+    return {};  // no rank recorded a timeline
   }
   std::vector<double> values;
   for (std::size_t i = 0; i < moments; ++i) {

@@ -1,4 +1,4 @@
-// What a read had in flight and had brought, from moment to moment.
+// The requests in flight and the bytes read so far, over the time of a read.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -10,20 +10,20 @@ namespace patchio {
 /// A moment of a read.
 struct TimelinePoint
 {
-  double Seconds = 0;   ///< since the read began
-  double Bytes = 0;     ///< read from the storage so far
-  double InFlight = 0;  ///< requests
+  double Seconds = 0;   ///< seconds since the read began
+  double Bytes = 0;     ///< bytes read from the storage so far
+  double InFlight = 0;  ///< requests in flight
 };
 
-/// Some hundred moments, however long the read is: the longer, the further apart. Ascending in time.
+/// Records a few hundred moments, ascending in time, with intervals that grow with the length of the read.
 class Timeline
 {
 public:
   static constexpr std::size_t MostPoints = 256;
 
-  /// May be called as often as one likes; what comes too soon after the moment before is passed over.
+  /// Adds a moment. May be called at any rate; a moment too soon after the previous one is ignored.
   void Add(const TimelinePoint& point);
-  /// The last moment, which is kept whatever came before.
+  /// Adds the last moment, which is always kept.
   void End(const TimelinePoint& point);
   const std::vector<TimelinePoint>& Points() const { return this->Kept; }
 
@@ -32,11 +32,11 @@ private:
   double Interval = 0.005;  ///< seconds
 };
 
-/// A timeline at a moment between its points; after its end nothing is in flight.
+/// Interpolates a timeline at a moment. After its end nothing is in flight.
 TimelinePoint At(const std::vector<TimelinePoint>& points, double seconds);
 
-/// Collective. The sum over the ranks, which all began at once; the same on all. Rank 0's as it is where it
-/// is alone.
+/// Returns the sum of the timelines of all ranks, which begin at the same time, on all ranks. Returns `mine`
+/// unchanged if there is only one rank. Collective: every rank of the communicator calls it.
 std::vector<TimelinePoint> SumOverRanks(const std::vector<TimelinePoint>& mine, Communicator& comm);
 
 }  // namespace patchio
