@@ -42,7 +42,7 @@ std::optional<FileState> StateOfAny(const std::string& path)
 
 std::vector<std::optional<FileState>> StatesOf(const std::vector<std::string>& paths, int threads)
 {
-  // Fewer a task than this are over before another thread has begun.
+  // A smaller task would end before another thread has started.
   constexpr std::size_t inTask = 64;
   std::vector<std::optional<FileState>> states(paths.size());
   RunTasks((paths.size() + inTask - 1) / inTask, threads, [&](std::size_t task) {

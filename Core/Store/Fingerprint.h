@@ -1,4 +1,4 @@
-// How a change of a file is noticed.
+// Fingerprints of files: size, time and inode number, by which a change of a file is noticed.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace patchio {
 
-/// A program that writes or replaces a file changes one of these, unless it restores them on purpose.
+/// The attributes of a file of which at least one changes when a program writes or replaces the file, unless
+/// the program restores them on purpose.
 struct Fingerprint
 {
   std::uint64_t Size = 0;
@@ -21,24 +22,26 @@ struct Fingerprint
   bool operator!=(const Fingerprint& other) const { return !(*this == other); }
 };
 
-/// A file as it is now.
+/// The state of a file at the time of a look.
 struct FileState
 {
   Fingerprint Print;
-  /// When anything about it changed last, its name and folder included. Nanoseconds since 1970, by the clock
-  /// of the file system's machine.
+  /// Time of the last change of the file's contents, attributes, name or folder: nanoseconds since 1970, by
+  /// the clock of the file system's machine.
   std::int64_t Changed = 0;
 };
 
-/// Nothing when the file is not there or is no plain file.
+/// Returns the state of a plain file, or nothing if `path` is not there or is not a plain file.
 std::optional<FileState> StateOf(const std::string& path);
-/// The same for anything, a folder too: its time changes when something in it gets or loses its name.
+/// Returns the state of a file of any kind. The time of a folder changes when an entry is added, removed or
+/// renamed.
 std::optional<FileState> StateOfAny(const std::string& path);
 
-/// The states of many files, `threads` at once: on a parallel file system each takes its time.
+/// Returns the state of each path, in order, as StateOf() does. Looks at `threads` files at once, because
+/// each look takes a while on a parallel file system.
 std::vector<std::optional<FileState>> StatesOf(const std::vector<std::string>& paths, int threads);
 
-/// Nanoseconds since 1970.
+/// Returns the current time, in nanoseconds since 1970.
 std::int64_t NowInNanoseconds();
 
 }  // namespace patchio

@@ -20,7 +20,8 @@ namespace patchio {
 
 namespace {
 
-/// MPI counts are int, so long slices go in rounds, as many on all ranks.
+/// Bytes of one MPI call. MPI counts are int, so a long slice takes several rounds, equally many on all
+/// ranks.
 constexpr std::uint64_t RoundBytes = std::uint64_t(1) << 30;
 
 std::string MpiMessage(const char* what, int code)
@@ -31,7 +32,7 @@ std::string MpiMessage(const char* what, int code)
   return fmt::format("{}: {}", what, std::string(text, length));
 }
 
-/// True when it is on all ranks.
+/// Collective. Returns whether `mine` is true on all ranks.
 bool OnAll(MPI_Comm comm, bool mine)
 {
   int all = mine ? 1 : 0;
@@ -39,8 +40,8 @@ bool OnAll(MPI_Comm comm, bool mine)
   return all == 1;
 }
 
-/// An open file of MPI-IO, on all ranks or on none. Faults are texts, complete sentences: every rank goes
-/// through all collective calls.
+/// A file opened with MPI-IO, on all ranks or on none. Faults are kept as text instead of thrown, because
+/// every rank must go through all collective calls.
 class MpiFile
 {
 public:
@@ -52,8 +53,9 @@ public:
 
   MpiFile(MPI_Comm comm, const std::string& path, Purpose purpose) : Comm(comm), Path(path)
   {
-    // MPI_File_open and MPI_File_close wait for all ranks, and a rank that cannot open the file is in neither
-    // for long. So each finds out by itself first, and none calls MPI when one of them cannot.
+    // MPI_File_open and MPI_File_close wait for all ranks, but a rank that cannot open the file leaves both
+    // early. So each rank tries to open the file without MPI first, and no rank calls MPI if one of them
+    // cannot.
     const bool reads = purpose == Purpose::Read;
     this->Note(
         CatchError([&] { PlainFile(path, reads ? PlainFile::Purpose::Read : PlainFile::Purpose::Update); }));
@@ -91,7 +93,7 @@ public:
     });
   }
 
-  /// Gives what went wrong on this rank.
+  /// Collective. Closes the file if it is open. Returns this rank's fault, or an empty text.
   std::string Close()
   {
     if (this->IsOpen()) {
@@ -107,12 +109,12 @@ private:
     const int code = MPI_File_open(this->Comm, this->Path.c_str(), mode, MPI_INFO_NULL, &this->File);
     this->Check("MPI_File_open", code);
     if (!OnAll(this->Comm, code == MPI_SUCCESS)) {
-      // Where it is open it stays so: closing would wait for the ranks that have nothing to close.
+      // Ranks that have opened the file leave it open: closing would wait for the ranks that have not.
       this->File = MPI_FILE_NULL;
       this->Note(FaultElsewhere);
     }
     if (this->IsOpen()) {
-      MPI_File_set_errhandler(this->File, MPI_ERRORS_RETURN);  // the default, unless somebody has changed it
+      MPI_File_set_errhandler(this->File, MPI_ERRORS_RETURN);  // the default, unless it was changed
     }
   }
 
@@ -179,7 +181,7 @@ std::string ReadCollectively(
   int rank = 0, size = 1;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  // Whole pages each.
+  // Each slice is a whole number of pages.
   const std::uint64_t slice = (bytes / size + 4096) / 4096 * 4096;
   const std::uint64_t first = std::min(bytes, rank * slice);
   const std::uint64_t mine = std::min(bytes - first, slice);
@@ -193,10 +195,12 @@ std::string ReadCollectively(
 
 namespace {
 
-/// Raised whenever the meaning of any byte changes, those of Catalog::Serialize too.
+/// Version of the file's layout. Increased whenever the meaning of any byte changes, including the bytes of
+/// Catalog::Serialize.
 constexpr std::uint32_t Version = 10;
 constexpr std::uint32_t ByteOrder = 0x01020304;
-/// More than any run has ranks. The table is read before its checksum can be compared, so it must be small.
+/// Limit on the number of parts, larger than any run's number of ranks. It bounds the memory of the table,
+/// which is read before its checksum can be compared.
 constexpr std::uint64_t MostParts = std::uint64_t(1) << 20;
 constexpr char Magic[8] = {'P', 'a', 't', 'c', 'h', 'I', 'O', '\x1a'};
 
@@ -205,13 +209,14 @@ struct Header
   char Letters[8] = {};
   std::uint32_t Order = ByteOrder;
   std::uint32_t FormatVersion = Version;
-  /// Sizes of the records that are stored as they lie in memory: one more guard against another layout.
+  /// Sizes of the records that are stored as they lie in memory: a guard against files of a machine with
+  /// another layout.
   std::uint32_t Layout =
       sizeof(Patch) << 24 | sizeof(Level) << 16 | sizeof(Extent) << 8 | sizeof(ChunkedArray);
   std::uint32_t Complete = 0;  ///< the success flag, set last
   std::uint64_t PartCount = 0;
   std::uint64_t FileBytes = 0;
-  std::uint64_t HeadChecksum = 0;  ///< of header and table, this and the flag taken as 0
+  std::uint64_t HeadChecksum = 0;  ///< checksum of header and table, with this field and the flag taken as 0
   std::uint64_t Reserved[2] = {};
 };
 static_assert(sizeof(Header) == 64);
@@ -231,7 +236,7 @@ std::uint64_t TableEnd(std::uint64_t parts)
   throw GroupedFileError(FileFault::Corrupted, fmt::format("{}: {}.", path, what));
 }
 
-/// All checks that need the header alone.
+/// Makes all checks that need only the header. Throws GroupedFileError.
 void CheckHeader(const std::string& path, const Header& header, std::uint64_t fileBytes)
 {
   if (std::memcmp(header.Letters, Magic, sizeof(Magic)) != 0) {
@@ -252,8 +257,8 @@ void CheckHeader(const std::string& path, const Header& header, std::uint64_t fi
   }
 }
 
-/// Anything else than a plain file counts as absent, and so does a file in a folder that this user may not
-/// search.
+/// Throws GroupedFileError, FileFault::Absent, if `path` is not a plain file or lies in a folder that the
+/// user may not search.
 void CheckPlain(const std::string& path)
 {
   struct stat status = {};
@@ -269,7 +274,7 @@ void CheckPlain(const std::string& path)
   throw GroupedFileError(FileFault::Unreadable, SystemError(path, "a readable file", errno).what());
 }
 
-/// A storage that fails makes the file unreadable, not corrupted.
+/// Reads bytes. A failure of the storage makes the file unreadable, not corrupted.
 void ReadBytes(const PlainFile& file, std::uint64_t offset, void* into, std::size_t bytes)
 {
   const std::string fault = CatchError([&] { file.Read(offset, into, bytes); });
@@ -313,7 +318,7 @@ std::unique_ptr<PlainFile> OpenGrouped(const std::string& path)
   const std::string fault =
       CatchError([&] { file = std::make_unique<PlainFile>(path, PlainFile::Purpose::Read); });
   if (!fault.empty()) {
-    CheckPlain(path);  // somebody may have removed it just now
+    CheckPlain(path);  // the file may have been removed just now
     throw GroupedFileError(FileFault::Unreadable, fault);
   }
   return file;
@@ -395,7 +400,8 @@ std::string WriteShard(
   return WriteCollectively(comm.Mpi(), path, slice.Offset, slice.Length, shard);
 }
 
-/// Throws the first of the ranks' faults, if there are any.
+/// Throws the first fault of any rank, if there is one. A fault with its own cause goes before
+/// FaultElsewhere.
 void ThrowCause(const std::vector<std::string>& faults)
 {
   std::string cause;
@@ -439,7 +445,7 @@ void WriteGrouped(Communicator& comm, const std::string& path, const GroupedHead
   }
   OnMaster(comm, [&] {
     const PlainFile file(path, PlainFile::Purpose::Update);
-    file.Flush();  // the flag must not reach the disk before what it vouches for
+    file.Flush();  // the flag must not reach the disk before the bytes that it confirms
     const std::vector<std::byte> begin = head.Encode(true);
     file.Write(0, begin.data(), sizeof(Header));
     file.Flush();

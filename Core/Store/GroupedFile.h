@@ -1,4 +1,4 @@
-// The layout of index files, written and read by all ranks at once.
+// The layout of index files, which all ranks write and read together.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -15,34 +15,35 @@
 
 namespace patchio {
 
-/// The fault of ranks that have none of their own; another rank's says the cause.
+/// The fault of ranks on which opening succeeded; the fault of another rank states the cause.
 constexpr const char* FaultElsewhere = "Opening a file failed on some ranks.";
 
-// Collective: each rank sets its view of the file, and all read or write at once. They give what went wrong
-// on this rank, empty when nothing did. A file that one rank cannot open is a fault on all of them.
+// Collective: every rank of the communicator calls these. Each rank sets its view of the file, then all read
+// or write at once. They return this rank's fault, or an empty text. A file that one rank cannot open is a
+// fault on all ranks.
 
-/// Writes this rank's bytes at `begin`. The file must exist.
+/// Writes this rank's `bytes` bytes of `data` at byte `begin` of the file. The file must exist.
 std::string WriteCollectively(
     MPI_Comm comm, const std::string& path, std::uint64_t begin, std::uint64_t bytes, const std::byte* data);
 
-/// Reads the `bytes` from `begin` into memory that all ranks see; each rank reads its slice to its part of
-/// it.
+/// Reads `bytes` bytes from byte `begin` of the file into memory that all ranks share. Each rank reads one
+/// slice, to the slice's place in `into`.
 std::string ReadCollectively(
     MPI_Comm comm, const std::string& path, std::uint64_t begin, std::uint64_t bytes, std::byte* into);
 
-/// What is wrong with a grouped file.
+/// Reasons why a grouped file cannot be used.
 enum class FileFault
 {
   Absent,      ///< not there
-  Unreadable,  ///< there, but rights, the storage or too little memory keep us from reading it
-  Foreign,     ///< of another version of PatchIO or another kind of machine
-  Stale,       ///< sound, but what it describes has changed since
+  Unreadable,  ///< there, but access rights, the storage or too little memory prevent reading
+  Foreign,     ///< made by another version of PatchIO or another kind of machine
+  Stale,       ///< sound, but the described files have changed since
   Unfinished,  ///< its success flag is not set
   Corrupted
 };
 
-/// True when the user should be told: the file would be used but for the fault. Absent files, those of
-/// another version and stale ones are usual.
+/// Returns whether the user should hear of the fault. Absent and stale files and files of another version are
+/// usual, so they are not reported.
 constexpr bool IsNews(FileFault fault)
 {
   return fault == FileFault::Unreadable || fault == FileFault::Unfinished || fault == FileFault::Corrupted;
@@ -55,7 +56,7 @@ public:
   FileFault Kind;
 };
 
-/// Where a part lies.
+/// The place of one part in the file, in bytes.
 struct PartEntry
 {
   std::uint64_t Length = 0;
@@ -63,37 +64,37 @@ struct PartEntry
   std::uint64_t Checksum = 0;
 };
 
-/// Opens a file for GroupedHead::Read(). It is opened once, so that all parts come from the same file even
-/// when another one replaces it meanwhile. Throws GroupedFileError, FileFault::Absent or Unreadable.
+/// Opens a file for GroupedHead::Read(). Reading all parts from one open file keeps them consistent when
+/// another file replaces it meanwhile. Throws GroupedFileError, FileFault::Absent or Unreadable.
 std::unique_ptr<PlainFile> OpenGrouped(const std::string& path);
 
-/// Header and table.
+/// The header of a grouped file and the table of its parts: the master's parts first, then the shards.
 class GroupedHead
 {
 public:
   static constexpr std::uint64_t HeadParts = 2;
   static constexpr std::uint64_t Alignment = 64;
 
-  /// Places the parts one after another.
+  /// Lays the parts out one after another: computes their offsets from their lengths.
   explicit GroupedHead(std::vector<PartEntry> parts);
   GroupedHead() = default;
 
-  /// Reads and checks; throws GroupedFileError.
+  /// Reads and checks the header and the table. Throws GroupedFileError.
   static GroupedHead Read(const PlainFile& file);
   static GroupedHead Read(const std::string& path) { return Read(*OpenGrouped(path)); }
 
   const std::vector<PartEntry>& Parts() const { return this->Entries; }
   std::size_t ShardCount() const { return this->Entries.size() - HeadParts; }
   const PartEntry& ShardEntry(std::size_t shard) const { return this->Entries[HeadParts + shard]; }
-  /// The shards with the gaps between them: one run of bytes.
+  /// Offset of the first shard. The shards and the gaps between them are one range of ShardBytes() bytes.
   std::uint64_t ShardBegin() const;
   std::uint64_t ShardBytes() const { return this->Bytes - this->ShardBegin(); }
   std::uint64_t FileBytes() const { return this->Bytes; }
 
-  /// One of the master's parts, checked. Throws GroupedFileError.
+  /// Reads one of the master's parts and compares its checksum. Throws GroupedFileError.
   std::vector<std::byte> ReadPart(const PlainFile& file, std::size_t part) const;
 
-  /// Header and table as bytes, the success flag set or not.
+  /// Returns header and table as bytes, with the success flag set if `complete`.
   std::vector<std::byte> Encode(bool complete) const;
 
 private:
@@ -101,14 +102,16 @@ private:
   std::uint64_t Bytes = 0;
 };
 
-/// Collective: the five steps of the paper. `path` must not exist; it is complete only when this returns.
+/// Writes a grouped file. Collective: every rank of the communicator calls it. `path` must not exist; the
+/// file is complete only when this function returns. The five steps are those of L. Cao et al., Dual channel
+/// parallel I/O: A fast data access for scientific computing (2015):
 ///   1. the master makes the file and writes the header, its flag unset, the table and its own parts;
 ///   2. each rank finds its slice in the table;
-///   3. and sets the file's view to it;
+///   3. each rank sets its view of the file to that slice;
 ///   4. all write collectively;
 ///   5. the master sets the flag.
-/// `head` is the same on all ranks and has one shard a rank; `masterParts` is used on rank 0 only; `shard` is
-/// this rank's. Throws Error, the same on all ranks.
+/// `head` is the same on all ranks and has one shard per rank or none; `masterParts` is used on rank 0 only;
+/// `shard` is this rank's. Throws Error, the same on all ranks.
 void WriteGrouped(Communicator& comm, const std::string& path, const GroupedHead& head,
     const std::vector<std::vector<std::byte>>& masterParts, const std::byte* shard);
 

@@ -10,10 +10,10 @@ namespace patchio {
 
 constexpr std::uint32_t NoFile = std::numeric_limits<std::uint32_t>::max();
 
-/// One run for each stretch of rows in the same file.
+/// A table of runs: stretches of consecutive rows whose values lie in the same file.
 struct IndexShardBuilder::Runs
 {
-  std::vector<std::uint32_t> Begins;  ///< first rows
+  std::vector<std::uint32_t> Begins;  ///< first row of each run
   std::vector<std::uint32_t> Files;
 
   explicit Runs(const std::vector<std::uint32_t>& fileOfRow)
@@ -163,7 +163,7 @@ void IndexShardBuilder::AddIrregular(
 {
   this->IrregularKeys.push_back(row * this->Columns.size() + variable);
   if (this->SameExtentsAsBefore(table, location)) {
-    // All materials of a patch have the same lists.
+    // All materials of a patch share their lists.
     Location copy = location;
     copy.First = this->Irregular.Locations.back().First;
     this->Irregular.Locations.push_back(copy);
@@ -190,7 +190,8 @@ bool IndexShardBuilder::SameExtentsAsBefore(const LocationTable& table, const Lo
       });
 }
 
-/// Per row, the file of its first ordinary entry; rows without one are counted to their neighbours' file.
+/// Returns, per row, the file of its first ordinary entry. A row without such an entry gets the file of a
+/// neighbour.
 std::vector<std::uint32_t> IndexShardBuilder::FilesOfRows() const
 {
   std::vector<std::uint32_t> files(this->Patches.size(), NoFile);
@@ -206,7 +207,7 @@ std::vector<std::uint32_t> IndexShardBuilder::FilesOfRows() const
   return files;
 }
 
-/// The heads of all columns. Puts the run tables that they need into `tables`, each once.
+/// Returns the heads of all columns. Adds the run tables that they refer to, each once, to `tables`.
 std::vector<ColumnHead> IndexShardBuilder::MakeHeads(
     const std::vector<std::uint32_t>& numbers, std::vector<Runs>& tables) const
 {
@@ -220,7 +221,7 @@ std::vector<ColumnHead> IndexShardBuilder::MakeHeads(
     head.BigEndian = column.BigEndian;
     head.Components = static_cast<std::uint32_t>(this->Data.Variables[v].StoredArrays());
     if (column.Present) {
-      // Where a column has nothing, any file will do: that of the row keeps the tables of all columns equal.
+      // A row without a value may name any file; the file of the row keeps the tables of all columns equal.
       std::vector<std::uint32_t> files = ofRows;
       for (std::size_t row = 0; row < files.size(); ++row) {
         files[row] = numbers[column.Files[row] == NoFile ? files[row] : column.Files[row]];

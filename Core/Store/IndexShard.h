@@ -1,4 +1,4 @@
-// One rank's shard of the index: its layout, and how it is made.
+// The shard of the index that one rank makes: its layout and its builder.
 #pragma once
 
 #include "Base/Error.h"
@@ -17,17 +17,17 @@
 
 namespace patchio {
 
-/// Throws errors that begin with "The index has".
+/// Throws Error with a text that begins with "The index file" unless a condition holds.
 constexpr Requirement RequireOfIndex("The index file");
 
-/// Bytes of a shard; they must stay alive.
+/// A view of the bytes of a shard, which must outlive it.
 struct ShardView
 {
   const std::byte* Data = nullptr;
   std::size_t Size = 0;
 };
 
-/// Appends values; each array begins at a multiple of 8 bytes.
+/// Appends arrays of values to a shard; each array begins at a multiple of 8 bytes.
 class ShardWriter
 {
 public:
@@ -46,7 +46,8 @@ private:
   std::vector<std::byte> Bytes;
 };
 
-/// Takes the arrays of a shard where they lie. Throws Error when its bytes end too early.
+/// Returns the arrays of a shard in place, without copies. Throws Error when the bytes of the shard end too
+/// early.
 class ShardReader
 {
 public:
@@ -88,8 +89,8 @@ struct ColumnHead
   std::uint32_t Unused = 0;
 };
 
-/// Order of the patches by Patch::File, then by number; found again from the catalog at any time. Takes
-/// memory only where patches do not have that order already.
+/// The order of the rows of the index: patches sorted by Patch::File, then by number. It can be computed from
+/// the catalog at any time, and takes memory only if the patches are not in that order already.
 class RowOrder
 {
 public:
@@ -99,32 +100,32 @@ public:
   {
     return this->Rows.empty() ? static_cast<std::uint32_t>(patch) : this->Rows[patch];
   }
-  /// Patches of `count` rows from `first`.
+  /// Returns the patches of `count` rows from row `first`.
   std::vector<int> PatchesOf(std::uint64_t first, std::uint64_t count) const;
 
 private:
-  std::vector<std::uint32_t> Rows;  ///< per patch; empty: each patch is the row of its number
+  std::vector<std::uint32_t> Rows;  ///< row of each patch; empty if row and patch numbers are equal
 };
 
-/// Makes one shard out of located requests.
+/// Builds one shard from located values.
 class IndexShardBuilder
 {
 public:
-  /// For the rows firstRow .. firstRow + rows - 1. Keeps a reference to `catalog`.
+  /// Begins the shard of rows firstRow .. firstRow + rows - 1. Keeps a reference to `catalog`.
   IndexShardBuilder(
       const Catalog& catalog, const RowOrder& order, std::uint64_t firstRow, std::uint64_t rows);
 
   std::uint64_t Rows() const { return this->Patches.size(); }
-  /// All variables of `count` rows of the shard from `first`, in the order that Add() wants.
+  /// Returns all variables of `count` rows from row `first` of the shard, in the order that Add() expects.
   std::vector<PatchVariable> Requests(std::uint64_t first, std::uint64_t count) const;
-  /// The answer to Requests(first, ...). Rows must come in ascending order.
+  /// Adds the locations of Requests(first, ...). Calls must come in ascending order of rows.
   void Add(std::uint64_t first, const LocationTable& table);
 
-  /// How many entries could not be located. Such a shard answers for the others only.
+  /// The number of entries that could not be located. The shard lacks them.
   std::uint64_t Missing() const { return this->MissingCount; }
-  /// Files of all entries; positions are the numbers that Finish() translates.
+  /// Names of all files that entries refer to. Finish() translates positions in this list.
   const std::vector<std::string>& Files() const { return this->FileNames; }
-  /// The shard. `numbers[i]`: number that Files()[i] has in the whole index.
+  /// Returns the bytes of the shard. `numbers[i]` is the number of Files()[i] in the whole index.
   std::vector<std::byte> Finish(const std::vector<std::uint32_t>& numbers) const;
 
 private:
@@ -134,7 +135,7 @@ private:
     ElementType Type = ElementType::Float32;
     bool BigEndian = false;
     std::vector<std::uint64_t> Offsets;  ///< rows x components
-    std::vector<std::uint32_t> Files;    ///< per row
+    std::vector<std::uint32_t> Files;    ///< file of each row
   };
   struct Runs;
   std::uint32_t FileNumber(const std::string& name);
@@ -148,12 +149,12 @@ private:
 
   const Catalog& Data;
   std::uint64_t FirstRow;
-  std::vector<int> Patches;  ///< per row of the shard
+  std::vector<int> Patches;  ///< patch of each row of the shard
   std::vector<Column> Columns;
   std::vector<std::uint64_t> IrregularKeys;  ///< row x variables + variable, ascending
   LocationTable Irregular;
   std::vector<std::string> FileNames;
-  std::vector<std::uint32_t> Numbers;                    ///< of the files of the table at hand
+  std::vector<std::uint32_t> Numbers;                    ///< numbers of the files of the current table
   std::unordered_map<std::string, std::uint32_t> Known;  ///< positions in FileNames
   std::uint64_t MissingCount = 0;
 };

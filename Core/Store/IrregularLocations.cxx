@@ -19,7 +19,7 @@ namespace {
 
 constexpr Requirement Require = RequireOfIndex;
 
-/// a * b, or a failure where it is too large for anything.
+/// Returns a * b. Throws Error if the product is too large for any file.
 std::uint64_t Product(std::uint64_t a, std::uint64_t b)
 {
   constexpr std::uint64_t most = std::uint64_t(1) << 62;
@@ -63,7 +63,7 @@ void CheckSparse(const LocationTable& table, const Location& location, int array
   }
 }
 
-/// Values from the first that is wanted at the first step to the last at the last step.
+/// Returns the number of values from the first wanted one in the first step to the last one in the last step.
 std::uint64_t ValuesOfSteps(std::uint64_t count, std::uint64_t stepValues, int steps)
 {
   const std::uint64_t way = Product(stepValues, static_cast<std::uint64_t>(steps - 1));
@@ -78,7 +78,7 @@ void CheckChunks(const LocationTable& table, const ChunkedArray& array, std::uin
     const Chunk& chunk = table.Chunks[c];
     Require(chunk.Number < chunks, "a chunk outside its array");
     const std::uint64_t step = c == array.FirstChunk ? 1 : chunk.Number - table.Chunks[c - 1].Number;
-    // The chunks of one of several time steps are found by their numbers.
+    // The chunks of one time step out of several are found by their numbers, so no chunk may be missing.
     Require(step > 0 && step <= chunks && (step == 1 || array.StepValues == 0), "a duplicate chunk");
     if (chunk.Bytes > 0) {
       CheckInside(chunk.Offset, chunk.Bytes, array.File, fileBytes);
@@ -101,7 +101,7 @@ void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::ui
     values *= array.Dims[axis];
     chunks *= array.Dims[axis] / array.ChunkDims[axis] + (array.Dims[axis] % array.ChunkDims[axis] ? 1 : 0);
   }
-  // Values that no chunk holds would stay what the memory held before.
+  // Values that no chunk holds would keep the former contents of the memory.
   Require(array.Count < values || array.ChunkCount == chunks, "too few chunks");
   Require(array.ChunkCount > 0, "no chunk");
   if (array.StepValues > 0) {
@@ -112,9 +112,9 @@ void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::ui
   CheckChunks(table, array, chunks, fileBytes);
 }
 
-/// Throws Error unless what the location refers to lies inside the files, and has the types and sizes that
-/// the catalog asks for on this <patch, variable>. What it refers to in `table` must be there; `fileBytes`:
-/// size of each of the table's files.
+/// Throws Error unless all that the location refers to lies inside the files and has the types and sizes that
+/// the catalog states for this <patch, variable>. The entries of `table` that `location` refers to must
+/// exist. `fileBytes`: size of each of the table's files.
 void CheckLocation(const Catalog& catalog, const PatchVariable& request, const LocationTable& table,
     const Location& location, const std::vector<std::uint64_t>& fileBytes)
 {
@@ -149,7 +149,7 @@ void CheckLocation(const Catalog& catalog, const PatchVariable& request, const L
 
 }  // namespace
 
-// Records are written as they lie in memory, so they must have no padding, whose bytes would be anything.
+// Records are written as they lie in memory, so they must not have padding, whose bytes are undefined.
 static_assert(std::has_unique_object_representations_v<Extent> && sizeof(Extent) == 24);
 static_assert(std::has_unique_object_representations_v<ChunkedArray> && sizeof(ChunkedArray) == 144);
 static_assert(std::has_unique_object_representations_v<Chunk> && sizeof(Chunk) == 24);
@@ -165,7 +165,7 @@ struct IrregularEntry
 };
 static_assert(sizeof(IrregularEntry) == 32);
 
-/// A LibraryArray whose texts are elsewhere.
+/// A LibraryArray whose texts lie in the list of letters.
 struct IrregularLibraryArray
 {
   std::int32_t File = 0;
@@ -174,7 +174,7 @@ struct IrregularLibraryArray
   std::uint64_t First = 0;
   std::uint64_t Count = 0;
   std::uint64_t StepValues = 0;
-  std::uint64_t Letters = 0;  ///< where its name begins; its reason follows
+  std::uint64_t Letters = 0;  ///< position of its name among the letters; its reason follows the name
   std::uint32_t NameLength = 0;
   std::uint32_t ReasonLength = 0;
 };
@@ -182,7 +182,8 @@ static_assert(std::has_unique_object_representations_v<IrregularLibraryArray>);
 
 namespace {
 
-/// What the irregular entries begin with: how many there are of each. Then they follow, each kind for itself.
+/// The beginning of the irregular entries: the number of records of each kind. The records follow, kind by
+/// kind.
 struct IrregularHead
 {
   std::uint64_t Entries = 0;
@@ -193,7 +194,7 @@ struct IrregularHead
   std::uint64_t Letters = 0;
 };
 
-/// Appends the array's name and reason to `letters`.
+/// Returns the record of `array`, and appends its name and reason to `letters`.
 IrregularLibraryArray Pack(const LibraryArray& array, std::string& letters)
 {
   IrregularLibraryArray packed;
@@ -216,7 +217,8 @@ void CheckFileAndType(const Record& record, std::uint64_t files)
   Require(record.Type <= LastElementType, "an unknown type");
 }
 
-/// Must come before anything looks at a flag whose bytes come from a file.
+/// Throws Error unless the byte of the flag is 0 or 1. Reading a bool with any other byte is undefined, so
+/// call it on every flag from a file first.
 void CheckFlag(const bool& flag)
 {
   std::uint8_t byte = 0;
@@ -224,7 +226,8 @@ void CheckFlag(const bool& flag)
   Require(byte <= 1, "a flag that is neither 0 nor 1");
 }
 
-/// All materials of a patch may have the same lists.
+/// Returns whether the entry repeats the extents of the entry before. The materials of a patch may share
+/// their lists.
 bool RepeatsExtents(const IrregularEntry& entry, const IrregularEntry* before)
 {
   constexpr auto sparse = static_cast<std::uint64_t>(Encoding::SparseMaterials);
@@ -288,7 +291,8 @@ IrregularLocations::IrregularLocations(ShardReader& in, std::uint64_t files, std
   this->CheckLibraryArrays(files);
 }
 
-/// Each location takes the entries that follow those of the ones before, so that none is taken twice.
+/// Checks that each location takes the records after those of the location before, so that no record is taken
+/// twice. Throws Error.
 void IrregularLocations::CheckEntries(std::uint64_t keys) const
 {
   std::uint64_t extents = 0, chunkedArrays = 0, libraryArrays = 0, none = 0;
@@ -437,7 +441,7 @@ std::uint64_t IrregularLocations::StoredBytes() const
       }
     }
   }
-  // Each belongs to one location.
+  // Each chunk belongs to one location.
   for (std::uint64_t i = 0; i < this->Chunks.Count; ++i) {
     bytes += this->Chunks[i].Bytes;
   }

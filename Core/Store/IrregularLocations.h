@@ -1,5 +1,5 @@
-// Locations that are not ordinary extents, each under a key, as plain records that are used where they lie:
-// like the rest of a shard they take memory once a machine, not once a rank.
+// Locations other than ordinary extents, each with a key. They are stored as plain records that are used in
+// place, so that they take memory once per machine, not once per rank, like the rest of a shard.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -12,9 +12,10 @@
 
 namespace patchio {
 
-/// Writes the table's locations, the i-th under `keys[i]`; keys ascend. Files and Problems are left out.
-/// `numbers[i]` takes the place of file i. What the locations refer to must lie in their order without gaps,
-/// as AppendLocation() makes it; but sparse materials may repeat the extents of the location before.
+/// Writes the locations of `table`, but not its Files and Problems. `keys[i]` is the key of location i; keys
+/// ascend. `numbers[i]` replaces file i. The records that locations refer to must follow each other in the
+/// order of the locations, without gaps, as AppendLocation() makes them; but sparse materials may repeat the
+/// extents of the location before.
 void PutIrregularLocations(ShardWriter& out, const std::vector<std::uint64_t>& keys, LocationTable table,
     const std::vector<std::uint32_t>& numbers);
 
@@ -25,31 +26,31 @@ class IrregularLocations
 {
 public:
   IrregularLocations() = default;
-  /// Takes what PutIrregularLocations() wrote; its bytes must stay. Throws Error when the bytes hold
-  /// something else, refer to something that they do not hold, to a file of `files` or more or to a key of
-  /// `keys` or more. What all locations together refer to is never more than the bytes hold, but for sparse
-  /// materials, which repeat at most four extents.
+  /// Uses the output of PutIrregularLocations() in place: the bytes must outlive this object. Throws Error
+  /// when the bytes hold something else, or refer to records that they do not hold, to a file number >=
+  /// `files` or to a key >= `keys`. The locations refer to each record once, except for sparse materials,
+  /// which repeat at most four extents.
   IrregularLocations(ShardReader& in, std::uint64_t files, std::uint64_t keys);
 
   std::uint64_t Size() const { return this->Entries.Count; }
-  /// The key of the location at a position 0 .. Size() - 1.
+  /// Returns the key of the location at `position`, 0 .. Size() - 1.
   std::uint64_t KeyOf(std::uint64_t position) const;
-  /// Position of the location with this key; Size() when there is none.
+  /// Returns the position of the location with this key, or Size() if no location has it.
   std::uint64_t Find(std::uint64_t key) const;
 
-  /// Appends all that the location refers to; gives its copy, which refers to `to`.
-  /// `numberOf`: number that a file has in `to`. `step`: the wanted one, in arrays of several time
-  /// steps; AllSteps: all of them.
+  /// Appends the records that the location refers to to the table `to`. Returns the location with references
+  /// into `to`. `numberOf` returns the number of a file in `to`. `step`: time step to take from arrays of
+  /// several steps, or AllSteps.
   static constexpr int AllSteps = -1;
   Location Append(std::uint64_t position, LocationTable& to,
       const std::function<std::uint32_t(std::uint32_t)>& numberOf, int step = AllSteps) const;
 
-  /// Throws Error unless the location can be carried out for this <patch, variable>: inside the files, of the
-  /// size that the catalog asks for.
+  /// Throws Error unless the location is valid for this <patch, variable>: its bytes lie inside the files,
+  /// whose sizes are `fileBytes`, and are as many as the catalog states.
   void Check(std::uint64_t position, const Catalog& catalog, const PatchVariable& request,
       const std::vector<std::uint64_t>& fileBytes) const;
 
-  /// Bytes that all locations have in their files; those that only the library knows do not count.
+  /// The bytes of all locations in their files, without the arrays that only the HDF5 library can read.
   std::uint64_t StoredBytes() const;
 
 private:
@@ -74,7 +75,7 @@ private:
   List<ChunkedArray> ChunkedArrays;
   List<Chunk> Chunks;
   List<IrregularLibraryArray> LibraryArrays;
-  List<char> Letters;  ///< of all names and reasons
+  List<char> Letters;  ///< all names and reasons
 };
 
 }  // namespace patchio

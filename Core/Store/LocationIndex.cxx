@@ -15,10 +15,10 @@ namespace patchio {
 
 namespace {
 
-/// Requests that are located at once: enough to read each file once, not so many that memory matters.
+/// Number of requests located at once: enough to read each file once, few enough to keep memory small.
 constexpr std::uint64_t BatchRequests = 1 << 17;
 
-/// Locates this rank's part of the patches. Its notes, and its first problem, go into `built`.
+/// Locates this rank's share of the patches. Adds notes and the first problem to `built`.
 std::unique_ptr<IndexShardBuilder> LocateShard(Communicator& comm, const Format& format,
     const Catalog& catalog, int threads, const ProgressCallback& progress, BuiltIndex& built)
 {
@@ -49,7 +49,7 @@ std::unique_ptr<IndexShardBuilder> LocateShard(Communicator& comm, const Format&
   return builder;
 }
 
-/// The text of the first rank that has one.
+/// Collective. Returns the first text of any rank, in the order of ranks, that is not empty.
 std::string FirstOf(Communicator& comm, const std::string& mine)
 {
   for (const std::string& text : comm.AllGather(mine)) {
@@ -60,7 +60,8 @@ std::string FirstOf(Communicator& comm, const std::string& mine)
   return {};
 }
 
-/// Files of all ranks, each once, and the number that each of this rank's has among them.
+/// Collective. Returns the files of all ranks, each once. `numbers` gets the position of each of `mine` in
+/// that list.
 std::vector<std::string> JoinFiles(
     Communicator& comm, const std::vector<std::string>& mine, std::vector<std::uint32_t>& numbers)
 {
@@ -79,7 +80,7 @@ std::vector<std::string> JoinFiles(
   return all;
 }
 
-/// Looks at all files, each rank at a part of them.
+/// Collective. Takes the fingerprints of all files, each rank those of a share.
 void TakeFingerprints(Communicator& comm, BuiltIndex& built, int threads)
 {
   struct Entry
@@ -143,7 +144,7 @@ std::optional<BuiltIndex> BuildIndex(Communicator& comm, const Format& format, c
   built.FirstProblem = FirstOf(comm, built.FirstProblem);
   builder.reset();
 
-  // The memory has the layout of the file.
+  // The parts have the same alignment in memory as in the file.
   built.Lengths = GatherValues<std::uint64_t>(comm, {shard.size()});
   std::uint64_t bytes = 0;
   for (const std::uint64_t length : built.Lengths) {
@@ -168,7 +169,7 @@ void DistrustYoungFiles(BuiltIndex& built, const DescribingState& describing, do
 {
   for (std::size_t i = 0; i < built.Changed.size(); ++i) {
     if (built.Changed[i] >= describing.Now - static_cast<std::int64_t>(settleSeconds * 1e9)) {
-      built.Index.Prints[i] = {~std::uint64_t(0), -1, ~std::uint64_t(0)};  // of no file
+      built.Index.Prints[i] = {~std::uint64_t(0), -1, ~std::uint64_t(0)};  // matches no file
     }
   }
 }
@@ -190,7 +191,7 @@ LocationIndex::LocationIndex(const Catalog& catalog, std::vector<std::string> fi
     Require(this->Shards.back().FirstRow == row, "parts out of order");
     row += this->Shards.back().Rows;
     if (this->Shards.back().Rows == 0) {
-      this->Shards.pop_back();  // of a rank that had nothing to do
+      this->Shards.pop_back();  // the shard of a rank without patches
     }
   }
   Require(row == catalog.Patches.size(), "a wrong number of patches");
@@ -295,7 +296,7 @@ void LocationIndex::CheckShard(
   }
 }
 
-/// Carries out one Find().
+/// The state of one call of Find().
 class LocationIndex::Finder
 {
 public:
@@ -309,7 +310,7 @@ public:
 
   void Add(const PatchVariable& request)
   {
-    // Mostly all variables of one patch after another.
+    // Requests mostly come patch by patch.
     if (request.Patch != this->Patch) {
       this->TurnTo(request.Patch);
     }
@@ -336,7 +337,8 @@ private:
     this->Like = nullptr;
   }
 
-  /// Values of one stored array; variables of one form have the same number.
+  /// Returns the number of values of one stored array. Variables of the same form have the same number on a
+  /// patch.
   std::uint64_t ValuesOf(const PatchVariable& request)
   {
     const Variable& variable = this->Data.Variables[request.Variable];
@@ -361,7 +363,7 @@ private:
 
   std::uint32_t FileOf(const RunTable& runs, std::uint64_t row)
   {
-    // Requests mostly come in order, and all variables of a patch from the same file.
+    // Requests mostly come in row order, and all variables of a patch lie in the same file.
     const bool same = this->LastRuns == runs.Begins && runs.Begins[this->LastRun] <= row &&
                       (this->LastRun + 1 == runs.Count || row < runs.Begins[this->LastRun + 1]);
     if (!same) {
@@ -412,11 +414,11 @@ private:
   const LocationIndex& Index;
   const Catalog& Data;
   const Shard* Current = nullptr;
-  std::uint64_t Row = 0;  ///< in the shard at hand
+  std::uint64_t Row = 0;  ///< row in the current shard
   int Patch = -1;
-  const Variable* Like = nullptr;  ///< whose Values are known for the patch at hand
+  const Variable* Like = nullptr;  ///< the variable that Values belongs to, on the current patch
   std::uint64_t Values = 0;
-  std::vector<std::uint32_t> Local;  ///< per file of the index, its number in the answer, or NotYet
+  std::vector<std::uint32_t> Local;  ///< number in the answer, or NotYet, of each file of the index
   const std::uint32_t* LastRuns = nullptr;
   std::uint64_t LastRun = 0;
   IndexAnswer Answer;

@@ -1,4 +1,4 @@
-// The index of one time step in memory: where all its values lie, and how a change of its files is noticed.
+// The index of one time step in memory: the locations of all its values, and the fingerprints of its files.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -20,36 +20,36 @@
 
 namespace patchio {
 
-/// Answer to a list of requests.
+/// The answer to a list of requests.
 struct IndexAnswer
 {
-  LocationTable Table;               ///< as Format::Locate gives it
-  std::vector<std::uint32_t> Files;  ///< per file of the table, its number in the index
-  bool Complete = true;  ///< false: the index does not know all of the requests; use nothing of it
+  LocationTable Table;               ///< as from Format::Locate
+  std::vector<std::uint32_t> Files;  ///< number in the index of each file of the table
+  bool Complete = true;              ///< false: the index lacks some of the requests; do not use the answer
 };
 
-/// All shards together.
+/// The locations of all values of one time step, in shards.
 class LocationIndex
 {
 public:
   LocationIndex() = default;
-  /// `shards` follow each other in row order, begin at multiples of 8 bytes, and stay valid as long as
-  /// `memory` is held. Throws Error when they are not shards of this catalog; Check() then says whether they
-  /// can be right.
+  /// Uses the shards in place. `shards` follow each other in row order, begin at multiples of 8 bytes, and
+  /// stay valid as long as `memory` is held. Throws Error when they are not shards of this catalog. Call
+  /// Check() before the locations are used.
   LocationIndex(const Catalog& catalog, std::vector<std::string> files, const std::vector<ShardView>& shards,
       std::shared_ptr<const void> memory);
 
   const std::vector<std::string>& Files() const { return this->FileNames; }
 
-  /// Throws Error unless every entry is there, lies inside its file and has the size that the catalog asks
-  /// for. `fileBytes`: size of each file.
+  /// Throws Error unless every entry is there, lies inside its file and has the size that the catalog states.
+  /// `fileBytes`: size of each file, in bytes.
   void Check(const Catalog& catalog, const std::vector<std::uint64_t>& fileBytes) const;
 
-  /// Where the requests lie at Catalog::StepInFile; but for the step, `catalog` is the one given before. Safe
-  /// from several threads at once.
+  /// Returns the locations of the requests at step Catalog::StepInFile. `catalog` may differ from the
+  /// constructor's in the step only. Thread-safe.
   IndexAnswer Find(const Catalog& catalog, const std::vector<PatchVariable>& requests) const;
 
-  /// Bytes of all stored values, as they lie in the files.
+  /// The bytes of all stored values in the files.
   std::uint64_t StoredBytes(const Catalog& catalog) const;
 
 private:
@@ -61,7 +61,7 @@ private:
   };
   struct Column
   {
-    const std::uint64_t* Offsets = nullptr;  ///< null: nothing ordinary here
+    const std::uint64_t* Offsets = nullptr;  ///< null: the column has no ordinary entries
     ElementType Type = ElementType::Float32;
     bool BigEndian = false;
     std::uint32_t Components = 1;
@@ -71,7 +71,7 @@ private:
   {
     std::uint64_t FirstRow = 0, Rows = 0;
     std::vector<Column> Columns;
-    IrregularLocations Irregular;  ///< by row of the shard x variables + variable
+    IrregularLocations Irregular;  ///< by key: row of the shard x variables + variable
   };
   class Finder;
   Shard Parse(const Catalog& catalog, const ShardView& view) const;
@@ -86,55 +86,56 @@ private:
   std::shared_ptr<const RowOrder> Order;
 };
 
-/// The index of one time step in memory: where all its values lie, and how a change of its files is
-/// noticed.
+/// Settings of the metadata channel: how index files are built, checked and saved.
 struct ChannelSettings
 {
-  int Threads = 1;  ///< of a rank, for reading metadata
+  int Threads = 1;  ///< threads of one rank that read metadata
   StageSettings Stage;
-  /// A file that changed less than so many seconds before it was looked at may change again without a new
-  /// time, as times of files are coarse. An index with such a file is not saved.
+  /// Seconds for which a changed file counts as young. Times of files are coarse, so a young file may change
+  /// again and keep its time. An index with a young file is not saved.
   double SettleSeconds = 2;
 };
 
-/// An index, and what is needed to see whether it still holds.
+/// An index and the fingerprints that show whether it is still valid.
 struct StepIndex
 {
   LocationIndex Index;
-  std::vector<Fingerprint> Prints;  ///< of Index.Files()
+  std::vector<Fingerprint> Prints;  ///< fingerprint of each of Index.Files()
   std::shared_ptr<StagedMemory> Memory;
 };
 
-/// What must be known before the describing file is read, so that a change while it is read shows.
+/// The state of the describing file before it is read. A change during the read then shows.
 struct DescribingState
 {
-  std::optional<FileState> Before;  ///< of the describing file
-  std::int64_t Now = 0;             ///< nanoseconds since 1970
+  std::optional<FileState> Before;  ///< state of the describing file; nothing if it is not there
+  std::int64_t Now = 0;             ///< time of the look, nanoseconds since 1970
 };
 DescribingState LookAtDescribingFile(const std::string& path);
 
-/// A new index, not saved yet.
+/// A new index that is not saved yet.
 struct BuiltIndex
 {
   StepIndex Index;
-  std::vector<std::uint64_t> Offsets, Lengths;  ///< of the ranks' shards in its memory
-  std::vector<std::int64_t> Changed;            ///< FileState::Changed of the files
+  std::vector<std::uint64_t> Offsets, Lengths;  ///< of the ranks' shards in the memory of the index, in bytes
+  std::vector<std::int64_t> Changed;            ///< FileState::Changed of each file
   std::uint64_t Missing = 0;                    ///< entries that could not be located; the index lacks them
-  std::string FirstProblem;                     ///< why one of them could not; the same on all ranks
-  std::vector<std::string> Notes;               ///< what this rank was told while it located
-  std::string VanishedFile;                     ///< a file that could be read but not looked at
+  std::string FirstProblem;                     ///< reason for a missing entry; the same on all ranks
+  std::vector<std::string> Notes;               ///< notes from locating on this rank
+  std::string VanishedFile;                     ///< a readable file whose state could not be taken
 
-  /// How many entries are missing, and why the first one is; for people, where some are.
+  /// Returns a message for the user: the number of missing entries and the reason for the first one.
   std::string MissingText() const;
 };
 
-/// Makes sure that the index is not used for files that may have changed since it was built: those that
-/// changed less than `settleSeconds` before building began, or later. Times of files are coarse.
+/// Makes sure that the index is not used for files that may have changed since it was built: replaces the
+/// fingerprints of files that changed less than `settleSeconds` before building began, or later. Times of
+/// files are coarse.
 void DistrustYoungFiles(BuiltIndex& built, const DescribingState& describing, double settleSeconds);
 
-/// Collective. Each rank locates its part of the patches, in the order of the files, with all variables: a
-/// shard. Throws Error, the same on all ranks, when there is not enough memory. progress: see
-/// RunUnlessStopped(); gives nothing when it stops the ranks.
+/// Builds the index of a step. Collective: every rank of the communicator calls it. Each rank makes one
+/// shard: it locates all variables of its share of the patches, in the order of the files. `progress`: see
+/// RunUnlessStopped(). Returns nothing if `progress` stops the ranks. Throws Error, the same on all ranks,
+/// when there is not enough memory.
 std::optional<BuiltIndex> BuildIndex(Communicator& comm, const Format& format, const Catalog& catalog,
     const ChannelSettings& settings, const ProgressCallback& progress = {});
 

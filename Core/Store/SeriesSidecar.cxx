@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t KindOfSeries = 2;
 
-/// In the order of the file, behind the name of the step.
+/// The members of an entry in the order of the file, behind the name of the step.
 template <typename Entry>
 auto MembersOf(Entry& entry)
 {
@@ -38,7 +38,7 @@ SeriesSidecar::SeriesSidecar(const std::string& path, ChannelMode mode)
     try {
       this->Load(sidecar);
       if (passed == FileFault::Unreadable) {
-        this->WarningText.clear();  // this one serves instead
+        this->WarningText.clear();  // this index file serves instead
       }
       return;
     } catch (const GroupedFileError& error) {
@@ -116,7 +116,7 @@ std::string SeriesSidecar::Save(const Series& series, double settleSeconds)
   if (!changed) {
     return {};
   }
-  // Steps that were not asked for this time stay, as long as their files exist.
+  // Steps that this series does not contain are kept as long as their files exist.
   for (auto entry = this->Entries.begin(); entry != this->Entries.end();) {
     entry = StateOf(entry->first) ? std::next(entry) : this->Entries.erase(entry);
   }
@@ -165,7 +165,7 @@ KeptSeries OpenWithSidecar(
   KeptSeries kept;
   kept.Opened = format.OpenSeries(path, options);
   kept.WhyNotSaved = sidecar.Save(kept.Opened, settleSeconds);
-  // The sidecar beside a single dump belongs to the step. Opening the step checks it, and warns.
+  // The index file of a single dump belongs to the step. Opening the step checks it, and warns.
   const bool single = kept.Opened.Steps.back().Path == AbsolutePath(path);
   kept.Warning = single ? "" : sidecar.Warning();
   return kept;

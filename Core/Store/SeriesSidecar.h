@@ -1,4 +1,5 @@
-// The heads of all steps of a series, so that opening it opens none of them.
+// The index file of a series: the heads (time, step number, notes) of its steps. With it, a series opens
+// without opening its steps.
 #pragma once
 
 #include "Formats/Format.h"
@@ -13,24 +14,25 @@
 
 namespace patchio {
 
-/// One rank alone. Usage: give Known() to the format as SeriesOptions::Known, then Save() what came out.
+/// Reads and saves the index file of a series. Not collective. Usage: pass Known() to the format as
+/// SeriesOptions::Known, then call Save() with the opened series.
 class SeriesSidecar
 {
 public:
-  /// Reads the sidecar of a series if there is a sound one and the mode allows it. A path that
-  /// is itself a step has no sidecar as a series, only as a step.
+  /// Reads the index file of the series at `path` if the mode allows it and the file is sound. A path that is
+  /// itself a step has an index file as a step only.
   SeriesSidecar(const std::string& path, ChannelMode mode);
 
-  /// The head of a step if it is known and its file has not changed; else from the step's own sidecar; else
-  /// nothing.
+  /// Returns the head of a step from this index file if its file has not changed; otherwise from the step's
+  /// own index file; otherwise nothing.
   std::optional<TimeStep> Known(const std::string& stepPath);
 
-  /// Keeps the heads of these steps, too, unless their files changed less than `settleSeconds` before they
-  /// were looked at. Writes the sidecar when that changes anything and the mode allows it. Gives the reason
-  /// why it could not; empty when all is well.
+  /// Adds the heads of the steps of `series`, unless their files changed less than `settleSeconds` before the
+  /// look at them. Writes the index file if this changes it and the mode allows it. Returns the reason why
+  /// writing failed, or an empty text.
   std::string Save(const Series& series, double settleSeconds);
 
-  /// What is damaged or cannot be read; empty when nothing is.
+  /// Warning for the user about an index file that is damaged or cannot be read; empty if there is none.
   const std::string& Warning() const { return this->WarningText; }
 
 private:
@@ -47,22 +49,22 @@ private:
 
   std::string Path;
   ChannelMode Mode;
-  std::map<std::string, Entry> Entries;                      ///< by path of the step
-  std::map<std::string, std::optional<FileState>> LookedAt;  ///< before the steps' heads were read
-  std::int64_t Begin;                                        ///< when this was made; nanoseconds since 1970
+  std::map<std::string, Entry> Entries;                      ///< by the path of the step
+  std::map<std::string, std::optional<FileState>> LookedAt;  ///< states before the steps' heads were read
+  std::int64_t Begin;                                        ///< time of construction; nanoseconds since 1970
   std::string WarningText;
 };
 
-/// A series that was opened with the help of its sidecar.
+/// A series that was opened with the help of its index file.
 struct KeptSeries
 {
   Series Opened;
   std::string Warning;      ///< SeriesSidecar::Warning()
-  std::string WhyNotSaved;  ///< what SeriesSidecar::Save() gave
+  std::string WhyNotSaved;  ///< text from SeriesSidecar::Save()
 };
 
-/// One rank alone. Opens a series with what its sidecar knows, in a mode other than Off, and saves what came
-/// out. Throws Error.
+/// Opens a series with the help of its index file, in a mode other than Off, and saves the index file. Not
+/// collective. Throws Error.
 KeptSeries OpenWithSidecar(
     const std::string& path, SeriesOptions options, ChannelMode mode, double settleSeconds);
 

@@ -23,8 +23,8 @@ namespace patchio {
 namespace {
 
 constexpr const char* Suffix = ".patchio";
-constexpr double StrayAge = 86400;  ///< seconds; no writer takes that long
-constexpr double StillAge = 60;     ///< seconds after which nobody seems to write to a file any more
+constexpr double StrayAge = 86400;  ///< seconds after which a temporary file is a stray; writers are faster
+constexpr double StillAge = 60;     ///< seconds without a change after which a temporary file is abandoned
 
 std::string FromEnvironment(const char* name)
 {
@@ -32,7 +32,7 @@ std::string FromEnvironment(const char* name)
   return value ? value : "";
 }
 
-/// Empty when the user has none.
+/// Returns PatchIO's folder in the user's cache, or an empty text if the user has no cache.
 std::string CacheDirectory()
 {
   const std::string cache = FromEnvironment("XDG_CACHE_HOME");
@@ -43,7 +43,8 @@ std::string CacheDirectory()
   return home.empty() ? "" : home + "/.cache/patchio";
 }
 
-/// A name that tells people which file it is for, and programs which of all of that name.
+/// Returns a file name that shows the user which file it belongs to, and whose checksum tells files of the
+/// same name apart.
 std::string NameInDirectory(const std::string& path)
 {
   const std::string absolute = AbsolutePath(path);
@@ -51,7 +52,7 @@ std::string NameInDirectory(const std::string& path)
       fs::path(absolute).filename().string(), Suffix);
 }
 
-/// As they travel between ranks.
+/// The members that travel between ranks.
 template <typename Record>
 auto MembersOf(Record& sidecar)
 {
@@ -65,7 +66,7 @@ std::string NameBeside(const std::string& path)
   return (file.parent_path() / ("." + file.filename().string() + Suffix)).string();
 }
 
-/// The old name of a sidecar that NameBeside() named.
+/// Returns the former name of an index file whose name is from NameBeside().
 std::string OldNameOf(const std::string& sidecar)
 {
   const fs::path file(sidecar);
@@ -83,7 +84,7 @@ std::vector<SidecarPath> SidecarPathsFor(const std::string& path)
 {
   std::vector<SidecarPath> paths = AllSidecarPathsFor(path);
   if (!paths.front().Beside) {
-    paths.resize(1);  // the user has chosen it
+    paths.resize(1);  // the user's choice is the only path
   }
   return paths;
 }
@@ -181,7 +182,7 @@ void Replace(const std::string& temporary, const SidecarPath& sidecar)
     throw SystemError(sidecar.Path, "a file that can be replaced", fault);
   }
   if (sidecar.Beside) {
-    unlink(OldNameOf(sidecar.Path).c_str());  // mostly there is none; one that stays is found after this one
+    unlink(OldNameOf(sidecar.Path).c_str());  // usually absent; if it stays, the new one is found first
   }
 }
 

@@ -23,7 +23,8 @@ namespace {
 
 /// Bytes left free in the memory file system and in memory, for other programs.
 constexpr std::uint64_t Reserve = std::uint64_t(64) << 20;
-/// Seconds. A block has a name for an instant only; one that has kept it longer belongs to a killed program.
+/// Seconds. A file in the memory file system keeps its name for an instant only; an older one belongs to a
+/// killed program.
 constexpr double StrayAge = 3600;
 
 bool Succeeded(Communicator& comm, const std::string& fault)
@@ -106,7 +107,7 @@ void StagedMemory::MapTogether(Communicator& comm, const StageSettings& settings
   const bool made = Succeeded(comm, fault);
   const bool mapped = made && Succeeded(comm, CatchError([&] { this->Map(name); }));
   if (first && *name) {
-    ::unlink(name);  // all ranks have mapped it, or none needs it
+    ::unlink(name);  // all ranks have mapped it, or no rank needs it
   }
   if (mapped) {
     MPI_Comm_rank(this->Machine.Get(), &this->SharerNumber);
@@ -116,7 +117,8 @@ void StagedMemory::MapTogether(Communicator& comm, const StageSettings& settings
   }
 }
 
-/// Makes a file of the block's size, if there is room for it and the folder can be written.
+/// Makes a file of the block's size. Throws Error if there is not enough room or the folder cannot be
+/// written.
 void StagedMemory::MakeFile(const std::string& folder, const std::string& name)
 {
   const std::uint64_t needed = this->Bytes + Reserve;
@@ -190,8 +192,8 @@ void StagedMemory::Gather(Communicator& comm, const std::vector<std::uint64_t>& 
   const int rank = comm.Rank();
   std::memcpy(this->Begin + offsets[rank], mine, lengths[rank]);
   if (comm.Size() > 1 && comm.Mpi() != MPI_COMM_NULL) {
-    // The rank that has each rank's bytes now: the first one of its machine, by its number among the first
-    // ones; or the rank itself.
+    // The rank that holds the bytes of this rank now: if the block is shared, the number of this machine's
+    // first rank among the Leaders; otherwise the rank itself.
     int owner = rank;
     if (this->Mapped) {
       owner = this->Leaders.Get() != MPI_COMM_NULL ? RankIn(this->Leaders.Get()) : 0;
@@ -206,10 +208,10 @@ void StagedMemory::Gather(Communicator& comm, const std::vector<std::uint64_t>& 
   this->Finish(comm);
 }
 
-/// All copies are full; from now on they are only read.
+/// Ends the filling: all copies are full and become read-only.
 void StagedMemory::Finish(Communicator& comm)
 {
-  AllOf(comm, true);  // no rank goes on before the last one has written
+  AllOf(comm, true);  // no rank continues before the last one has written
   if (this->Mapped) {
     ::mprotect(this->Begin, std::max<std::uint64_t>(this->Bytes, 1), PROT_READ);
   }

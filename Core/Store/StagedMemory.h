@@ -1,5 +1,5 @@
-// Memory that holds the index while a step is open: one copy a machine, in the memory file system, that all
-// ranks there see; or, where that cannot be, a copy in each rank.
+// Memory that holds the index while a step is open: one copy per machine, in the memory file system, shared
+// by the ranks of the machine; or, if that is not possible, one copy per rank.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -14,7 +14,7 @@ namespace patchio {
 
 class PlainFile;
 
-/// An MPI communicator that is freed at the end; null without MPI.
+/// Owns an MPI communicator and frees it in the destructor. MPI_COMM_NULL without MPI.
 class OwnedComm
 {
 public:
@@ -31,22 +31,22 @@ private:
 
 struct StageSettings
 {
-  std::string Folder = "/dev/shm";  ///< of the memory file system
-  int RanksPerMachine = 0;          ///< for tests: so many ranks count as a machine; 0: MPI tells
+  std::string Folder = "/dev/shm";  ///< mount point of the memory file system
+  int RanksPerMachine = 0;          ///< for tests: number of ranks that count as one machine; 0: MPI decides
 };
 
-/// A block of memory, empty at first.
+/// A block of memory that the ranks of a machine share if possible. Load() or Gather() fills it.
 ///
-/// InMemory() is the switch `memory` of the dual-channel paper: the block lies in the memory file system. The
-/// paper's other switch, `changed`, which saves metadata when they are closed, is not needed: an index never
-/// changes, and is saved as soon as it is built.
+/// InMemory() is the switch `memory` of L. Cao et al., Dual channel parallel I/O (2015): the block lies in
+/// the memory file system. Their other switch, `changed`, by which metadata are saved when they are closed,
+/// is not needed: an index never changes, and is saved as soon as it is built.
 class StagedMemory
 {
 public:
-  /// Collective; all ranks give the same size. The block lies in the memory file system if that can be
-  /// written and has enough room, and the machine too, on all machines; otherwise each rank takes memory of
-  /// its own. One rank alone always does so. Throws Error, the same on all ranks, when there is not enough
-  /// memory.
+  /// Collective: every rank of the communicator calls it, with the same size. The block lies in the memory
+  /// file system if, on all machines, that can be written and has enough room, and the machine has enough
+  /// memory. Otherwise each rank allocates its own memory, as a run with one rank always does. Throws Error,
+  /// the same on all ranks, when there is not enough memory.
   StagedMemory(Communicator& comm, std::uint64_t bytes, const StageSettings& settings);
   ~StagedMemory();
   StagedMemory(const StagedMemory&) = delete;
@@ -56,18 +56,18 @@ public:
   const std::byte* Data() const { return this->Begin; }
   std::uint64_t Size() const { return this->Bytes; }
   bool InMemory() const { return this->Mapped; }
-  /// Among the ranks that share this copy; 0 of 1 when it is this rank's own.
+  /// This rank's number among the Sharers() ranks that share this copy; 0 of 1 when the rank has its own.
   int Sharer() const { return this->SharerNumber; }
   int Sharers() const { return this->SharerCount; }
 
-  /// Collective. Fills all copies from a file: the bytes from `begin` on. The ranks of a machine read
-  /// together, each a slice; where that fails, or each rank has its own copy, rank 0 reads and passes it on.
-  /// `file`: the file, open, on rank 0; not used on the others. `path`: its name, on all. Throws Error, the
-  /// same on all ranks.
+  /// Fills all copies from the file, beginning at byte `begin`. Collective: every rank of the communicator
+  /// calls it. The ranks of a machine read together, one slice each; if that fails, or if each rank has its
+  /// own copy, rank 0 reads and broadcasts. `file`: the open file, used on rank 0 only. `path`: its name, on
+  /// all ranks. Throws Error, the same on all ranks.
   void Load(Communicator& comm, const PlainFile* file, const std::string& path, std::uint64_t begin);
 
-  /// Collective. Fills all copies with each rank's bytes: `offsets` and `lengths` of all ranks, `mine` of
-  /// this one.
+  /// Fills all copies with the bytes of all ranks. Collective: every rank of the communicator calls it.
+  /// `offsets` and `lengths`: places of all ranks' bytes in the block. `mine`: this rank's bytes.
   void Gather(Communicator& comm, const std::vector<std::uint64_t>& offsets,
       const std::vector<std::uint64_t>& lengths, const std::byte* mine);
 

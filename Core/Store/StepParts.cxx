@@ -15,14 +15,14 @@ namespace {
 
 constexpr std::uint32_t KindOfStep = 1;
 
-/// In the order of the file.
+/// The members in the order of the file.
 template <typename Head>
 auto MembersOf(Head& head)
 {
   return std::tie(head.Path, head.FormatName, head.Described, head.Step, head.Time);
 }
 
-/// A name that leads nowhere but below its folder.
+/// Returns whether a relative name stays below its folder.
 bool StaysBelow(const std::string& name)
 {
   const fs::path path(name);

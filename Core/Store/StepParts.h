@@ -1,4 +1,4 @@
-// The master's two parts of the sidecar of a time step, as bytes and as records.
+// The two parts of a step's index file that the master writes, as records and as bytes.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -11,35 +11,35 @@
 
 namespace patchio {
 
-/// The first part: enough to see whose sidecar it is and whether it still holds.
+/// The first part: the data that show which file the index describes, and whether it is still valid.
 struct StepHead
 {
-  std::string Path;  ///< absolute, of the describing file; empty in a sidecar beside it
+  std::string Path;  ///< absolute path of the describing file; empty in an index file beside it
   std::string FormatName;
   Fingerprint Described;
   std::int64_t Step = 0;
   double Time = 0;
 };
 
-/// The second part.
+/// The second part: the step's files and catalog.
 struct StepDescription
 {
-  std::vector<std::string> Files;  ///< below the folder of the describing file
+  std::vector<std::string> Files;  ///< names relative to the folder of the describing file
   std::vector<Fingerprint> Prints;
   Catalog Data;
 };
 
 std::vector<std::byte> Encode(const StepHead& head);
-/// Throws Error.
+/// Reads the bytes of Encode(const StepHead&). Throws Error.
 StepHead DecodeHead(const std::vector<std::byte>& bytes);
 
-/// The description of a step, to be encoded. Throws Error when one of its files lies outside the folder of
-/// the describing file, Catalog::Path.
+/// Makes the description of a step, ready for Encode(). Throws Error when one of the files lies outside the
+/// folder of the describing file, Catalog::Path.
 StepDescription Describe(
     const Catalog& catalog, const std::vector<std::string>& files, const std::vector<Fingerprint>& prints);
 std::vector<std::byte> Encode(const StepDescription& description);
-/// Files get the folder of `path`, the describing file, before their names; the catalog is checked. Throws
-/// Error.
+/// Reads the bytes of Encode(const StepDescription&) and checks the catalog. The names of files get the
+/// folder of `path`, the describing file. Throws Error.
 StepDescription DecodeDescription(const std::vector<std::byte>& bytes, const std::string& path);
 
 }  // namespace patchio

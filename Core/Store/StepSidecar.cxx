@@ -18,8 +18,8 @@ namespace patchio {
 
 namespace {
 
-/// Runs `work`, which must not communicate, and throws the fault of the first rank that had one on all of
-/// them. Faults that are no GroupedFileError count as `others`.
+/// Collective. Runs `work`, which must not communicate, and throws the fault of the first rank that had one
+/// on all ranks. Errors other than GroupedFileError count as `others`.
 void Agree(Communicator& comm, FileFault others, const std::function<void()>& work)
 {
   std::string mine;
@@ -55,7 +55,7 @@ void CheckFits(const StepHead& head, const std::string& path, const SidecarPath&
   }
 }
 
-/// The parts that rank 0 reads by itself and tells the other ranks.
+/// The parts that rank 0 reads and sends to the other ranks.
 struct MasterParts
 {
   std::unique_ptr<PlainFile> File;
@@ -78,7 +78,8 @@ MasterParts ReadMasterParts(const std::string& path, const SidecarPath& where)
   return parts;
 }
 
-/// All ranks get the table and the description. Throws Error, the same on all ranks.
+/// Collective. Sends the table and the description from rank 0 to all ranks. Throws Error, the same on all
+/// ranks.
 void Tell(Communicator& comm, MasterParts& parts)
 {
   if (comm.Size() == 1) {
@@ -99,7 +100,7 @@ void Tell(Communicator& comm, MasterParts& parts)
   });
 }
 
-/// Each rank looks at its part of the files.
+/// Compares the fingerprints of this rank's share of the files. Throws GroupedFileError.
 void CheckFiles(Communicator& comm, const StepDescription& description, const SidecarPath& where, int threads)
 {
   const auto [begin, end] = PartOfRank(description.Files.size(), comm.Rank(), comm.Size());
@@ -124,7 +125,7 @@ void CheckShards(const GroupedHead& table, const StagedMemory& memory, const Sid
   }
 }
 
-/// The index over the shards in `memory`, all checked.
+/// Returns the index over the shards in `memory`, after all checks.
 LocationIndex MakeIndex(
     const StepDescription& description, const GroupedHead& table, const std::shared_ptr<StagedMemory>& memory)
 {
@@ -142,7 +143,7 @@ LocationIndex MakeIndex(
   return index;
 }
 
-/// Throws GroupedFileError, the same on all ranks.
+/// Collective. Loads the index file at `where`. Throws GroupedFileError, the same on all ranks.
 StepSidecar LoadFrom(
     Communicator& comm, const std::string& path, const SidecarPath& where, const ChannelSettings& settings)
 {
@@ -165,7 +166,7 @@ StepSidecar LoadFrom(
     memory = std::make_shared<StagedMemory>(comm, table.ShardBytes(), settings.Stage);
     memory->Load(comm, parts.File.get(), where.Path, table.ShardBegin());
   } catch (const Error& error) {
-    throw GroupedFileError(FileFault::Unreadable, error.what());  // all ranks have got it
+    throw GroupedFileError(FileFault::Unreadable, error.what());  // all ranks have the same error
   }
   Agree(comm, FileFault::Corrupted, [&] { CheckShards(table, *memory, where); });
   Agree(comm, FileFault::Corrupted, [&] { sidecar.Index.Index = MakeIndex(description, table, memory); });
@@ -177,10 +178,10 @@ StepSidecar LoadFrom(
   return sidecar;
 }
 
-/// A damaged one may just have been replaced by another user, while it was read.
+/// Attempts at a damaged index file, which another user may have replaced while it was read.
 constexpr int MostAttempts = 10;
 
-/// True when rank 0 sees another file than `before`.
+/// Collective. Returns whether the file on rank 0 has changed since `before`.
 bool Replaced(Communicator& comm, const SidecarPath& where, const std::optional<FileState>& before)
 {
   const auto now = StateOf(where.Path);
@@ -188,7 +189,7 @@ bool Replaced(Communicator& comm, const SidecarPath& where, const std::optional<
   return !AllOf(comm, same || comm.Rank() != 0);
 }
 
-/// What is wrong with a sidecar, with its name.
+/// Returns the text of the error, with the name of the index file.
 std::string MessageFor(const SidecarPath& where, const Error& error)
 {
   const std::string text = error.what();
@@ -201,7 +202,8 @@ std::string SidecarSearch::Warning() const
 {
   std::string text;
   for (const SidecarState& state : this->Passed) {
-    // One that can neither be read nor replaced would cause a warning each time, although another serves.
+    // An index file that can neither be read nor replaced must not cause a warning each time if another
+    // serves.
     const bool replaced = state.Fault == FileFault::Unreadable && this->Found;
     if (IsNews(state.Fault) && !replaced) {
       text += (text.empty() ? "" : "\n") + fmt::format("Ignoring an index file. {}", state.Message);
@@ -224,7 +226,7 @@ SidecarSearch FindStepSidecar(Communicator& comm, const std::string& path, const
         state.Fault = error.Kind;
         state.Message = MessageFor(where, error);
       } catch (const Error& error) {
-        state.Fault = FileFault::Unreadable;  // all ranks have got it
+        state.Fault = FileFault::Unreadable;  // all ranks have the same error
         state.Message = MessageFor(where, error);
       }
       if (state.Fault != FileFault::Corrupted || !Replaced(comm, where, before)) {
@@ -245,7 +247,7 @@ std::optional<TimeStep> HeadFromSidecar(const std::string& path)
       CheckFits(head, path, where);
       return TimeStep{path, head.Time, head.Step};
     } catch (const std::exception&) {
-      // Opening the step will say what is wrong with the sidecar; here the format answers instead.
+      // Opening the step will report the fault of the index file; here, the format answers instead.
     }
   }
   return std::nullopt;
@@ -253,14 +255,14 @@ std::optional<TimeStep> HeadFromSidecar(const std::string& path)
 
 namespace {
 
-/// Why an index may not be saved.
+/// A reason why an index may not be saved.
 struct Obstacle
 {
   std::string Text;
   double SecondsToWait = -1;
 };
 
-/// Whether files changed too shortly before they were looked at.
+/// Returns an obstacle if a file changed less than `settleSeconds` before the look at it.
 std::optional<Obstacle> TooYoung(
     const BuiltIndex& built, const DescribingState& describing, double settleSeconds)
 {
@@ -283,7 +285,7 @@ std::optional<Obstacle> TooYoung(
   return obstacle;
 }
 
-/// Why the index may not be saved; an empty text when it may. For rank 0.
+/// Returns the reason why the index may not be saved, or an empty text if it may. For rank 0.
 Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const DescribingState& describing,
     const ChannelSettings& settings)
 {
@@ -301,7 +303,7 @@ Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const Des
   for (const Fingerprint& print : built.Index.Prints) {
     sizes.push_back(print.Size);
   }
-  // What FindStepSidecar() would refuse need not be written.
+  // An index that FindStepSidecar() would refuse need not be written.
   return {CatchError([&] {
             CheckCatalog(catalog);
             built.Index.Index.Check(catalog, sizes);
@@ -309,15 +311,15 @@ Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const Des
       -1};
 }
 
-/// Parts of the master, but for the first, which depends on where the sidecar is.
+/// The master's parts. The path in the first depends on where the index file is written.
 struct Contents
 {
   StepHead First;
   std::vector<std::byte> Second;
-  std::vector<PartEntry> Shards;  ///< on all ranks
+  std::vector<PartEntry> Shards;  ///< table entries of the shards, on all ranks
 };
 
-/// Fills everything but the shards. For rank 0.
+/// Fills all members except the shards. For rank 0.
 void FillContents(Contents& contents, const Format& format, const Catalog& catalog, const BuiltIndex& built,
     const DescribingState& describing)
 {
@@ -328,7 +330,7 @@ void FillContents(Contents& contents, const Format& format, const Catalog& catal
   contents.Second = Encode(Describe(catalog, built.Index.Index.Files(), built.Index.Prints));
 }
 
-/// Writes one file. Throws Error, the same on all ranks.
+/// Collective. Writes the index file at `where`. Throws Error, the same on all ranks.
 void SaveAt(Communicator& comm, const SidecarPath& where, const Catalog& catalog, Contents& contents,
     const BuiltIndex& built)
 {
@@ -400,7 +402,7 @@ SaveOutcome SaveStepSidecar(Communicator& comm, const Format& format, const Cata
   try {
     paths = SharedSidecarPathsFor(comm, catalog.Path);
   } catch (const Error& error) {
-    outcome.WhyNot = error.what();  // all ranks have got it
+    outcome.WhyNot = error.what();  // all ranks have the same error
   }
   for (const SidecarPath& where : paths) {
     if (where.OldName) {

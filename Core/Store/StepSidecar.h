@@ -1,4 +1,4 @@
-// The index file of a step: finding, checking and saving it.
+// The index file of a step: how it is found, checked and saved.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -15,13 +15,13 @@
 
 namespace patchio {
 
-/// What is done with the sidecars that keep metadata beside the data.
+/// Modes of the metadata channel: whether index files are read and written.
 enum class ChannelMode
 {
-  Off,      ///< neither read nor written; the format says where bytes lie, each time
-  On,       ///< read where there is a sound one; written after an index was built
+  Off,      ///< neither read nor written; the format locates the values each time
+  On,       ///< read if there is a sound one; written after an index was built
   Rebuild,  ///< not read, but written
-  ReadOnly  ///< read where there is a sound one; never written, no index is built
+  ReadOnly  ///< read if there is a sound one; never written, and no index is built
 };
 
 constexpr bool ReadsSidecars(ChannelMode mode)
@@ -33,16 +33,16 @@ constexpr bool WritesSidecars(ChannelMode mode)
   return mode == ChannelMode::On || mode == ChannelMode::Rebuild;
 }
 
-/// A sidecar that was found and is sound.
+/// The contents of a sound index file.
 struct StepSidecar
 {
   Catalog Data;
   StepIndex Index;
   std::string Path;
-  std::uint64_t Bytes = 0;  ///< of the file
+  std::uint64_t Bytes = 0;  ///< size of the file
 };
 
-/// Why a sidecar is not used.
+/// An index file that is not used, with the reason.
 struct SidecarState
 {
   SidecarPath Where;
@@ -53,34 +53,36 @@ struct SidecarState
 struct SidecarSearch
 {
   std::optional<StepSidecar> Found;
-  std::vector<SidecarState> Passed;  ///< those that cannot be used, in the order of the search
+  std::vector<SidecarState> Passed;  ///< index files that cannot be used, in the order of the search
 
-  /// For the user: what is damaged or cannot be read; empty when nothing is. A stale or absent sidecar is not
-  /// mentioned, nor one that cannot be read where another was found.
+  /// Returns a warning for the user about index files that are damaged or cannot be read, or an empty text.
+  /// It does not mention stale or absent files, or an unreadable file if another one was found.
   std::string Warning() const;
 };
 
-/// Collective. Looks for the sidecar of the file that describes a step, reads and checks everything in it.
-/// The four steps of the paper: the master reads and checks the header; the ranks learn the table; set the
-/// view; read collectively. A sidecar with any fault counts as absent. The same on all ranks. Throws Error,
-/// the same on all ranks, when `path` is relative to a folder that is gone.
+/// Looks for the index file of the step that `path` describes; reads and checks all of it. Collective: every
+/// rank of the communicator calls it. The four steps are those of L. Cao et al., Dual channel parallel I/O
+/// (2015): the master reads and checks the header; the ranks receive the table; they set their views; they
+/// read collectively. An index file with any fault counts as absent. The result is the same on all ranks.
+/// Throws Error, the same on all ranks, when `path` is relative to a folder that no longer exists.
 SidecarSearch FindStepSidecar(Communicator& comm, const std::string& path, const ChannelSettings& settings);
 
-/// The head of a step from its sidecar, when that is sound and fits the describing file; reads a few bytes.
-/// One rank alone.
+/// Returns the head of a step from its index file if that is sound and matches the describing file; otherwise
+/// nothing. Reads a few bytes only. Not collective.
 std::optional<TimeStep> HeadFromSidecar(const std::string& path);
 
 struct SaveOutcome
 {
-  std::string Path;    ///< of the sidecar; empty when it was not saved
-  std::string WhyNot;  ///< then the reason, a phrase
-  /// When files that changed too recently are the only obstacle: seconds until a new index could be saved;
-  /// else negative.
+  std::string Path;    ///< path of the index file; empty if it was not saved
+  std::string WhyNot;  ///< the reason if it was not saved, a phrase
+  /// Seconds until a new index could be saved, if files that changed too recently are the only obstacle;
+  /// otherwise negative.
   double SecondsToWait = -1;
 };
 
-/// Collective. Writes the sidecar to the first of its paths that can be written. Saves only what
-/// FindStepSidecar() would accept. Does not throw when the file system refuses.
+/// Writes the index to the first of its paths that can be written, but only if FindStepSidecar() would accept
+/// it. Collective: every rank of the communicator calls it. Does not throw if the file system refuses; see
+/// SaveOutcome::WhyNot.
 SaveOutcome SaveStepSidecar(Communicator& comm, const Format& format, const Catalog& catalog,
     BuiltIndex& built, const DescribingState& describing, const ChannelSettings& settings);
 
