@@ -118,7 +118,7 @@ void BlockArrays::ForEachArray(std::size_t request, Visit visit) const
 {
   const Placement* last = nullptr;
   for (const Placement* p = this->Begin(request); p != this->End(request); ++p) {
-    if (!last || last->Block != p->Block) {  // those of one block follow each other
+    if (!last || last->Block != p->Block) {  // placements of one block follow each other
       visit(this->IndexOf(p->Block, this->Tasks[request].Variable));
     }
     last = p;
@@ -128,7 +128,7 @@ void BlockArrays::ForEachArray(std::size_t request, Visit visit) const
 void BlockArrays::Describe(LocationTable& table)
 {
   this->DropUnused(table);
-  // Constants go into arrays of any type; so types of stored values come first.
+  // Arrays take the types of stored values first, because constants fit into arrays of any type.
   for (const bool constants : {false, true}) {
     for (std::size_t r = 0; r < table.Locations.size(); ++r) {
       const Location& location = table.Locations[r];
@@ -146,7 +146,8 @@ void BlockArrays::Describe(LocationTable& table)
   }
 }
 
-/// Nodes of a patch may all belong to others, and those of coarser levels are not used; then nothing is read.
+/// Removes the locations of requests that no array uses: other patches may bring all nodes of a patch, or
+/// finer levels cover it.
 void BlockArrays::DropUnused(LocationTable& table) const
 {
   for (std::size_t r = 0; r < table.Locations.size(); ++r) {
@@ -158,7 +159,8 @@ void BlockArrays::DropUnused(LocationTable& table) const
   }
 }
 
-/// Gives the arrays of a request the type of its values.
+/// Gives the arrays of a request the type of its values. Rejects the request if they have another type
+/// already.
 void BlockArrays::TakeType(LocationTable& table, std::size_t request)
 {
   const Location& location = table.Locations[request];
@@ -181,7 +183,8 @@ void BlockArrays::TakeType(LocationTable& table, std::size_t request)
   });
 }
 
-/// The values of a request do not fit together with others of the same array.
+/// Marks a request as Missing because its values do not fit into an array together with values of other
+/// requests.
 void BlockArrays::Reject(LocationTable& table, std::size_t request, const std::string& found) const
 {
   table.Locations[request] = Location();
@@ -194,7 +197,7 @@ void BlockArrays::Reject(LocationTable& table, std::size_t request, const std::s
                     .what()});
 }
 
-/// Nodes that several patches share are needed from one of them only: chunks of the others need not be read.
+/// Removes the chunks that no array uses. Nodes that several patches share are read from one of them only.
 void BlockArrays::DropUnusedChunks(LocationTable& table, std::size_t request) const
 {
   const ReadTarget target = this->TargetOf(request);
@@ -210,7 +213,7 @@ void BlockArrays::DropUnusedChunks(LocationTable& table, std::size_t request) co
     const auto end = std::stable_partition(
         begin, begin + static_cast<std::ptrdiff_t>(array.ChunkCount), [&](const Chunk& chunk) {
           bool wanted = false;
-          // What makes no sense is left to the reading of it, which says so.
+          // Chunks of a corrupt array are kept; reading them will report the fault.
           const std::string fault = CatchError([&] {
             CheckChunkedArray(array);
             target.ForEach([&](const Destination& destination) {
@@ -223,7 +226,7 @@ void BlockArrays::DropUnusedChunks(LocationTable& table, std::size_t request) co
   }
 }
 
-/// Indices of the values of an array.
+/// Returns the index box of the values of an array.
 Box BlockArrays::OutputOf(std::size_t block, std::size_t variable) const
 {
   return Grown(
@@ -241,7 +244,7 @@ std::int64_t BlockArrays::TuplesOf(std::size_t block, std::size_t variable) cons
 
 double BlockArrays::Bytes() const
 {
-  double bytes = 0;  // a double cannot overflow where hostile sizes are added up
+  double bytes = 0;  // a double, because sums of the sizes in corrupt files could overflow an integer
   for (std::size_t a = 0; a < this->Arrays.size(); ++a) {
     const LoadedArray& array = this->Arrays[a];
     bytes += array.Values ? 0
@@ -256,7 +259,7 @@ void BlockArrays::Allocate(MemoryPool& pool, const std::vector<std::uint32_t>& o
   const std::size_t variables = this->Request.Variables.size();
   pool.Check(static_cast<std::uint64_t>(this->Bytes()));
   std::vector<std::uint64_t> bytes(variables, 0);
-  std::uint64_t room = 0;  // one for all variables, so that each can use kept segments of any other
+  std::uint64_t room = 0;  // the same for all variables, so that segments kept from one serve any other
   for (std::size_t a = 0; a < this->Arrays.size(); ++a) {
     bytes[a % variables] += this->Arrays[a].Values ? 0 : BytesOf(this->Arrays[a]);
     room = std::max(room, this->RoomBehind(a));
@@ -354,7 +357,7 @@ Window BlockArrays::WindowOf(std::size_t request, const Placement& placement) co
   Box stored = Grown(this->Data.Patches[patch].Cells, variable.Ghosts);
   if (variable.Center == Centering::Node) {
     stored = this->Data.NodesOf(this->Data.Patches[patch].Level, stored);
-    if (placement.Region.Lower[0] > stored.Upper[0]) {  // the first column again, see CloseSeam()
+    if (placement.Region.Lower[0] > stored.Upper[0]) {  // the first column again; see CloseSeam()
       stored = Shift(stored, {static_cast<int>(stored.Width(0)), 0, 0});
     }
   }
@@ -370,7 +373,8 @@ void BlockArrays::Done(std::size_t request)
   this->ForEachArray(request, [&](std::size_t a) { this->ArrayDone(a); });
 }
 
-/// Values of gaps and of layers that no request brings repeat others.
+/// Adds the values of a request to the ranges of its arrays. Gaps and layers that no request brings repeat
+/// other values, so they need no visit.
 void BlockArrays::FindRanges(std::size_t request)
 {
   for (const Placement* p = this->Begin(request); p != this->End(request); ++p) {
@@ -389,7 +393,7 @@ void BlockArrays::AddToRange(std::size_t array, const Dims& tuples, const Dims& 
   whole.Range.Add(part);
 }
 
-/// One of the requests that the array waits for is in place.
+/// Counts down the requests that the array waits for, and completes the array after the last one.
 void BlockArrays::ArrayDone(std::size_t array)
 {
   if (this->TasksLeft[array].fetch_sub(1, std::memory_order_acq_rel) == 1) {

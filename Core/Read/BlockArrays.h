@@ -1,4 +1,4 @@
-// The arrays of one rank's blocks: their memory, what goes where in them, and when they are complete.
+// The arrays of one rank's blocks: their memory, the places of values in them, and when they are complete.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -20,58 +20,62 @@
 
 namespace patchio {
 
-/// One array per block and variable. Requests, the <patch, variable> that must be read, come source by source
-/// (BlockLayout::Sources()), and within a source variable by variable.
+/// The arrays of a read: one per block and variable. A request is a <patch, variable> that must be read.
+/// Requests are numbered source by source (BlockLayout::Sources()), and within a source variable by variable.
 class BlockArrays
 {
 public:
-  /// Keeps references to catalog and `wanted`, which `reused` was made of.
+  /// Keeps references to `catalog` and `wanted`. `reused` must be made from the same two.
   BlockArrays(const Catalog& catalog, const WantedArrays& wanted, ReusedArrays reused);
 
-  /// All <patch, variable> that the arrays need from files.
+  /// Returns the <patch, variable> of all requests.
   std::vector<PatchVariable> Requests() const;
 
-  /// Patches that the arrays have values of.
+  /// The number of patches that the arrays have values of.
   std::size_t PatchCount() const { return this->Layout->Sources().size(); }
 
-  /// Takes the types from where the values lie. What does not fit together in one array is added to the
-  /// table's Problems, as Missing.
+  /// Sets the types of the arrays from the locations of their values. Removes locations that no array uses. A
+  /// request whose values do not fit into its array becomes Missing, with an entry in the table's Problems.
   void Describe(LocationTable& table);
 
-  /// The bytes of all arrays that get values and need memory for them.
+  /// Returns the bytes of memory that Allocate() must take: all arrays with values, without those that share
+  /// memory with the cache.
   double Bytes() const;
 
   std::size_t Count() const { return this->Arrays.size(); }
 
-  /// Makes memory for these arrays; they lie in it in the order of the requests that their values come with.
-  /// Behind an array of cells there is room for as many values as its block has points.
-  /// Each variable has segments of its own, so that dropping it gives memory back. Throws Error when the
-  /// memory does not suffice.
+  /// Takes memory for all arrays of the requests in `order`. Arrays lie in memory in that order. Behind an
+  /// array of cell values there is room for as many values as its block has points. Each variable has its own
+  /// segments, so that dropping a variable returns memory to the pool. Throws Error when there is not enough
+  /// memory.
   void Allocate(MemoryPool& pool, const std::vector<std::uint32_t>& order);
 
-  /// What is taken from the cache. Its copies are to be done after Allocate(), each once, in any order.
+  /// Returns the values that come from the cache. Call Copy() for each of its copied arrays, once, in any
+  /// order, after Allocate().
   const ReusedArrays& FromCache() const { return this->Reused; }
-  /// Thread-safe.
+  /// Copies the values of FromCache().Copied()[number] into its array. Thread-safe.
   void Copy(std::size_t number);
-  /// Puts the arrays that were taken from here into the request's cache. `seen`: the files that requests lead
-  /// to; `constant` says of a request whether its values are in no file.
+  /// Puts `taken`, the result of Take(), into the cache. `seen`: fingerprints of the files that requests
+  /// refer to. `constant` returns whether the values of a request are a constant instead of values in a file.
   void KeepArrays(const std::vector<LoadedArray>& taken, const FilesSeen& seen,
       const std::function<bool(std::size_t request)>& constant) const;
-  /// Where the values of a request go. Addresses are null before Allocate(). Thread-safe.
+  /// Returns the destinations of a request's values. Addresses are null before Allocate(). Thread-safe.
   ReadTarget TargetOf(std::size_t request) const;
-  /// All values of a request are in place. Thread-safe; completes the arrays that waited for this one only.
+  /// Tells that all values of a request are in place. Completes the arrays that waited for this request only.
+  /// Thread-safe.
   void Done(std::size_t request);
 
-  /// Marks the arrays that need a request's values.
+  /// Marks the arrays that need a request's values as failed.
   void Fail(std::size_t request);
-  /// True where some array waits for the request still.
+  /// Returns whether an array still waits for the request.
   bool Waits(std::size_t request) const;
 
-  /// Block by block, variable by variable; arrays that are not complete have no values. Once.
+  /// Returns the arrays, block by block and variable by variable. Arrays that are not complete have no
+  /// values. Call it once.
   std::vector<LoadedArray> Take();
 
 private:
-  /// A source and a variable, by their numbers in layout and request.
+  /// A request: the number of its source in the layout and of its variable in WantedArrays::Variables.
   struct Wanted
   {
     std::uint32_t Source = 0;
@@ -98,7 +102,7 @@ private:
   {
     return this->Request.Variables[this->Tasks[request].Variable];
   }
-  /// Where the values of a request go.
+  /// The placements of a request's values: one per block that uses the patch.
   const Placement* Begin(std::size_t request) const;
   const Placement* End(std::size_t request) const;
   Centering CenteringOf(std::size_t variable) const
@@ -110,8 +114,8 @@ private:
   void ForEachArray(std::size_t request, Visit visit) const;
   Box OutputOf(std::size_t block, std::size_t variable) const;
   std::int64_t TuplesOf(std::size_t block, std::size_t variable) const;
-  /// Bytes behind an array of cells that filters may read because they take its values for those of points,
-  /// as VTK's Warp By Scalar does.
+  /// Returns the bytes behind an array of cell values which some filters read: VTK's Warp By Scalar takes a
+  /// cell array for a point array.
   std::uint64_t RoomBehind(std::size_t a) const
   {
     const std::size_t block = a / this->Request.Variables.size(),
@@ -135,11 +139,11 @@ private:
   const WantedArrays& Request;
   const ReusedArrays Reused;
   const std::shared_ptr<const BlockLayout> Layout;
-  std::vector<Wanted> Tasks;  ///< of each request
+  std::vector<Wanted> Tasks;  ///< source and variable of each request
   std::vector<LoadedArray> Arrays;
-  std::vector<std::atomic<std::uint32_t>> TasksLeft;    ///< per array
-  mutable std::vector<std::atomic<bool>> HasUndefined;  ///< per array; tasks set it
-  std::mutex RangesLock;                                ///< taken to add to the arrays' ranges
+  std::vector<std::atomic<std::uint32_t>> TasksLeft;    ///< per array: requests and copies to come
+  mutable std::vector<std::atomic<bool>> HasUndefined;  ///< per array; set by tasks
+  std::mutex RangesLock;                                ///< held while a range is extended
 };
 
 }  // namespace patchio

@@ -1,4 +1,4 @@
-// What one rank wants to read, and what it gets.
+// The request of one rank's read, and its result.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -23,14 +23,14 @@ class ReadControl;
 class Source;
 class ValueCache;
 
-/// A variable and the form in which it is wanted.
+/// A variable and the form in which it is delivered.
 struct VariableRequest
 {
   int Variable = 0;          ///< index in the catalog
   int OutputComponents = 1;  ///< >= stored components; the surplus is 0
   std::vector<int> Slots;    ///< place of each stored array's first component among the output components
-  /// Layers of ghosts to deliver as they are stored; surplus ones repeat the nearest stored value. All blocks
-  /// must be whole patches then.
+  /// Ghost layers to deliver, per axis. Layers that the file does not have repeat the nearest stored value.
+  /// If any number is not 0, all blocks must be whole patches.
   Int3 Ghosts{0, 0, 0};
 
   bool operator==(const VariableRequest& other) const
@@ -40,46 +40,47 @@ struct VariableRequest
   }
 };
 
-/// The variable as it is stored: its own components, its own ghosts.
+/// Returns a request for the variable as it is stored, with its own components and ghost layers.
 VariableRequest RequestAsStored(const Catalog& catalog, int variable);
 
-/// What is read.
+/// The arrays to read: each variable on each block.
 struct WantedArrays
 {
   std::vector<Block> Blocks;
   std::vector<VariableRequest> Variables;
   bool FindRanges = false;  ///< fills LoadedArray::Range
-  /// The file that describes the step, for the cache.
+  /// Fingerprint of the file that describes the step, for the cache.
   FilesSeen DescribedBy;
 };
 
-/// How it is read.
+/// The way in which arrays are read.
 struct LoadSettings
 {
   int Threads = 1;           ///< NT >= 1
-  bool StopAtFault = false;  ///< true: the first fault ends the read; false: everything sound is read
-  bool Verify = false;       ///< compare values with what the files have for that, see LocateOptions
-  StorageModel Storage;      ///< decides on the size of requests
-  /// Nobody has asked for it yet: the values that are shown, and some memory within the pool's limit, stay.
+  bool StopAtFault = false;  ///< true: the first fault ends the read; false: all sound arrays are read
+  bool Verify = false;       ///< compare values with the checksums in the files; see LocateOptions
+  StorageModel Storage;      ///< determines the size of read requests
+  /// True for a prefetch, which must not evict the values of the displayed step, and must leave some memory
+  /// below the pool's limit.
   bool Ahead = false;
-  double SettleSeconds = 2;  ///< values of files that changed so shortly before are not reused
+  double SettleSeconds = 2;  ///< values of files that changed less than this before the read are not reused
 };
 
-/// What helps to read it; all may be null.
+/// Objects that a read uses; each may be null.
 struct LoadServices
 {
-  /// Adapts the number of threads during the read; null: it stays what `Threads` says. Its Finish() is the
-  /// caller's.
+  /// Adapts the number of threads during the read; null: the number stays `Threads`. The caller calls its
+  /// Finish().
   ReadControl* Control = nullptr;
-  /// Where the files of the table are read from; null: MakeFileSource().
+  /// Makes the source that reads the files of the table; null: MakeFileSource().
   std::function<std::unique_ptr<Source>(const LocationTable&)> Files;
-  /// Memory of earlier reads to use again, and the limit on it; null: fresh memory, no limit.
+  /// Memory of earlier reads for reuse, with a limit; null: new memory without a limit.
   std::shared_ptr<MemoryPool> Memory;
-  /// What is in it is not read, and what is read is put into it; null: all is read.
+  /// Cache of values. Arrays found in it are not read; arrays that are read are added to it. Null: no cache.
   std::shared_ptr<ValueCache> Cache;
 };
 
-/// One rank's read.
+/// The request of one rank's read.
 struct LoadRequest : WantedArrays, LoadSettings, LoadServices
 {
 };
@@ -99,12 +100,12 @@ struct LoadedArray
   ElementType Type = ElementType::Float32;
   int Components = 0;
   std::int64_t Tuples = 0;
-  bool HasUndefined = false;  ///< some values are NaN because their stored numbers stand for none
-  ArrayRange Range;           ///< of the values, if the request wants it
+  bool HasUndefined = false;  ///< some values are NaN because the file marks them as undefined
+  ArrayRange Range;           ///< range of the values, if WantedArrays::FindRanges
   Buffer Values;              ///< Tuples x Components values, component fastest; null unless Read
 };
 
-/// The same array; both have the values' memory in common.
+/// Returns another reference to the array: both share the memory of the values.
 inline LoadedArray ShareArray(const LoadedArray& array)
 {
   return {array.Status, array.Type, array.Components, array.Tuples, array.HasUndefined, array.Range,
@@ -120,14 +121,15 @@ struct LoadFault
 
 struct LoadResult
 {
-  /// Blocks x variables of the request; see At().
+  /// One array per block and variable of the request; see At().
   std::vector<LoadedArray> Arrays;
   std::vector<LoadFault> Faults;
   bool Cancelled = false;
-  IoReport Report;  ///< of this rank
+  IoReport Report;  ///< report of this rank
   std::size_t VariableCount = 0;
 
-  /// By position in WantedArrays::Blocks and WantedArrays::Variables.
+  /// Returns the array for the positions `block` in WantedArrays::Blocks and `variable` in
+  /// WantedArrays::Variables.
   LoadedArray& At(std::size_t block, std::size_t variable)
   {
     return this->Arrays[block * this->VariableCount + variable];

@@ -23,10 +23,10 @@ namespace patchio {
 
 namespace {
 
-/// The steps behind one path, with the help of the sidecars.
+/// Returns the steps behind one path, from the index files if `mode` allows it.
 Series OpenOne(const std::string& path, const SeriesOptions& options, ChannelMode mode)
 {
-  // Among many files with a step each, those that are known are not even looked at.
+  // With many files of one step each, a file whose head is known is not even looked at.
   if (const std::optional<TimeStep> known = options.Known ? options.Known(path) : std::nullopt) {
     Series single;
     single.Steps.push_back(*known);
@@ -35,7 +35,8 @@ Series OpenOne(const std::string& path, const SeriesOptions& options, ChannelMod
   if (mode == ChannelMode::Off) {
     return FormatOf(path).OpenSeries(path, options);
   }
-  // A series that cannot be saved is opened step by step the next time, which is no news for the user.
+  // If the index file of the series cannot be saved, the next opening is slower. No warning is needed for
+  // that.
   KeptSeries kept = OpenWithSidecar(path, options, mode, ChannelSettings().SettleSeconds);
   if (!kept.Warning.empty()) {
     kept.Opened.Warnings.push_back(kept.Warning);
@@ -43,7 +44,8 @@ Series OpenOne(const std::string& path, const SeriesOptions& options, ChannelMod
   return kept.Opened;
 }
 
-/// Several paths of one series, as of plotfiles beside each other, bring the same texts.
+/// Appends the texts that `to` does not contain yet. The paths of one series, such as neighboring plotfiles,
+/// bring the same texts.
 void AddNew(const std::vector<std::string>& from, std::vector<std::string>& to)
 {
   for (const std::string& text : from) {
@@ -59,7 +61,7 @@ std::string FolderOf(const std::string& path)
   return folder.empty() ? "." : folder.string();
 }
 
-/// A file name with a number at its end, or before its ending: run_0001.vtkhdf, post.ctl_2017022718.
+/// A file name split at the number at its end or before its extension: run_0001.vtkhdf, post.ctl_2017022718.
 struct NumberedName
 {
   explicit NumberedName(const std::string& name)
@@ -80,12 +82,13 @@ struct NumberedName
   std::optional<std::int64_t> Number;
 };
 
-/// Files of the same folder whose names have a higher number at the same place, in ascending order.
+/// Returns the files of the same folder whose names have a higher number at the same place, in ascending
+/// order.
 std::vector<std::string> LaterFiles(const std::string& path)
 {
   const NumberedName mine(fs::path(path).filename().string());
   std::map<std::int64_t, std::string> later;
-  // Each step must say by a code what went wrong: the increment of a range-for would throw.
+  // Errors are returned as codes, because the increment in a range-for loop would throw.
   std::error_code fault, ignored;
   fs::directory_iterator entry(FolderOf(path), fault);
   while (mine.Number && !fault && entry != fs::directory_iterator()) {
@@ -104,23 +107,23 @@ std::vector<std::string> LaterFiles(const std::string& path)
   return files;
 }
 
-/// Series of several paths become one.
+/// Joins the series of several paths into one.
 class SeriesJoiner
 {
 public:
   SeriesJoiner(const SeriesOptions& options, ChannelMode mode) : Options(options), Mode(mode) {}
 
   void Add(const std::string& path);
-  /// Adds files beside the last one of `paths`; see SeriesOptions::LaterFiles.
+  /// Adds later files in the folder of the last path; see SeriesOptions::LaterFiles.
   void AddLater(const std::vector<std::string>& paths);
-  /// All steps in ascending order, each once.
+  /// Returns all steps in ascending order, each once.
   Series Joined();
 
 private:
   struct Brought
   {
     TimeStep Step;
-    const std::string* Path;  ///< that it was found by
+    const std::string* Path;  ///< the path that this step was found by
   };
   using Run = std::vector<Brought>::iterator;
 
@@ -133,12 +136,12 @@ private:
   std::vector<Brought> Steps;  ///< in the order of the paths
   Series All;
   std::map<std::string, std::pair<std::size_t, std::size_t>>
-      Warned;               ///< by text after the path: which warning, and of how many paths
-  std::size_t Overlap = 0;  ///< steps that two paths have brought
+      Warned;               ///< by text after the path: index in All.Warnings, number of paths
+  std::size_t Overlap = 0;  ///< steps that two paths have in common
   std::string OverlapExample;
 };
 
-/// A warning that many files have in common becomes one.
+/// Adds the warnings and notes of a path. A warning that many files have in common is shown once.
 void SeriesJoiner::AddTexts(const Series& from)
 {
   const std::string path = from.Steps.empty() ? std::string() : from.Steps.front().Path;
@@ -189,7 +192,7 @@ void SeriesJoiner::AddLater(const std::vector<std::string>& paths)
   this->All.Watched.push_back(FolderOf(path));
 }
 
-/// Times of two runs would be shown in turn, as if they were one's.
+/// Warns if several paths have steps in common: two runs would be shown in turn as if they were one.
 void SeriesJoiner::NoteOverlap()
 {
   if (this->Overlap > 0) {
@@ -200,7 +203,8 @@ void SeriesJoiner::NoteOverlap()
   }
 }
 
-/// Steps of one number: of several paths, or the same step of a path that was named twice.
+/// Adds the steps first .. end - 1, which have the same number and come from several paths. A step of a path
+/// that was given twice is added once.
 void SeriesJoiner::Take(Run first, Run end)
 {
   std::set<std::pair<std::string, int>> seen;
@@ -235,7 +239,7 @@ Series SeriesJoiner::Joined()
   return std::move(this->All);
 }
 
-/// Steps of one series are of one format.
+/// Throws Error unless all paths have the same format.
 void CheckFormats(const std::vector<std::string>& paths)
 {
   const Format& first = FormatOf(paths[0]);
@@ -272,10 +276,11 @@ Series OpenSeriesOfPaths(std::vector<std::string> paths, const SeriesOptions& op
 
 namespace {
 
-/// What catalog and index of a step take, from the catalog alone, so that all ranks find the same.
+/// Returns about how many bytes the catalog and the index of a step take. Computed from the catalog only, so
+/// that all ranks get the same number.
 std::uint64_t RoughBytes(const Catalog& catalog)
 {
-  constexpr std::uint64_t location = 40;  // of an extent
+  constexpr std::uint64_t location = 40;  // bytes of one extent's location
   return catalog.Patches.size() * (sizeof(Patch) + catalog.Variables.size() * location);
 }
 
@@ -290,7 +295,7 @@ std::shared_ptr<OpenedStep> RecentSteps::Open(
   if (found != this->Steps.end()) {
     step = found->Step;
     this->Steps.erase(found);
-    // What was missing may be there by now.
+    // Files that were missing before may exist now.
     if (!ranks.RankZeroFinds([&step] { return step->Lost().empty() && step->Unchanged(); })) {
       step.reset();
     }
@@ -380,7 +385,7 @@ void OpenedSeries::TurnTo(const RankAgreement& ranks, std::size_t step)
   const std::string& path = this->Found.Steps[step].Path;
   this->SecondsOfPrepare = 0;
   if (path == this->PathOfShown) {
-    // All ranks have the same catalog, so all of them throw or none.
+    // All ranks have the same catalog, so either all of them throw or none does.
     this->Shown->TurnTo(ranks, this->Found.Steps[step]);
     this->LastStep = step;
     return;
@@ -417,7 +422,7 @@ std::shared_ptr<OpenedStep> OpenedSeries::OpenAhead(
     return nullptr;
   }
   if (opened->Data().StepsInFile > 1) {
-    // Others are turned to other steps of the file meanwhile.
+    // A copy, because the shared object may be turned to other steps of the file.
     opened = std::make_shared<OpenedStep>(*opened);
   }
   opened->TurnTo(ranks, this->Found.Steps[step]);
@@ -436,7 +441,7 @@ void OpenedSeries::Adopt(std::size_t step, std::shared_ptr<OpenedStep> opened)
   this->SecondsOfPrepare = 0;
 }
 
-/// A step is rebuilt once, not each time that it is shown.
+/// Returns the mode for opening a step. A step is rebuilt once, not each time it is shown.
 ChannelMode OpenedSeries::ModeFor(const std::string& path) const
 {
   const bool rebuilt = this->Channel == ChannelMode::Rebuild && this->Rebuilt.count(path) > 0;
@@ -467,7 +472,7 @@ double OpenedSeries::TakeOpenSeconds()
 
 }  // namespace patchio
 
-// Steps that come while the series is open, because a simulation still writes it.
+// Growth of a series: steps that appear while it is open because a simulation still writes it.
 
 namespace patchio {
 
@@ -510,7 +515,7 @@ bool OpenedSeries::LookForNewSteps(const RankAgreement& ranks, int threads)
     return false;
   }
   if (this->MayGrow(this->PathOfShown) && !ranks.RankZeroFinds([this] { return this->Shown->Unchanged(); })) {
-    // It is opened again for the next read.
+    // The step is opened again for the next read.
     this->PathOfShown.clear();
   }
   const std::vector<TimeStep> added = this->CompleteSteps(ranks, *now, threads);
@@ -522,14 +527,15 @@ bool OpenedSeries::LookForNewSteps(const RankAgreement& ranks, int threads)
   return !added.empty();
 }
 
-/// Whether a file of steps may get more of them.
+/// Returns whether further steps may be appended to a file that holds several.
 bool OpenedSeries::MayGrow(const std::string& path) const
 {
   const std::vector<std::string>& watched = this->Found.Watched;
   return std::find(watched.begin(), watched.end(), path) != watched.end();
 }
 
-/// Nothing where that is not possible now, as when a file is just being written.
+/// Collective. Opens the series again. Returns nothing if that fails, for example while a file is being
+/// written.
 std::optional<Series> OpenedSeries::OpenAgain(const RankAgreement& ranks)
 {
   std::map<std::string, const TimeStep*> known;
@@ -553,7 +559,7 @@ std::optional<Series> OpenedSeries::OpenAgain(const RankAgreement& ranks)
     }
     return now;
   } catch (const Error& error) {
-    // A file that is being replaced is there again the next time.
+    // A file that is being replaced will be complete at the next look.
     if (++this->LooksInVain == 2) {
       this->TellOnce(fmt::format("Follow cannot look for new time steps at the moment. {}", error.what()));
     }
@@ -561,7 +567,8 @@ std::optional<Series> OpenedSeries::OpenAgain(const RankAgreement& ranks)
   }
 }
 
-/// Whether it is the series that was opened: what a listed time step stands for must not change.
+/// Collective. Returns whether `now` is a continuation of the open series. The meaning of a listed time step
+/// must not change.
 bool OpenedSeries::GoesOn(const RankAgreement& ranks, const Series& now)
 {
   std::map<StepKey, const TimeStep*> steps;
@@ -569,7 +576,7 @@ bool OpenedSeries::GoesOn(const RankAgreement& ranks, const Series& now)
     steps[KeyOf(step)] = &step;
   }
   const TimeStep& first = this->Found.Steps.front();
-  // A run that starts anew begins with its first step.
+  // A run that starts again replaces its first step.
   const bool same = this->MayGrow(first.Path) || ranks.RankZeroFinds([this, &first] {
     const std::optional<FileState> state = StateOf(first.Path);
     return !state || !this->FirstFile || state->Print == this->FirstFile->Print;
@@ -598,7 +605,8 @@ bool OpenedSeries::GoesOn(const RankAgreement& ranks, const Series& now)
   return !other;
 }
 
-/// Steps that are not known yet. The warnings of `now` get the reasons why others are left out.
+/// Collective. Returns the complete steps of `now` that are not known yet. Adds the reasons why others are
+/// left out to now.Warnings.
 std::vector<TimeStep> OpenedSeries::CompleteSteps(const RankAgreement& ranks, Series& now, int threads)
 {
   std::set<StepKey> known;
@@ -621,13 +629,14 @@ std::vector<TimeStep> OpenedSeries::CompleteSteps(const RankAgreement& ranks, Se
     }
   }
   if (comes) {
-    // The last one is being written, perhaps in files that nobody watches.
+    // The last step is still being written, perhaps to files that are not watched.
     this->Watched.Forget();
   }
   return complete;
 }
 
-/// Empty where all of the step is there. `opened`: of the step that was asked for before; may be null.
+/// Collective. Returns the reason why a step is incomplete, or an empty text. `opened`: cache of the step
+/// that was opened in the last call; may be null.
 std::string OpenedSeries::WhyIncomplete(
     const RankAgreement& ranks, const TimeStep& step, int threads, std::shared_ptr<OpenedStep>& opened)
 {
@@ -660,7 +669,7 @@ void OpenedSeries::AddSteps(const std::vector<TimeStep>& added)
   this->TimesOfSteps = TimeValues(this->Found);
 }
 
-/// Tells of those of which the same was to be told when steps were added before: they are not coming.
+/// Reports the steps that were left out in two successive calls, because they will not be completed.
 void OpenedSeries::TellOfLeftOut(const std::vector<std::string>& texts)
 {
   for (const std::string& text : texts) {

@@ -1,5 +1,5 @@
-// The series of time steps that a reader has open: the steps behind its paths, the step that is shown, steps
-// that are added.
+// The series of time steps that a reader has open: the steps behind its paths, the displayed step, and steps
+// that are added later.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -20,26 +20,26 @@
 
 namespace patchio {
 
-/// Opens the series of all paths, tidied by TidyPath(), and joins them in ascending order of steps, each step
-/// once. A warning says where different paths have steps in common. `paths` must not be empty. With
-/// SeriesOptions::LaterFiles, steps of files beside them follow, unless those cannot be opened. In the modes
-/// that read or write sidecars, steps that are known there are not opened. Throws Error, also where the paths
-/// are of several formats.
+/// Opens the series of all paths and joins them in ascending order of steps, each step once. `paths` must not
+/// be empty; they are tidied with TidyPath(). A warning states where different paths have steps in common.
+/// With SeriesOptions::LaterFiles, the steps of later files in the same folder are added if they can be
+/// opened. In the modes that use index files, steps whose heads are known are not opened. Not collective.
+/// Throws Error, also if the paths have several formats.
 Series OpenSeriesOfPaths(std::vector<std::string> paths, const SeriesOptions& options, ChannelMode mode);
 
-/// The steps that were opened last, so that going back to one costs nothing.
+/// The steps that were opened last, kept so that returning to a step costs nothing.
 class RecentSteps
 {
 public:
-  /// Most steps that are kept, and about how much memory those before the latest may take.
+  /// Limits on the number of steps that are kept, and on the approximate bytes of those before the latest.
   static constexpr std::size_t MostSteps = 64;
   static constexpr std::uint64_t MostBytes = std::uint64_t(64) << 20;
 
-  /// Collective: the step that was opened before under this path, unless its describing file has changed
-  /// since, or something was missing; else opens it, see OpenedStep. Throws Error like that, the same on all
-  /// ranks.
+  /// Returns the step that was opened before with this path, unless its describing file has changed since or
+  /// parts of it were missing; otherwise opens it. Collective: every rank of the communicator calls it.
+  /// Throws Error like OpenedStep's constructor, the same on all ranks.
   std::shared_ptr<OpenedStep> Open(const RankAgreement& ranks, const std::string& path, ChannelMode mode);
-  /// A step that was opened elsewhere takes the place of what is known under its path.
+  /// Adds a step that was opened elsewhere. It replaces the kept step with this path.
   void Add(const std::string& path, std::shared_ptr<OpenedStep> step);
   void Clear() { this->Steps.clear(); }
 
@@ -55,55 +55,56 @@ private:
   std::deque<Entry> Steps;  ///< the latest first; the same on all ranks
 };
 
-/// Belongs to one reader, whose ranks call the same methods in the same order. Methods that take ranks are
-/// collective and throw Error, the same on all of them.
+/// The series of one reader. All ranks of the reader call the same methods in the same order. Methods with
+/// the argument `ranks` are collective and throw Error, the same on all ranks.
 class OpenedSeries
 {
 public:
-  /// Files to open; several are joined into one series. They take effect with the next Open().
+  /// Adds a file to open; several files are joined into one series. Takes effect at the next Open().
   void AddFile(const std::string& name) { this->FileNames.push_back(name); }
-  /// The next series begins with its first step.
+  /// Removes all files. The next series begins with its first step.
   void ClearFiles();
   const std::vector<std::string>& Files() const { return this->FileNames; }
-  /// What is done with sidecars from now on.
+  /// Sets how index files are used from now on.
   void SetChannel(ChannelMode mode) { this->Channel = mode; }
 
   /// Opens the series of the files.
   void Open(const RankAgreement& ranks, const SeriesOptions& options);
   bool IsOpen() const { return this->SeriesIsOpen; }
-  /// Forgets all but the files, and which step is shown: the files are looked at again.
+  /// Forgets everything except the files and the number of the displayed step, so that the files are looked
+  /// at again.
   void Close();
 
-  /// For a series that grows: takes out the last step, unless it is the only one, while it is not complete.
+  /// Removes the last step while it is not complete, unless it is the only one. For a series that grows.
   void HoldBackUnfinished(const RankAgreement& ranks, int threads);
-  /// Adds the steps that have come since and are complete; true where there are such. The others stay as they
-  /// are. Where no file has changed, this costs a look at Series::Watched by rank 0. A step that cannot be
-  /// opened yet is no error: it is looked at again the next time.
+  /// Adds the steps that have appeared since the last call and are complete. Returns whether there are any.
+  /// If no file has changed, the cost is a look at Series::Watched by rank 0. A step that cannot be opened
+  /// yet is not an error: the next call tries it again.
   bool LookForNewSteps(const RankAgreement& ranks, int threads);
-  /// What LookForNewSteps() has to tell, each text once; else empty.
+  /// Returns the warnings of LookForNewSteps(), each text once, and clears them.
   std::string TakeGrowthWarning() { return std::exchange(this->GrowthWarning, {}); }
 
   const Series& Steps() const { return this->Found; }
-  /// The times of the steps; they increase. Not empty once the series is open.
+  /// Time values of the steps, in increasing order. Not empty once the series is open.
   const std::vector<double>& Times() const { return this->TimesOfSteps; }
 
-  /// Makes sure that some step is shown: the last one that was or else the first sound one, so that its
-  /// variables are known. Whether the wanted step is sound shows when it is turned to. Throws where there is
+  /// Makes sure that some step is displayed, so that its variables are known: the last displayed one or else
+  /// the first sound one. TurnTo() then finds out whether the wanted step is sound. Throws Error if there is
   /// no sound step.
   void OpenAny(const RankAgreement& ranks);
-  /// Shows this step.
+  /// Displays the given step.
   void TurnTo(const RankAgreement& ranks, std::size_t step);
-  /// Makes sure that all ranks know where the bytes of the shown step lie; see OpenedStep::Prepare().
+  /// Makes sure that all ranks know the locations of the displayed step's values; see OpenedStep::Prepare().
   bool Prepare(const RankAgreement& ranks, int threads, const ProgressCallback& progress);
 
-  /// Opens and prepares a step that is not shown yet, and leaves all else as it is. Null where `progress`
-  /// stops that.
+  /// Opens and prepares a step that is not displayed yet; does not change the displayed step. Returns null if
+  /// `progress` stops the work.
   std::shared_ptr<OpenedStep> OpenAhead(
       const RankAgreement& ranks, std::size_t step, int threads, const ProgressCallback& progress);
-  /// A step that was opened ahead is shown.
+  /// Displays a step that OpenAhead() returned.
   void Adopt(std::size_t step, std::shared_ptr<OpenedStep> opened);
 
-  /// The step that is shown, its catalog, its number, its time and what describes it.
+  /// The displayed step; below, its catalog, number, time and describing file.
   const OpenedStep& Step() const { return *this->Shown; }
   std::shared_ptr<OpenedStep> SharedStep() const { return this->Shown; }
   const Catalog& Current() const { return this->Shown->Data(); }
@@ -111,13 +112,14 @@ public:
   double CurrentTime() const { return this->TimesOfSteps[this->LastStep]; }
   const std::string& CurrentPath() const { return this->PathOfShown; }
 
-  /// What is wrong with the sidecar of the shown step, the first time; else empty.
+  /// Returns the warning about the displayed step's index file, once per series; otherwise an empty text.
   std::string TakeChannelWarning();
-  /// That the shown step is broken somewhere (OpenedStep::Lost()), the first time; else empty.
+  /// Returns the warning that the displayed step has broken parts (OpenedStep::Lost()), once per step;
+  /// otherwise an empty text.
   std::string TakeLostWarning();
-  /// Spent on opening since this was last asked.
+  /// Returns the seconds spent on opening since the last call.
   double TakeOpenSeconds();
-  /// Spent on Prepare() for the shown step since it is shown.
+  /// The seconds spent in Prepare() for the displayed step.
   double PrepareSeconds() const { return this->SecondsOfPrepare; }
 
 private:
@@ -136,22 +138,22 @@ private:
   ChannelMode Channel = ChannelMode::On;
   bool SeriesIsOpen = false;
   Series Found;
-  SeriesOptions Options;  ///< that it was opened with
+  SeriesOptions Options;  ///< options of the last Open()
   std::vector<double> TimesOfSteps;
-  std::string NoSoundStep;  ///< why no step at all can be opened; empty while one may
+  std::string NoSoundStep;  ///< reason why no step can be opened; empty as long as one may
   RecentSteps Recent;
   std::size_t LastStep = 0;
-  std::shared_ptr<OpenedStep> Shown;  ///< null when there is none
-  std::string PathOfShown;            ///< empty when there is none
+  std::shared_ptr<OpenedStep> Shown;  ///< null if no step is displayed
+  std::string PathOfShown;            ///< empty if no step is displayed
   std::set<std::string> Rebuilt;      ///< steps that need not be rebuilt again
-  bool ChannelWarned = false;         ///< one warning about damaged sidecars is enough
-  std::set<std::string> ToldOfLost;   ///< steps of which TakeLostWarning() has told
+  bool ChannelWarned = false;         ///< true after one warning about damaged index files
+  std::set<std::string> ToldOfLost;   ///< steps that TakeLostWarning() has reported
   // For a series that grows. Rank 0 alone looks at files.
   WatchedFiles Watched;                ///< Found.Watched
-  std::optional<FileState> FirstFile;  ///< of the first step, as it was when the series was opened
-  bool IsAnother = false;              ///< the files have become those of another run
-  int LooksInVain = 0;                 ///< one after another in which the series could not be opened
-  std::vector<std::string> LeftOut;    ///< why, of steps that were not there when others were added
+  std::optional<FileState> FirstFile;  ///< state of the first step's file when the series was opened
+  bool IsAnother = false;              ///< the files belong to another run now
+  int LooksInVain = 0;                 ///< successive looks at which the series could not be opened
+  std::vector<std::string> LeftOut;    ///< reasons why steps were left out when others were added
   std::set<std::string> Told;
   std::string GrowthWarning;
   double OpenSeconds = 0;

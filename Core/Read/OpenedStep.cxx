@@ -63,7 +63,7 @@ bool OpenedStep::Prepare(const RankAgreement& ranks, int threads, const Progress
     this->Tried = this->Build(ranks, threads, progress);
     return this->Tried;
   } catch (const Error& error) {
-    // All ranks have got it.
+    // All ranks have the same error.
     this->Tried = true;
     this->Known.reset();
     this->OriginText = fmt::format("not indexed: {}", error.what());
@@ -71,7 +71,7 @@ bool OpenedStep::Prepare(const RankAgreement& ranks, int threads, const Progress
   return true;
 }
 
-/// False when it was stopped.
+/// Collective. Builds the index of the step and saves it. Returns false if `progress` stopped the ranks.
 bool OpenedStep::Build(const RankAgreement& ranks, int threads, const ProgressCallback& progress)
 {
   const Stopwatch watch;
@@ -135,7 +135,7 @@ bool OpenedStep::Unchanged() const
   return !now || !this->Describing.Before || now->Print == this->Describing.Before->Print;
 }
 
-/// What was read of the describing file must still hold, or new values would appear in old places.
+/// Throws Error if the describing file has changed: its catalog would no longer match the values.
 void OpenedStep::CheckUnchanged() const
 {
   if (!this->Unchanged()) {

@@ -1,5 +1,5 @@
-// One open time step: its catalog, and where its bytes lie, from the metadata channel or from the format.
-// Where the file that describes it describes others too, it can be turned to them at no cost.
+// An open time step: its catalog and the locations of its values, from the metadata channel or the format. If
+// the describing file holds several steps, turning to another of them costs nothing.
 #pragma once
 
 #include "Formats/Format.h"
@@ -16,61 +16,63 @@ namespace patchio {
 class OpenedStep
 {
 public:
-  /// Collective. Opens the step that `path` (TimeStep::Path) describes: from its sidecar, or one rank reads
-  /// the description and tells the others. Throws Error, the same on all ranks.
+  /// Opens the step that `path` (TimeStep::Path) describes: from its index file, or else one rank reads the
+  /// description and broadcasts it. Collective: every rank of the communicator calls it. Throws Error, the
+  /// same on all ranks.
   OpenedStep(const RankAgreement& ranks, const std::string& path, ChannelMode mode,
       const ChannelSettings& settings = {});
 
   const Catalog& Data() const { return *this->Description; }
-  /// The same, for a user that may outlive this step or its turn: it does not change any more.
+  /// The catalog for a user that may outlive this object or its turn to another step. It does not change.
   std::shared_ptr<const Catalog> SharedData() const { return this->Description; }
-  /// Collective. Turns to another step of the same TimeStep::Path; a copy of this object, which costs little,
-  /// stays where it is. Throws Error, the same on all ranks, when the file does not have it (any more).
+  /// Turns this object to another step of the same TimeStep::Path. Copies of this object are cheap and keep
+  /// their step. Collective: every rank of the communicator calls it. Throws Error, the same on all ranks, if
+  /// the file does not (or no longer) have the step.
   void TurnTo(const RankAgreement& ranks, const TimeStep& step);
 
-  /// Collective; to be called before Locate(), when values are wanted at all. In the modes On and Rebuild all
-  /// ranks together make an index of the whole step, unless there is one, and save it. In mode Off they do so
-  /// for files of several steps, and do not save it: else each step would cost the search again. Never throws
-  /// for data or file systems that do not let it: the format then answers instead.
+  /// Makes sure that the locations of all values are known. Call it before Locate(). Collective: every rank
+  /// of the communicator calls it. In the modes On and Rebuild, all ranks together build the index of the
+  /// whole step, unless there is one, and save it. In mode Off they do so for files with several steps,
+  /// without saving it: otherwise each step would need a new search. Does not throw if data or file systems
+  /// prevent that: the format then locates the values.
   ///
-  /// progress, see RunUnlessStopped(): where it stops the ranks, false is the result, and nothing is
-  /// different from before.
+  /// If `progress` stops the ranks, see RunUnlessStopped(), it returns false and this object is unchanged.
   bool Prepare(const RankAgreement& ranks, int threads, const ProgressCallback& progress = {});
 
-  /// Collective. Whether all values of the step that it is turned to are there, as those of a step that is
-  /// being written are not. Prepares the step. Throws Error.
+  /// Returns whether all values of the current step exist, unlike those of a step that is being written.
+  /// Prepares the step. Collective: every rank of the communicator calls it. Throws Error.
   bool IsComplete(const RankAgreement& ranks, int threads);
 
-  /// Where the requests lie; every rank by itself. Answers from the index as long as the files that it leads
-  /// to are the ones that it describes, else from the format. Throws Error when the describing file has
-  /// changed since the step was opened, and when the format was stopped by `progress` (LocateOptions).
-  /// verify: see LocateOptions; the files are asked then, not the sidecar.
+  /// Returns the locations of the requests. Not collective. The index answers if the files it refers to have
+  /// not changed; otherwise the format does. With `verify`, see LocateOptions, the format always answers.
+  /// Throws Error when the describing file has changed since the step was opened, or when `progress` stopped
+  /// the format (LocateOptions).
   LocationTable Locate(const std::vector<PatchVariable>& requests, int threads,
       const ProgressCallback& progress = {}, bool verify = false) const;
 
-  /// True while the describing file is the one that was opened.
+  /// Returns whether the describing file has not changed since the step was opened.
   bool Unchanged() const;
-  /// The describing file as it was before the step was opened.
+  /// The fingerprint of the describing file before the step was opened.
   FilesSeen DescribedBy() const;
 
-  /// Where the metadata came from, for the report: "from the sidecar ...", "indexed by 4 ranks in 0.31 s,
-  /// saved to ...", "indexed by 1 rank in 0.31 s, not saved: ...". Empty in mode Off.
+  /// The source of the metadata, for the report: "from the index file ...", "indexed by 4 ranks in 0.31 s,
+  /// saved to ...", "indexed by 1 rank in 0.31 s, not saved: ...". Empty if no index file was used or made.
   const std::string& Origin() const { return this->OriginText; }
-  /// One text about damaged sidecars; empty when there are none.
+  /// A text about damaged index files; empty if there are none.
   const std::string& Warning() const { return this->WarningText; }
 
-  /// What Prepare() could not find of the whole step, whether anybody wants it or not: how many arrays, and
-  /// why the first; empty when it has found all, or has not looked.
+  /// The number of arrays of the whole step that Prepare() could not locate, and the reason for the first
+  /// one; empty if all were found or Prepare() has not looked.
   const std::string& Lost() const { return this->LostText; }
 
-  /// Null when there is none (yet).
+  /// The index; null if there is none (yet).
   const StepIndex* Index() const { return this->Known.get(); }
   bool FromSidecar() const { return this->Loaded; }
-  /// Where the sidecar lies that was read or written; empty when there is none.
+  /// The path of the index file that was read or written; empty if there is none.
   const std::string& SidecarPath() const { return this->Sidecar; }
-  /// False where the format does without an index; known after Prepare().
+  /// False if the format needs no index; valid after Prepare().
   bool NeedsIndex() const { return this->Indexed; }
-  /// What became of the index that Prepare() made.
+  /// Result of saving the index that Prepare() built.
   const SaveOutcome& Saved() const { return this->Outcome; }
 
 private:
@@ -83,9 +85,9 @@ private:
   std::shared_ptr<const Catalog> Description;
   std::shared_ptr<const StepIndex> Known;
   bool Loaded = false;
-  bool Tried = false;              ///< to make an index
+  bool Tried = false;              ///< an index was built, or building it failed
   bool Indexed = true;             ///< see NeedsIndex()
-  std::vector<std::string> Notes;  ///< of locating, while Known was made
+  std::vector<std::string> Notes;  ///< notes from locating values while Known was made
   SaveOutcome Outcome;
   std::string Sidecar, OriginText, WarningText, LostText;
 };

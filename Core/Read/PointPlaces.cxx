@@ -21,7 +21,7 @@ std::int64_t NumberAt(const LoadedArray& numbers, std::size_t i)
     case ElementType::Int32:
       return NumberAt<std::int32_t>(numbers, i);
     default:
-      return 0;  // not the number of a cell
+      return 0;  // not a valid cell number
   }
 }
 

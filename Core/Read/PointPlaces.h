@@ -1,4 +1,4 @@
-// Where the points of a list lie.
+// The positions of the points of a list.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -11,24 +11,24 @@
 
 namespace patchio {
 
-/// The places of a block's points in the lattice of the catalog.
+/// The cells of the catalog's lattice in which the points of a block lie.
 class PointPlaces
 {
 public:
-  /// numbers: the values of a Variable::Positions, which count from 1. name: for messages. Throws Error when
-  /// a point is not in the lattice. Keeps a reference to `catalog`.
+  /// `numbers`: cell numbers from a Variable::Positions, counted from 1. `name`: name of the list for
+  /// messages. Throws Error when a point is outside the lattice. Keeps a reference to `catalog`.
   PointPlaces(const Catalog& catalog, const LoadedArray& numbers, const std::string& name);
 
   std::size_t Count() const { return this->Numbers.size(); }
   Int3 CellOf(std::size_t point) const;
-  /// The centre of that cell. `level` gives the spacing.
+  /// Returns the centre of the point's cell, with the spacing of `level`.
   Double3 PositionOf(std::size_t point, int level) const;
-  /// The smallest box of the lattice that holds all points.
+  /// Returns the smallest box of the lattice that contains all points.
   Box Bounds() const;
 
 private:
   const Catalog& Data;
-  std::vector<std::int64_t> Numbers;  ///< from 0, axis 0 fastest
+  std::vector<std::int64_t> Numbers;  ///< cell number of each point, from 0, axis 0 fastest
 };
 
 }  // namespace patchio

@@ -1,4 +1,4 @@
-// Steps that are read while the picture of the one before is made.
+// Reading of time steps while the picture of an earlier step is made.
 #pragma once
 
 #include "Read/RankAgreement.h"
@@ -12,9 +12,9 @@
 
 namespace patchio {
 
-/// A queue of steps in the direction in which the user plays. Tasks read them one after another, while all
-/// that needs MPI or the HDF5 library is done between reads, on the calling thread. It belongs to
-/// one reader, whose ranks call the same methods in the same order, but for Stop().
+/// A queue of the next steps in the direction in which the user plays. Tasks read the steps one after
+/// another; all calls of MPI and the HDF5 library are made between reads, on the calling thread. The queue of
+/// one reader: all ranks of the reader call the same methods in the same order, except for Stop().
 class Prefetcher
 {
 public:
@@ -23,38 +23,39 @@ public:
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
-  /// A step is shown. Two in a row, without another change in between, give direction and distance.
+  /// Tells that a step is displayed. Two calls with different steps give direction and distance.
   void Shown(std::size_t step);
-  /// The steps to be read next, up to `most`, of a series of so many; empty before a direction is known.
+  /// Returns the steps to read next, up to `most`, of a series of `steps` steps; empty before the direction
+  /// is known.
   std::vector<std::size_t> Next(std::size_t steps, int most) const;
-  /// Whether the step is on its way.
+  /// Returns whether the step is in the queue.
   bool Has(std::size_t step) const;
 
-  /// Its reading begins at once, or when those before it are through.
+  /// Appends a step. Its reading begins at once, or when the steps before it are read.
   void Add(PrefetchedStep step);
-  /// Collective. The step, when it is the next of the queue on all ranks; nothing, and an empty queue,
-  /// otherwise.
+  /// Returns the step if it is the first in the queue on all ranks; otherwise returns nothing and empties the
+  /// queue. Collective: every rank of the communicator calls it.
   std::optional<PrefetchedStep> Take(const RankAgreement& ranks, std::size_t step);
 
-  /// Collective: whether all ranks would read the same ahead. A property may be set on one rank only, if it
-  /// is no more than a script's abort.
+  /// Returns whether all ranks would prefetch the same steps; they may differ if a script sets a property or
+  /// aborts on one rank only. Collective: every rank of the communicator calls it.
   bool Agree(const RankAgreement& ranks, int most);
 
-  /// The queue is empty, but the direction is known still.
+  /// Empties the queue, but keeps the direction.
   void Drop();
-  /// The user does something else: nothing more is read, and no direction is known. Waits for nobody, and
-  /// gives back no memory yet, as ranks need not come here together.
+  /// Stops all reading and forgets the direction, because the user does something else. Returns at once, and
+  /// keeps the memory of the queue, as ranks may call it at different times.
   void Stop();
-  /// Stop(), and the queue is empty.
+  /// Calls Stop() and empties the queue.
   void Clear();
 
 private:
   void CancelAll();
 
   std::deque<PrefetchedStep> Queue;
-  bool Stopped = false;  ///< the queue is of no use
+  bool Stopped = false;  ///< Stop() was called, so the queue must not be used
   std::optional<std::size_t> Last;
-  std::ptrdiff_t Distance = 0;  ///< in steps of the series; 0: not known
+  std::ptrdiff_t Distance = 0;  ///< in steps of the series; 0: unknown
 };
 
 }  // namespace patchio

@@ -12,7 +12,7 @@
 namespace patchio {
 namespace {
 
-/// In the order in which they travel.
+/// The members of a step in the order in which they are sent.
 template <typename Step>
 auto MembersOf(Step& step)
 {
@@ -120,7 +120,7 @@ std::vector<ValueRange> RankAgreement::ReadRanges(const Catalog& catalog, int va
     return std::vector<std::byte>(begin, begin + ranges.size() * sizeof(ValueRange));
   });
   std::vector<ValueRange> ranges(bytes.size() / sizeof(ValueRange));
-  // No memcpy: without ranges there are no addresses either.
+  // No memcpy: if there are no ranges, the addresses are null.
   std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(ranges.data()));
   return ranges;
 }
@@ -156,10 +156,10 @@ AgreedFaults RankAgreement::Faults(const std::string& fatal, const std::vector<L
   return agreed;
 }
 
-/// The texts of all ranks that are not empty, in rank order, each once.
+/// Returns the texts of all ranks that are not empty, in rank order, each once.
 std::vector<std::string> RankAgreement::GatherTexts(const std::vector<std::string>& mine) const
 {
-  // A handful a rank says enough, and keeps a dump with 100,000 missing patches from flooding the network.
+  // Limit per rank, which keeps a dump with 100,000 missing patches from flooding the network.
   constexpr std::size_t most = 8;
   std::vector<std::string> own;
   for (const std::string& text : mine) {

@@ -1,5 +1,5 @@
-// Everything that the ranks agree on while they open and read a series: each collective call of this folder
-// is a method here.
+// The collective operations of opening and reading a series. Each collective call of this folder is a method
+// here.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -18,27 +18,28 @@
 
 namespace patchio {
 
-/// What went wrong on any rank; the same on all of them.
+/// The faults of all ranks; the same on all of them.
 struct AgreedFaults
 {
-  std::vector<std::string> Fatal;  ///< what ended the read of a rank as a whole
-  std::vector<std::string> Texts;  ///< of files and arrays, each once
-  std::vector<int> Patches;        ///< that cannot be read; may name one several times
+  std::vector<std::string> Fatal;  ///< faults that ended the whole read of a rank
+  std::vector<std::string> Texts;  ///< faults of files and arrays, each once
+  std::vector<int> Patches;        ///< patches that cannot be read; may repeat
 };
 
-/// A variable on the blocks of a rank, or of all ranks together.
+/// The state of a variable's arrays on the blocks of one rank, or of all ranks.
 struct ArraysOfVariable
 {
-  bool Lacking = false;    ///< some block lacks it
+  bool Lacking = false;    ///< some block lacks the variable
   bool Undefined = false;  ///< some values are undefined
-  bool OfPoints = false;   ///< it lies on lists of points
-  int Type = -1;           ///< its ElementType; -1: no block has it
+  bool OfPoints = false;   ///< the variable lies on lists of points
+  int Type = -1;           ///< ElementType of the arrays; -1: no block has the variable
 
   void Add(const ArraysOfVariable& other);
 };
 
-/// The ranks that read together. All methods but Rank() and Size() are collective: all ranks call them in the
-/// same order, and where one throws, it throws Error with the same text on all of them. Cheap to copy.
+/// The ranks that read together. Cheap to copy. All methods but Rank() and Size() are collective: every rank
+/// of the communicator calls them in the same order. Methods that throw throw Error, with the same text on
+/// all ranks.
 class RankAgreement
 {
 public:
@@ -48,27 +49,27 @@ public:
   int Rank() const { return this->Ranks->Rank(); }
   int Size() const { return this->Ranks->Size(); }
 
-  /// Runs `work`, which must not communicate; throws on all ranks what it throws on any.
+  /// Runs `work`, which must not communicate. Throws on all ranks the error that it throws on any.
   void RunOnAll(const std::function<void()>& work) const { RunOnAllRanks(*this->Ranks, work); }
-  /// Whether it holds on every rank.
+  /// Returns whether `holds` is true on every rank.
   bool All(bool holds) const { return AllOf(*this->Ranks, holds); }
-  /// What rank 0 finds; ranks may see a file change at different times.
+  /// Returns the result of `find` on rank 0, because ranks may see a change of a file at different times.
   bool RankZeroFinds(const std::function<bool()>& find) const;
-  /// Whether these numbers are the same on all ranks.
+  /// Returns whether `numbers` are the same on all ranks.
   bool AreAlike(const std::vector<int>& numbers) const;
-  /// The least number of any rank.
+  /// Returns the least `number` of all ranks.
   int Least(int number) const;
 
-  // Opening: one rank opens and the others are told, so that no file is described to many ranks by the file
-  // system.
+  // Opening: one rank opens and sends the result to the others, so that the file system does not have to
+  // serve the description to many ranks.
 
-  /// Rank 0 opens the series of all paths, see OpenSeriesOfPaths(); all ranks get the result.
+  /// Opens the series of all paths on rank 0, see OpenSeriesOfPaths(), and broadcasts it.
   Series OpenSeries(const std::vector<std::string>& paths, const SeriesOptions& options,
       ChannelMode mode = ChannelMode::Off) const;
-  /// Rank 0 reads the catalog of a time step; all ranks get it. See Format.
+  /// Reads the catalog of a time step on rank 0, see Format, and broadcasts it.
   Catalog ReadCatalog(const std::string& path) const;
   Catalog ReadStep(const TimeStep& step) const;
-  /// Format::RangesOf() by rank 0, for all.
+  /// Calls Format::RangesOf() on rank 0 and broadcasts the result.
   std::vector<ValueRange> ReadRanges(const Catalog& catalog, int variable) const;
   /// See FindStepSidecar().
   SidecarSearch FindSidecar(const std::string& path, const ChannelSettings& settings) const
@@ -107,18 +108,18 @@ public:
   {
     CheckMemoryOfMachines(*this->Ranks, bytes, share);
   }
-  /// Each rank reads its part: `read` tells how far it is, and ends soon where the answer is false. No rank
-  /// returns before all have read, or some was told to stop by its `progress`, which is called about every
-  /// 10 ms with how far all ranks together are; then all stop at once, and false is the result on all of
-  /// them. whileWaiting: called many times a second by a rank that waits for the others. `read` must not
-  /// throw.
+  /// Runs `read` on every rank. `read` reports its progress and ends soon after the callback returned false;
+  /// it must not throw. Returns when all ranks have read, or when `progress` returned false on any rank: then
+  /// all ranks stop, and the result is false on all. `progress` is called about every 10 ms with the progress
+  /// of all ranks together. `whileWaiting` is called many times a second by a rank that waits for the others.
   bool ReadCollectively(const std::function<void(const ReadProgressCallback&)>& read,
       const ReadProgressCallback& progress, const std::function<void()>& whileWaiting) const;
-  /// What went wrong anywhere. fatal: what ended this rank's read as a whole; empty when nothing did.
+  /// Returns the faults of all ranks. `fatal`: the fault that ended this rank's read as a whole, or an empty
+  /// text.
   AgreedFaults Faults(const std::string& fatal, const std::vector<LoadFault>& faults) const;
-  /// What the arrays of each variable are like on all ranks; `mine` has the same length everywhere.
+  /// Returns the state of each variable's arrays on all ranks. `mine` has the same length on all ranks.
   std::vector<ArraysOfVariable> Arrays(std::vector<ArraysOfVariable> mine) const;
-  /// The reports of all ranks in one.
+  /// Combines the reports of all ranks into one.
   IoReport Combine(const IoReport& mine) const { return patchio::Combine(mine, *this->Ranks); }
 
 private:

@@ -23,9 +23,9 @@ namespace patchio {
 
 namespace {
 
-/// Tasks at work get so long to end when the read is stopped, so that usually none is left behind.
+/// Time that active tasks get to end when the read is stopped, so that usually no task is left behind.
 constexpr std::chrono::milliseconds Grace(50);
-/// Shorter reads take no longer than to start a thread and to wait for it.
+/// Limit of a short read, which takes no longer than starting a thread and waiting for it.
 constexpr std::uint64_t ShortBytes = 2 << 20;
 
 }  // namespace
@@ -35,7 +35,7 @@ RankRead::RankRead(const LocateFunction& locate, std::shared_ptr<const Catalog> 
     : Shared(std::make_shared<RankTasks>(locate, catalog, request))
 {
   if (!this->MakeRoom() && !this->Shared->Arrays.FromCache().Copied().empty() && !request->Ahead) {
-    // There is no room for old and new arrays beside each other.
+    // There is not enough memory for old and new arrays at the same time.
     this->Shared.reset();
     request->Cache->Clear();
     this->Shared = std::make_shared<RankTasks>(locate, std::move(catalog), std::move(request), false);
@@ -52,7 +52,8 @@ RankRead::RankRead(const LocateFunction& locate, const Catalog& catalog, const L
 {
 }
 
-/// The cache gives way to the new arrays, so that they get its memory. False when that does not suffice.
+/// Drops cached values, so that the new arrays get their memory. Returns false if the memory is still not
+/// enough.
 bool RankRead::MakeRoom()
 {
   const LoadRequest& request = *this->Shared->Request;
@@ -113,14 +114,15 @@ LoadResult RankRead::Read(const ReadProgressCallback& progress)
     report.ReadSeconds = report.WaitSeconds;
     if (report.Ahead) {
       report.ReadSeconds = this->Tasks->Seconds();
-      report.Moments.clear();  // nobody looked on while most was read
+      report.Moments.clear();  // there was no observer while most was read
     }
   }
   this->Finish();
   return std::move(this->Result);
 }
 
-/// The next step is of about this size; small surpluses come from rounding.
+/// Sets how much memory the pool keeps. The next step has about this size; small surpluses come from
+/// rounding.
 void RankRead::SizePool(MemoryPool& pool) const
 {
   constexpr std::uint64_t MiB = 1 << 20;
@@ -129,7 +131,7 @@ void RankRead::SizePool(MemoryPool& pool) const
   pool.Keep(std::min(again, AvailableMemory() / 2));
 }
 
-/// Arrays lie in memory in the order in which they are read.
+/// Takes memory for the arrays, in the order in which they are read.
 void RankRead::Allocate()
 {
   if (this->Tasks) {
@@ -152,7 +154,7 @@ void RankRead::Allocate()
     order.insert(order.end(), tasks->begin(), tasks->end());
   }
   arrays.Allocate(pool, order);
-  // What is kept and was of no use now is none to the next step either.
+  // Kept memory that this step did not need will not serve the next step either.
   pool.Trim(static_cast<std::uint64_t>(wanted / 20));
   this->Shared->GetReady();
   this->Tasks = std::make_unique<IoScheduler>(
@@ -174,7 +176,8 @@ void RankRead::Execute(const ReadProgressCallback& progress)
   this->ReportTasks();
 }
 
-/// On this thread, as the library bears only one. False when the read must stop.
+/// Reads the arrays that need the HDF5 library, on this thread, because the library is not thread-safe.
+/// Returns false if the read must stop.
 bool RankRead::ReadThroughLibrary(const ReadProgressCallback& progress)
 {
   LibraryReader library;
@@ -211,7 +214,8 @@ TimelinePoint RankRead::MomentNow() const
   return {this->Watch.Seconds(), static_cast<double>(meter.Bytes()), double(meter.InFlightNow())};
 }
 
-/// Tells how far it is, in parts of what the library and what the tasks read. False when the read shall stop.
+/// Reports the progress, from the fractions of the library's and of the tasks' work. Returns false if the
+/// read shall stop.
 bool RankRead::GoesOn(const ReadProgressCallback& progress, double ofLibrary, double ofTasks)
 {
   this->Moments.Add(this->MomentNow());
@@ -238,7 +242,7 @@ void RankRead::ReadInTasks(const ReadProgressCallback& progress)
   this->Wait(progress);
 }
 
-/// One request, or one after another.
+/// Returns whether the read is short and consists of one request or of requests one after another.
 bool RankRead::IsShort() const
 {
   const ReadControl* const control = this->Shared->Request->Control;
@@ -246,14 +250,14 @@ bool RankRead::IsShort() const
   return this->BytesToRead < ShortBytes && (this->Shared->Units() <= 1 || most <= 1);
 }
 
-/// The concurrency limit for now.
+/// Returns the limit on reads in flight at present.
 int RankRead::Threads() const
 {
   const ReadControl* const control = this->Shared->Request->Control;
   return control ? control->Threads() : this->Shared->Request->Threads;
 }
 
-/// This thread reads, as the read is short or no other thread is granted.
+/// Reads on this thread, because the read is short or no other thread is granted.
 void RankRead::ReadHere(const ReadProgressCallback& progress)
 {
   while (this->Tasks->TakeTask()) {
@@ -264,7 +268,7 @@ void RankRead::ReadHere(const ReadProgressCallback& progress)
   }
 }
 
-/// The tasks read; this thread says how far they are.
+/// Waits for the tasks and reports their progress.
 void RankRead::Wait(const ReadProgressCallback& progress)
 {
   while (!this->Tasks->WaitFor(PollInterval)) {
@@ -312,7 +316,7 @@ void RankRead::ReportTasks()
   report.Tasks = this->Shared->TasksDone();
 }
 
-/// An array that should have come and did not must not vanish without a word.
+/// Adds a fault for each array that was neither read nor reported missing, so that no array is lost silently.
 void RankRead::FindUnread()
 {
   RankTasks& shared = *this->Shared;
@@ -369,7 +373,7 @@ RankTasks::RankTasks(const LocateFunction& locate, std::shared_ptr<const Catalog
   this->Plan = PlanReads(this->Table, this->WantedRanges(), this->Request->Storage, this->Request->Threads);
 }
 
-/// The parts of raw arrays that are worth reading.
+/// Returns, per request, the bytes of a raw array that the arrays use.
 std::vector<ByteRange> RankTasks::WantedRanges() const
 {
   std::vector<ByteRange> ranges(this->Wanted.size());
@@ -463,7 +467,7 @@ bool RankTasks::ExecuteTransfer(TaskReader& reader, const Transfer& transfer)
   return sound;
 }
 
-/// A request of several pieces has failed: each by itself, so that a fault costs only its own array.
+/// Reads each piece of a failed request by itself, so that a fault costs only its own array.
 bool RankTasks::ExecutePieces(TaskReader& reader, const Transfer& transfer)
 {
   bool sound = true;
@@ -488,8 +492,8 @@ bool RankTasks::ExecuteWhole(TaskReader& reader, std::uint32_t request)
   return true;
 }
 
-/// The task that brings the last piece of an array finishes the array. False where its values are not those
-/// that were written.
+/// Counts down the pieces of a task, and finishes the task's values after the last one. Returns false if the
+/// values differ from those that were written.
 bool RankTasks::PieceDone(const Piece& piece)
 {
   const bool summed = this->Sums.Wants(piece);

@@ -1,4 +1,4 @@
-// One rank's read from start to end: locate, plan, read tasks, values in memory.
+// One rank's read from start to end: locating values, planning requests, reading tasks, values in memory.
 #pragma once
 
 #include "Base/Stopwatch.h"
@@ -23,46 +23,47 @@
 
 namespace patchio {
 
-/// Says where the bytes of each request lie; Format::Locate or the metadata channel.
+/// Returns the locations of requests: Format::Locate or the metadata channel.
 using LocateFunction = std::function<LocationTable(const std::vector<PatchVariable>&)>;
 
-/// All that read tasks touch. Those that a stopped read leaves behind own it together, until the last of them
-/// has ended.
+/// All data that read tasks use. Tasks that a stopped read leaves behind share it until the last of them has
+/// ended.
 class RankTasks
 {
 public:
-  /// Finds out where the bytes lie and plans the requests. reuse: takes what it can from the request's cache,
-  /// if it has one. Throws Error only when even that is impossible.
+  /// Locates the values and plans the requests. `reuse`: take values from the request's cache, if it has one.
+  /// Throws Error if the values cannot be located at all.
   RankTasks(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
       std::shared_ptr<const LoadRequest> request, bool reuse = true);
 
-  /// Transfers, tasks that are none, and arrays made of others: one read task each.
+  /// The number of read tasks: one each for a transfer, for a task that needs no transfer, and for an array
+  /// made of others.
   std::size_t Units() const;
-  /// From the storage, in tasks.
+  /// The bytes that tasks read from the storage.
   std::uint64_t BytesToRead() const;
 
-  /// Opens the way to the files. Memory for the arrays must be there.
+  /// Opens the source of the files. The arrays must have memory.
   void GetReady();
-  /// Carries out one unit; faults are kept. Thread-safe.
+  /// Carries out one unit. Faults are kept; see Faults(). Thread-safe.
   void Execute(std::size_t unit);
 
-  /// A task is complete. Thread-safe, like all below.
+  /// Tells that a request is complete. Thread-safe, as are the functions below unless they say otherwise.
   void Done(std::uint32_t request);
   void Failed(std::uint32_t request, const std::string& message);
-  /// Why a request failed, where it did.
+  /// Returns the faults of the requests that failed.
   std::vector<LoadFault> Faults() const;
-  /// Marks the arrays that need what failed. No task may be at work.
+  /// Marks the arrays whose values failed. No task may be running.
   void FailArrays();
   std::uint64_t TasksDone() const { return this->Finished; }
-  /// Puts the arrays that were taken from here into the request's cache, if it has one.
+  /// Puts `taken`, the arrays of this read, into the request's cache, if it has one.
   void Keep(const std::vector<LoadedArray>& taken) const;
 
   const std::shared_ptr<const Catalog> Data;
   const std::shared_ptr<const LoadRequest> Request;
   BlockArrays Arrays;
   const std::vector<PatchVariable>
-      Wanted;           ///< that the arrays need from files; what `request` is an index of
-  LocationTable Table;  ///< where they lie
+      Wanted;           ///< <patch, variable> that the arrays need from files; a `request` is an index in it
+  LocationTable Table;  ///< locations of Wanted
   ReadPlan Plan;
   ReadMeter Meter;
 
@@ -75,54 +76,53 @@ private:
   bool PieceDone(const Piece& piece);
   void Differs(std::uint32_t request);
 
-  FilesSeen Seen;  ///< what the table leads to, where there is a cache
+  FilesSeen Seen;  ///< fingerprints of the table's files, if there is a cache
   std::unique_ptr<Source> Storage;
   std::optional<TaskReaders> Readers;
   StoredSums Sums;
-  std::atomic<bool> Stopped{false};                    ///< by a fault
-  std::vector<std::string> Messages;                   ///< per request, why it failed
-  mutable std::mutex MessagesLock;                     ///< taken only when something fails, and at the end
-  std::vector<std::atomic<std::uint32_t>> PiecesLeft;  ///< per request
-  std::atomic<std::uint64_t> Finished{0};              ///< tasks
+  std::atomic<bool> Stopped{false};                    ///< a fault has stopped the tasks
+  std::vector<std::string> Messages;                   ///< per request: reason of its failure
+  mutable std::mutex MessagesLock;                     ///< held only when something fails, and at the end
+  std::vector<std::atomic<std::uint32_t>> PiecesLeft;  ///< per request: pieces that are not read yet
+  std::atomic<std::uint64_t> Finished{0};              ///< number of tasks
 };
 
-/// One rank's read in two steps, so that ranks can agree in between on what was found and on the memory; or
-/// in three, where reading begins ahead, while the calling thread has other things to do.
+/// One rank's read in two steps, between which ranks can agree on faults and on the memory; or in three, if
+/// reading begins ahead while the calling thread does other work.
 class RankRead
 {
 public:
-  /// Finds out where the bytes lie. Throws Error only when even that is impossible; faults of files are in
-  /// Faults().
+  /// Locates the values. Faults of files are in Faults(). Throws Error if the values cannot be located at
+  /// all.
   RankRead(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
       std::shared_ptr<const LoadRequest> request);
-  /// The same with copies of both.
+  /// Copies `catalog` and `request`.
   RankRead(const LocateFunction& locate, const Catalog& catalog, const LoadRequest& request);
 
-  /// What is wrong so far.
+  /// The faults so far.
   std::vector<LoadFault> Faults() const { return this->Shared->Faults(); }
-  /// Memory that the arrays of the request will take beyond what is kept from earlier reads.
+  /// The bytes of memory that the arrays take beyond the memory kept from earlier reads.
   double BytesNeeded() const;
 
-  /// Takes memory for the arrays, unless it has some. Throws Error when it does not suffice.
+  /// Takes memory for the arrays, unless that is done. Throws Error when there is not enough memory.
   void Allocate();
-  /// After Allocate(): begins to read and returns; or, where `before` is given, as soon as that has read all.
-  /// Tasks go on by themselves until the loader is destroyed; then each finishes the request that it is at,
-  /// and keeps what it needs. What only the HDF5 library can read is left to Read().
+  /// Begins to read and returns. Call it after Allocate(). With `before`, reading begins when that read has
+  /// ended. Tasks run by themselves until this object is destroyed; then each task finishes its current
+  /// request and keeps the data it needs. Arrays that only the HDF5 library can read are left to Read().
   void Start(const RankRead* before = nullptr);
-  /// No more requests are begun; waits for nobody.
+  /// Begins no more requests. Does not wait for running ones.
   void Cancel();
-  /// Read tasks that are through, of all, 0..1. After Allocate().
+  /// The fraction of read tasks that have ended, 0..1. Call it after Allocate().
   double Fraction() const { return this->Tasks->Fraction(); }
-  /// The files that are read, and those that were, of values that are reused.
+  /// Returns the files that are read, and the files from which reused values came.
   std::vector<std::string> Files() const;
 
-  /// Reads all <patch, variable> of the request, or what Start() has left of them, once. At most NT tasks are
-  /// at work at once, in the order of the files; the calling thread waits, and carries out only reads that
-  /// are shorter than starting a thread. Throws Error when the memory does not suffice; faults of files are
-  /// in the result.
+  /// Reads all values of the request, or those that Start() has left. Call it once. At most NT tasks run at a
+  /// time, in the order of the files. The calling thread waits; it reads by itself only if that is shorter
+  /// than starting a thread. Throws Error when there is not enough memory; faults of files are in the result.
   ///
-  /// Once `progress` says stop, it returns within a tenth of a second, whatever the storage does; tasks that
-  /// wait for it are left behind as described at Start(), and the result has no arrays then.
+  /// After `progress` has returned false, it returns within a tenth of a second, even if the storage hangs.
+  /// Tasks that wait for the storage are left behind, see Start(), and the result has no arrays then.
   LoadResult Read(const ReadProgressCallback& progress = {});
 
 private:
@@ -143,13 +143,13 @@ private:
   void FindUnread();
   void Finish();
 
-  Stopwatch Watch;                    ///< since the read began
-  std::shared_ptr<RankTasks> Shared;  ///< with tasks that a stopped read leaves behind
+  Stopwatch Watch;                    ///< time since the read began
+  std::shared_ptr<RankTasks> Shared;  ///< shared with tasks that a stopped read leaves behind
   std::uint64_t BytesToRead = 0;
-  std::unique_ptr<IoScheduler> Tasks;  ///< null before there is memory
-  bool LeftBehind = false;             ///< tasks are still at work, on arrays that nobody will see
-  double LibraryShare = 0;             ///< of all tasks, those that the HDF5 library reads
-  Timeline Moments;                    ///< as far as somebody looked on
+  std::unique_ptr<IoScheduler> Tasks;  ///< null before Allocate()
+  bool LeftBehind = false;             ///< tasks are still running, on arrays that will not be shown
+  double LibraryShare = 0;             ///< fraction of all tasks that the HDF5 library reads
+  Timeline Moments;                    ///< progress over time, as far as it was observed
   LoadResult Result;
 };
 

@@ -14,7 +14,7 @@
 namespace patchio {
 namespace {
 
-/// An error together with the code that the caller gets.
+/// An error with the code that the caller gets.
 class CodedError : public Error
 {
 public:
@@ -32,7 +32,7 @@ void CheckArray(ReadError code, const char* array, bool null, const char* length
   }
 }
 
-/// What can be seen of the arguments without the catalog.
+/// Makes all checks of the arguments that do not need the catalog.
 void CheckArguments(const int* patchIds, int patchCount, const char* const* names, int nameCount)
 {
   CheckArray(ReadError::UnknownPatch, "patchIds", !patchIds, "patchCount", patchCount);
@@ -129,14 +129,14 @@ ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* pat
     const char* const* variableNames, int variableCount, int threads)
 {
   const Stopwatch watch;
-  ReadError ofErrors = ReadError::BadSummary;  // what an Error means at the stage reached
-  ReadError ofOthers = ReadError::BadSummary;  // and any other exception, but for one
+  ReadError ofErrors = ReadError::BadSummary;  // code for an Error at the current stage
+  ReadError ofOthers = ReadError::BadSummary;  // code for any other exception but std::bad_alloc
   try {
     CheckArguments(patchIds, patchCount, variableNames, variableCount);
-    // One call reads little: a sidecar that is there helps, but none is made.
+    // One call reads little: an existing index file helps, but building one would not pay.
     const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
     OpenedStep step(*alone, summaryFile, ChannelMode::ReadOnly);
-    if (step.Data().StepInFile != 0) {  // a sidecar describes the step that was shown when it was made
+    if (step.Data().StepInFile != 0) {  // an index describes the step that was current when it was made
       step.TurnTo(*alone, {summaryFile, step.Data().Time, step.Data().Step, 0});
     }
     const Catalog& catalog = step.Data();
@@ -147,7 +147,7 @@ ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* pat
     request.Blocks = BlocksOfPatches(catalog, patches);
     request.Variables = RequestVariables(catalog, variableNames, variableCount);
     request.Threads = std::max(threads, 1);
-    // Faults of files are in its result; it throws an Error only when the memory does not suffice.
+    // Faults of files are in the result of Load(). It throws Error only if there is not enough memory.
     ofErrors = ReadError::OutOfMemory;
     ofOthers = ReadError::Internal;
     ReadPatchDataResult result = Load(step, request);

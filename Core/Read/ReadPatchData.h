@@ -1,5 +1,6 @@
-// The one-call interface of two-level reading, in the spirit of the paper's ReadPatchData. Needs no VTK; what
-// it reads belongs to the calling rank alone, so every rank calls it for its own patches.
+// Two-level reading with one call, after the ReadPatchData interface of S. Liu et al., Two Level Parallel
+// Data Read Acceleration Method for Visualization in Scientific Computing. Needs no VTK. Not collective:
+// every rank calls it for its own patches.
 #pragma once
 
 #include "Catalog/Extent.h"
@@ -45,19 +46,19 @@ struct PatchData
 struct ReadPatchDataResult
 {
   ReadError Error = ReadError::None;
-  std::string Message;  ///< for people; empty without error
+  std::string Message;  ///< for the user; empty without error
   std::vector<PatchData> Patches;
   IoReport Report;
 };
 
-/// Reads variables of patches of one dump.
+/// Reads variables on patches of one dump. Does not throw for bad files; the result holds the error.
 ///
 /// summaryFile: the file that describes the dump, for SAMRAI its summary.samrai.
 /// patchIds, patchCount: global patch numbers, 0-based, each at most once.
 /// variableNames, variableCount: names as in the summary; (nullptr, 0) means all variables; a null
 ///   array with a count that is not 0 is an error, for patchIds too.
 /// threads: NT, >= 1; see ThreadsOfRank() for how to find it from N* and NC.
-/// Never throws for bad files; the result says what went wrong.
+/// Returns the patches in the order of `patchIds`.
 ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* patchIds, int patchCount,
     const char* const* variableNames, int variableCount, int threads);
 

@@ -1,4 +1,4 @@
-// Wishes of a user for a read: which variables, patches and form, and the observer that hears how it goes.
+// The user's request for a read: variables, patches and form; and the observer of its progress.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -20,8 +20,8 @@
 
 namespace patchio {
 
-/// What the user does not want to read. Steps of a series may have variables of their own, so all others are
-/// read.
+/// The variables that the user has switched off. All others are read, because steps of a series may have
+/// variables of their own.
 struct VariableChoice
 {
   std::set<std::string> CellsOff;   ///< variables at cells
@@ -33,46 +33,47 @@ struct VariableChoice
   }
 };
 
-/// The largest ghost width among the chosen variables; of curvilinear grids that of the coordinates.
+/// Returns the largest ghost width per axis among the chosen variables; for curvilinear grids, that of the
+/// coordinates.
 Int3 GhostsOf(const Catalog& catalog, const VariableChoice& choice);
 
-/// A variable in the form in which visualization wants it: vectors of 2-D data get a third component, 2-D
-/// tensors (four components, row by row) become 3 x 3; all else stays as it is.
+/// Returns a request for the variable in the form that visualization needs: vectors of 2-D data get a third
+/// component, 2-D tensors (four components, row by row) become 3 x 3, others stay as they are.
 VariableRequest RequestInThreeDimensions(const Catalog& catalog, int variable, const Int3& ghosts);
 
-/// The chosen variables, and those that say where things lie, in that form.
+/// Returns requests in that form for the chosen variables and for the variables that hold positions.
 std::vector<VariableRequest> RequestsFor(
     const Catalog& catalog, const VariableChoice& choice, const Int3& ghosts);
 
-/// What becomes of lists of points.
+/// The form in which lists of points are shown.
 enum class PointForm
 {
   Points,
   Image,
-  Automatic  ///< an image where that is not much larger than the list
+  Automatic  ///< an image if that is not much larger than the list
 };
 
-/// What is shown of one time step, and in which form.
+/// The part of a time step that is shown, and its form.
 struct StepOptions
 {
   int FirstLevel = 0, LastLevel = 0;
   std::string Grids = AutomaticGrid;  ///< see LevelsLeftOut()
-  Int3 Ghosts{0, 0, 0};               ///< layers to keep of those in the files; patches stay as they are then
+  Int3 Ghosts{0, 0, 0};               ///< stored ghost layers to keep; if not 0, patches are not merged
   bool HideRefined = true;            ///< hide cells under finer patches
-  bool SkipBroken = false;            ///< leave out what cannot be read
-  bool Verify = false;                ///< what does not fit its checksum cannot be read
+  bool SkipBroken = false;            ///< leave out patches that cannot be read
+  bool Verify = false;                ///< treat values that do not match their checksums as unreadable
   bool GhostLayer = false;            ///< one layer of cells from neighbours around each block
   PointForm PointLists = PointForm::Automatic;
   bool HideUndefined = true;  ///< hide points that are undefined in all arrays of their block
   bool Sphere = false;        ///< put geographic grids on a sphere
-  bool PatchIds = false;      ///< cell arrays that say which patch a cell is from
-  bool Vectors = true;        ///< arrays of the vectors of VectorsAmong(), too
-  bool Partial = false;       ///< blocks lack arrays of variables that their patches lack
+  bool PatchIds = false;      ///< add cell arrays with the number of each cell's patch
+  bool Vectors = true;        ///< also add arrays of the vectors of VectorsAmong()
+  bool Partial = false;       ///< do not add blank arrays for variables that a block's patches lack
   RegionOfInterest Region;
-  bool Slice = false;  ///< of a region on a plane: show what that cuts, where that can be; see StepPlan
+  bool Slice = false;            ///< for a region on a plane: show the cut, if possible; see StepPlan
   std::vector<bool> WithValues;  ///< per patch: see PatchesWithValues(); empty: all of them
   BlockOptions Blocks;
-  int Piece = 0, Pieces = 1;  ///< which part of all blocks this rank reads
+  int Piece = 0, Pieces = 1;  ///< number of this rank's part of the blocks, and number of parts
 
   bool operator==(const StepOptions& other) const
   {
@@ -87,42 +88,42 @@ struct StepOptions
   }
 };
 
-/// Only patches with such values are of interest.
+/// A condition on values: only patches with values of `Variable` within `Range` are read.
 struct WantedValues
 {
   std::string Variable;
   ValueRange Range;
 };
 
-/// What the user wants of any step. Plain values: Core asks nobody back.
+/// The user's settings for all steps. Plain values, because Core does not depend on the user interface.
 struct ReadRequest
 {
-  /// All but Ghosts and WithValues, which follow from the members below and from the step.
+  /// All options except Ghosts and WithValues, which are derived from the members below and from the step.
   StepOptions Options;
   VariableChoice Variables;
-  bool GhostCells = false;  ///< keep as many of the ghost layers in the files as the widest variable has
+  bool GhostCells = false;  ///< keep as many of the stored ghost layers as the widest variable has
   std::optional<WantedValues> Values;
   bool FindRanges = false;  ///< see LoadRequest
-  /// PlannedStep::GridsKey() of the grids that the caller keeps; empty: none. Time-invariant variables of the
-  /// same grids are not read again.
+  /// PlannedStep::GridsKey() of the grids that the caller keeps; empty: none. Time-invariant variables of
+  /// these grids are not read again.
   std::string KeptGrids;
 
   ThreadSettings Threads;
   ThreadPolicy Policy = ThreadPolicy::Balanced;
   StorageModel Storage;
-  std::uint64_t MemoryLimit = 0;  ///< bytes of the arrays of a rank; 0: none
-  std::int64_t CacheMemory = -1;  ///< bytes that are kept of earlier reads; see ValueCache::SetLimit()
+  std::uint64_t MemoryLimit = 0;  ///< bytes of a rank's arrays; 0: no limit
+  std::int64_t CacheMemory = -1;  ///< bytes that are kept from earlier reads; see ValueCache::SetLimit()
   int RanksOnMachine = 1;
-  int PrefetchSteps = 0;  ///< at most
+  int PrefetchSteps = 0;  ///< the most steps to prefetch
 };
 
-/// Hears how a read goes; both functions are set.
+/// Receives the progress and the warnings of a read. Both functions must be set.
 struct ReadObserver
 {
-  /// The stage of the read that runs now, in words, and the fraction of that stage, 0 to 1, that is done.
-  /// Each stage begins at 0. False: the user stops the read.
+  /// Gets the current stage of the read, in words, and the fraction of the stage that is done, 0 to 1. Each
+  /// stage begins at 0. Returns false if the user stops the read.
   std::function<bool(double fraction, const std::string& text)> Progress;
-  /// Some text for the user, the same on all ranks; may be empty.
+  /// Gets a text for the user, the same on all ranks; may be empty.
   std::function<void(const std::string& text)> Warn;
 };
 

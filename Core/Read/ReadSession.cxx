@@ -43,15 +43,15 @@ void ReadReports::Add(const RankAgreement& ranks, IoReport mine, const ThreadsUs
 
 namespace {
 
-/// How far the locating is when the index of the step is there.
+/// Fraction of locating that is done when the index of the step is there.
 constexpr double IndexedPart = 0.5;
 
 constexpr const char* LocatingText = "Locating";
 
-/// Why a step is not read ahead.
+/// Reason why a step is not prefetched.
 constexpr const char* WasStopped = "locating its values was interrupted";
 
-/// What files say of the variables that are read; empty where they say nothing but the names.
+/// Returns the long names of the variables that are read, from the files; empty if they are just the names.
 std::string LongNamesText(const Catalog& catalog, const std::vector<VariableRequest>& variables)
 {
   std::string text;
@@ -64,7 +64,7 @@ std::string LongNamesText(const Catalog& catalog, const std::vector<VariableRequ
   return text;
 }
 
-/// Tells that bytes are located, from one fraction of that to the other.
+/// Returns a callback that reports the progress of locating as a fraction between `from` and `to`.
 ProgressCallback Locating(const ReadObserver& observer, double from, double to)
 {
   return [&observer, from, to](
@@ -96,7 +96,7 @@ bool ReadSession::LookForNewSteps(const RankAgreement& ranks)
   const std::string last = steps.back().Path;
   const bool found = this->Series.LookForNewSteps(ranks, this->Threads.OfRank(ranks, ranks.Rank()));
   if (found && steps[before - 1].Path != last) {
-    this->ClearPrefetch();  // its steps have other numbers now
+    this->ClearPrefetch();  // the prefetched steps have other numbers now
   }
   return found;
 }
@@ -124,7 +124,7 @@ std::optional<LocatedStep> ReadSession::Locate(
   return std::move(ahead->Located);
 }
 
-/// Collective. Whether a step that is read ahead is what is wanted now on each rank.
+/// Collective. Returns whether, on each rank, a prefetched step matches the present request.
 bool ReadSession::Holds(const RankAgreement& ranks, const ReadRequest& request, const PrefetchedStep& ahead)
 {
   const Catalog& catalog = this->Series.Current();
@@ -141,7 +141,8 @@ bool ReadSession::Holds(const RankAgreement& ranks, const ReadRequest& request, 
   return holds;
 }
 
-/// Collective. What is shown of the step. Throws Error when there is no variable for Skip By Value.
+/// Collective. Returns the options for the displayed step. Throws Error if the variable for Skip By Value
+/// does not exist.
 StepOptions ReadSession::OptionsFor(
     const RankAgreement& ranks, const ReadRequest& request, const Catalog& catalog)
 {
@@ -151,7 +152,7 @@ StepOptions ReadSession::OptionsFor(
   if (options.Slice && !(length > 0 && std::isfinite(length))) {
     throw Error("Set a valid normal of the Region's plane for Slice While Reading: it is 0 or not a number.");
   }
-  options.GhostLayer = options.GhostLayer && !options.Slice;  // no slice shows the cells of layers
+  options.GhostLayer = options.GhostLayer && !options.Slice;  // a slice shows no cells of ghost layers
   options.Ghosts =
       request.GhostCells && !options.Slice ? GhostsOf(catalog, request.Variables) : Int3{0, 0, 0};
   if (request.Values) {
@@ -165,7 +166,7 @@ StepOptions ReadSession::OptionsFor(
   return options;
 }
 
-/// What this rank reads, but for its blocks.
+/// Returns this rank's request, without its blocks.
 LoadRequest ReadSession::RequestFor(
     const RankAgreement& ranks, const ReadRequest& request, const Catalog& catalog, const Int3& ghosts) const
 {
@@ -182,7 +183,7 @@ LoadRequest ReadSession::RequestFor(
   return mine;
 }
 
-/// Collective. Locates what this rank reads of the step that is shown.
+/// Collective. Locates the values of this rank's part of the displayed step.
 std::optional<LocatedStep> ReadSession::LocateShown(
     const RankAgreement& ranks, const ReadRequest& request, const ReadObserver& observer)
 {
@@ -208,7 +209,7 @@ void ReadSession::WarnOfStep(const StepOptions& options, const ReadObserver& obs
   observer.Warn(this->Series.TakeChannelWarning());
 }
 
-/// Collective. Locates the blocks of this rank.
+/// Collective. Locates the values of this rank's blocks.
 std::optional<LocatedStep> ReadSession::LocateBlocks(PlannedStep planned, const ReadObserver& observer)
 {
   const RankAgreement ranks = planned.Ranks;
@@ -294,7 +295,7 @@ void ReadSession::Prefetch(
         this->Ahead.Add(this->LocateAhead(ranks, request, observer, step));
         this->Threads.ReadsGoOn();
       } catch (const std::exception& error) {
-        // All ranks have got it, and it is no fault of the step that is shown.
+        // All ranks have the same error. The displayed step is not affected.
         this->NotAhead = {step, error.what()};
         return;
       }
@@ -302,7 +303,8 @@ void ReadSession::Prefetch(
   }
 }
 
-/// Why a step was not read ahead that was to be: memory that does not suffice makes no other difference.
+/// Returns the reason why the displayed step was not prefetched although it should have been, or an empty
+/// text. Too little memory has no other effect.
 std::string ReadSession::NotAheadText(const IoReport& report) const
 {
   const bool wasToBe =
@@ -310,11 +312,11 @@ std::string ReadSession::NotAheadText(const IoReport& report) const
   return wasToBe ? "not read ahead: " + this->NotAhead->Reason : std::string();
 }
 
-/// Collective. All of a read but reading.
+/// Collective. Does all of a read except reading: opens, plans, locates and reserves memory.
 PrefetchedStep ReadSession::LocateAhead(
     const RankAgreement& ranks, const ReadRequest& request, const ReadObserver& observer, std::size_t step)
 {
-  // The step that is shown is there.
+  // The displayed step is complete, so the progress stays at 1.
   const ProgressCallback progress = Locating(observer, 1, 1);
   const std::shared_ptr<OpenedStep> opened =
       this->Series.OpenAhead(ranks, step, this->Threads.OfRank(ranks, ranks.Rank()), progress);

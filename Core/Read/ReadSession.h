@@ -1,5 +1,4 @@
-// What exists as long as a reader: a series, the values that were read, the steps that are read ahead, and
-// reports.
+// The state of a reader between reads: the series, the cached values, the prefetched steps and the reports.
 #pragma once
 
 #include "Io/MemoryPool.h"
@@ -23,76 +22,80 @@
 
 namespace patchio {
 
-/// The report of the last read, and in short those before. The same on all ranks.
+/// The report of the last read, and short ones of the reads before. The same on all ranks.
 class ReadReports
 {
 public:
-  /// How a read ended.
+  /// The outcome of a read.
   struct Outcome
   {
     bool Cancelled = false;
-    double WantedBytes = 0;  ///< all that the read was to bring; 0: not known
+    double WantedBytes = 0;  ///< bytes that the whole read would bring; 0: unknown
     std::string Warning;     ///< becomes a note; may be empty
   };
 
-  /// Collective. Adds up the reports of all ranks for the step that is shown.
+  /// Combines the reports of all ranks for the displayed step. Collective: every rank of the communicator
+  /// calls it.
   void Add(const RankAgreement& ranks, IoReport mine, const ThreadsUsed& threads, OpenedSeries& series,
       const Outcome& outcome);
-  /// The last read failed: it has no text.
+  /// Clears the text, because the last read failed.
   void ClearText() { this->LastText.clear(); }
 
-  /// In lines; empty where there is none.
+  /// The report in lines; empty if there is none.
   const std::string& Text() const { return this->LastText; }
-  /// The same in numbers; empty before the first.
+  /// The reports as JSON; empty before the first.
   std::string Json() const { return this->Data.Past.empty() ? std::string() : this->Data.Json(); }
 
 private:
   std::string LastText;
   ReportData Data;
-  bool ToldOfSidecars = false;  ///< once is enough
+  bool ToldOfSidecars = false;  ///< index files have been mentioned once
 };
 
-/// Belongs to one reader, whose ranks call the same methods in the same order, but for StopPrefetch() and
-/// Forget().
+/// The session of one reader. All ranks of the reader call the same methods in the same order, except for
+/// StopPrefetch() and Forget().
 ///
-/// A step is shown in three calls: Locate(), Load(), and, when the caller has made its picture, Report().
-/// Where the user stops one of the first two on any rank, it gives nothing, and the report says so already.
-/// Both throw Error, the same on all ranks.
+/// Displaying a step takes three calls: Locate(), Load(), and Report() after the caller has made its picture.
+/// Locate() and Load() return nothing if the user stops them on any rank; the report then says so. Both throw
+/// Error, the same on all ranks.
 class ReadSession
 {
 public:
-  /// mostThreads: threads of a rank at most.
+  /// `mostThreads`: limit on the threads of a rank.
   explicit ReadSession(int mostThreads) : Threads(mostThreads) {}
 
   OpenedSeries Series;
   ReadReports Reports;
 
-  /// The files may have changed.
+  /// Forgets all that is known of the files, because they may have changed. Not collective.
   void Forget();
-  /// The user does something else than to play; see Prefetcher::Stop().
+  /// Stops prefetching, because the user does something other than playing; see Prefetcher::Stop(). Not
+  /// collective.
   void StopPrefetch() { this->Ahead.Stop(); }
-  /// Other ranks will read.
+  /// Stops prefetching and frees its memory, because other ranks will read.
   void ClearPrefetch() { this->Ahead.Clear(); }
 
-  /// Collective. Opens the step and finds out which bytes this rank reads; or takes over what is read of it
-  /// ahead, where that is what is wanted.
+  /// Opens the step and locates the values that this rank reads; or takes over the prefetched step if it
+  /// matches the request. Collective: every rank of the communicator calls it.
   std::optional<LocatedStep> Locate(
       const RankAgreement& ranks, std::size_t step, const ReadRequest& request, const ReadObserver& observer);
-  /// Collective. Reads what was located for this request. Patches that turn out broken may change the blocks.
+  /// Reads the values that Locate() found for this request. If patches turn out to be broken, the blocks may
+  /// change. Collective: every rank of the communicator calls it.
   std::optional<LoadedStep> Load(
       LocatedStep located, const ReadRequest& request, const ReadObserver& observer);
-  /// Collective. The report of a step whose output is there.
+  /// Completes the report of a step after its output was made. Collective: every rank of the communicator
+  /// calls it.
   void Report(LoadedStep& loaded);
 
-  /// Collective. Opens the series. If it may grow (SeriesOptions::LaterFiles), its last step is left out
-  /// while it is not complete.
+  /// Opens the series. If it may grow (SeriesOptions::LaterFiles), leaves out the last step while it is
+  /// incomplete. Collective: every rank of the communicator calls it.
   void Open(const RankAgreement& ranks, const SeriesOptions& options);
-  /// Collective. OpenedSeries::LookForNewSteps() between two reads; what is read ahead stays of use where it
-  /// can.
+  /// Calls OpenedSeries::LookForNewSteps() between two reads. Keeps prefetched steps if their numbers do not
+  /// change. Collective: every rank of the communicator calls it.
   bool LookForNewSteps(const RankAgreement& ranks);
-  /// Collective. Begins to read the steps that come next while this one is shown. What goes wrong with them
-  /// is no error: they are read, or said to be broken, at their own turn, and their reports say why they were
-  /// not read ahead.
+  /// Begins to read the next steps while the displayed one is used. Collective: every rank of the
+  /// communicator calls it. Faults of these steps are not errors: they are handled when the step is
+  /// displayed, and its report states why it was not prefetched.
   void Prefetch(const RankAgreement& ranks, const ReadRequest& request, const ReadObserver& observer);
 
 private:
@@ -109,7 +112,7 @@ private:
   PrefetchedStep LocateAhead(
       const RankAgreement& ranks, const ReadRequest& request, const ReadObserver& observer, std::size_t step);
 
-  /// A step that should have been read ahead, and why it was not.
+  /// A step that was not prefetched although it should have been, and the reason.
   struct Refusal
   {
     std::size_t Step = 0;
@@ -119,13 +122,13 @@ private:
   ValuesOfInterest Values;
   std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
   std::shared_ptr<ValueCache> Cache = std::make_shared<ValueCache>();
-  bool Verified = false;  ///< the values in the cache, where that can be
+  bool Verified = false;  ///< whether the values in the cache were compared with their checksums
   ReadThreads Threads;
   Prefetcher Ahead;
   std::optional<Refusal> NotAhead;
   // For the report of the last read:
   ReadProgress Progress;
-  std::string Note;  ///< why Skip By Value has no effect; else empty
+  std::string Note;  ///< reason why Skip By Value has no effect; else empty
 };
 
 }  // namespace patchio

@@ -1,4 +1,4 @@
-// How many threads an update reads with, in all thread modes, and what is said of it.
+// The number of threads of a read, in all thread modes, and its report.
 #pragma once
 
 #include "Plan/ThreadBudget.h"
@@ -14,45 +14,45 @@
 
 namespace patchio {
 
-/// What the number of threads was, and why.
+/// The number of threads of a read and how it was found.
 struct ThreadsUsed
 {
-  int Concurrency = 0;                ///< N*; 0: not known or not asked
-  double Load = 0;                    ///< NC; 0 where not known
-  std::vector<ThreadChange> Changes;  ///< reads in flight wanted, all ranks together
-  std::string Text;                   ///< where all this is from, in lines
+  int Concurrency = 0;                ///< N*; 0: unknown or not needed
+  double Load = 0;                    ///< NC; 0 if unknown
+  std::vector<ThreadChange> Changes;  ///< intended reads in flight, of all ranks together
+  std::string Text;                   ///< the sources of these numbers, in lines
   StorageCurve Storage;               ///< F(N), on rank 0
-  int MostOfRank = 0;                 ///< the limit
+  int MostOfRank = 0;                 ///< limit on the threads of a rank
 };
 
-/// Belongs to one reader.
+/// The thread settings of one reader.
 class ReadThreads
 {
 public:
-  /// mostOfRank: threads of a rank at most.
+  /// `mostOfRank`: limit on the threads of a rank.
   explicit ReadThreads(int mostOfRank) : MostOfRank(mostOfRank) {}
 
-  /// What the user has set, for all that follows. `policy` counts in the mode Automatic.
+  /// Sets the user's choice for all further reads. `policy` is used in the mode Automatic.
   void Set(const ThreadSettings& settings, ThreadPolicy policy);
 
-  /// Threads of a rank before a read has begun, from 1 to the limit.
+  /// Returns the number of threads of a rank before a read has begun, from 1 to the limit.
   int OfRank(const RankAgreement& ranks, int rank) const;
 
-  /// Collective, before a read of files beside `path`: in the mode Automatic, how many threads the request
-  /// gets, and what adapts them.
+  /// Prepares a read of files in the folder of `path`. In the mode Automatic, sets the number of the
+  /// request's threads and the controller that adapts it. Collective: every rank of the communicator calls
+  /// it.
   void Begin(const RankAgreement& ranks, const std::string& path, LoadRequest& request);
-  /// Collective, after the read of that request.
+  /// Ends the read of that request. Collective: every rank of the communicator calls it.
   void End(const LoadRequest& request);
 
-  /// The threads of a request that is read ahead; nobody is there to adapt them. After a Begin() in this
-  /// mode.
+  /// Sets the number of threads of a prefetch, which is not adapted. Call it after a Begin() in this mode.
   void ChooseAhead(const RankAgreement& ranks, LoadRequest& request);
-  /// Tasks go on by themselves from now on: see AutomaticThreads.
+  /// Tells that tasks continue by themselves from now on; see AutomaticThreads.
   void ReadsGoOn() { this->Automatic.ReadsGoOn(); }
 
-  /// After the read of the request.
+  /// Returns the threads that were used. Call it after the read of the request.
   ThreadsUsed Used(const RankAgreement& ranks, const LoadRequest& request);
-  /// What is wrong with profiles, where the request was decided from them; see AutomaticThreads::Notes().
+  /// Returns the faults of profiles, if the request's threads came from them; see AutomaticThreads::Notes().
   std::vector<std::string> Notes(const LoadRequest& request) const;
 
 private:

@@ -129,7 +129,8 @@ bool HasPlainBoxes(const Catalog& catalog, const StepOptions& options)
   return catalog.HasPlacedBoxes() && options.Ghosts == Int3{0, 0, 0};
 }
 
-/// Several pieces get several blocks each, so that their loads can be alike.
+/// Returns the options for blocks. With several pieces, each gets several blocks, so that the loads can be
+/// balanced.
 BlockOptions OptionsForPieces(
     const Catalog& catalog, const StepOptions& options, const std::vector<bool>& planned)
 {
@@ -160,7 +161,7 @@ std::int64_t StoredValues(const Catalog& catalog, const std::vector<int>& variab
   return values;
 }
 
-/// What each block costs to read, as numbers of stored values.
+/// Returns the cost of reading each block, as a number of stored values.
 std::vector<std::int64_t> Weights(
     const Catalog& catalog, const std::vector<Block>& blocks, const std::vector<int>& variables)
 {
@@ -177,8 +178,8 @@ std::vector<std::int64_t> Weights(
   return weights;
 }
 
-/// The flags of cells depend on the shown patches of all ranks, not only on those of this rank's blocks:
-/// finer patches hide cells of coarser ones, and ghost layers repeat cells of neighbors.
+/// Returns StepPlan::GridsKey. The flags of cells depend on the shown patches of all ranks, not only on this
+/// rank's blocks: finer patches hide cells of coarser ones, and ghost layers repeat cells of neighbors.
 std::string KeyOfGrids(const StepPlan& plan, const Catalog& catalog, const std::vector<bool>& shown,
     const StepOptions& options, const std::vector<int>& variables)
 {
@@ -214,11 +215,12 @@ bool HasPoints(const Catalog& catalog, const std::vector<Block>& blocks)
       [&](const Block& block) { return catalog.RoleOf(block.Level) == LevelRole::Points; });
 }
 
-/// Replaces each block by what of it the plane may cut, in the same piece, so that no patch is read in
-/// several.
+/// Replaces each block by the parts that the plane may cut, in the same piece, so that no patch is read by
+/// several pieces.
 void CutToPlane(const Catalog& catalog, const StepOptions& options, StepPlan& plan)
 {
-  // Thinner columns have fewer cells, but each is a grid, and VTK makes some ten thousand of them a second.
+  // Thinner columns have fewer cells, but each column is a grid, and VTK makes some ten thousand grids a
+  // second.
   constexpr double columns = 2000;
   double faces = 0;
   for (const Block& block : plan.Blocks) {
@@ -249,7 +251,8 @@ StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const Ste
   const std::vector<int> kinds = KindsOfPatches(catalog, variables);
   plan.Nests = std::make_unique<Nesting>(catalog, patches.Flags());
   const std::vector<int> preferred = PreferredRanks(catalog, options.Pieces);
-  // A contour looks the same whatever is skipped by value: blocks have to end in the same places then.
+  // Blocks must end at the same places whether or not patches are skipped by value, so that contours look the
+  // same.
   const bool cut = Merges(catalog, options) && catalog.Grid == GridKind::Uniform && !options.GhostLayer &&
                    !options.WithValues.empty() && !options.Slice;
   const std::vector<bool> planned = cut ? patches.InRegion() : toRead;

@@ -1,5 +1,5 @@
-// Level one of two-level reading: which patches a read shows, which blocks it makes of them, and which blocks
-// this rank reads.
+// Level one of two-level reading: the patches that a read shows, the blocks that it makes of them, and the
+// blocks that this rank reads.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -18,20 +18,21 @@
 
 namespace patchio {
 
-/// What the files say of the variables that were asked for last is kept: of a step that is shown, and of
-/// those that are read ahead.
+/// The ranges of values that files state for variables. Keeps the latest ones: of the displayed step and of
+/// prefetched steps.
 class ValuesOfInterest
 {
 public:
-  /// Collective. One flag per patch, see PatchesWithValues(); empty where the files do not say it. Throws
-  /// Error, the same on all ranks, when there is no such variable.
+  /// Returns one flag per patch, see PatchesWithValues(), or an empty list if the files state no ranges.
+  /// Collective: every rank of the communicator calls it. Throws Error, the same on all ranks, when the
+  /// variable does not exist.
   std::vector<bool> PatchesWith(const RankAgreement& ranks, const Catalog& catalog,
       const std::string& variable, const ValueRange& wanted);
-  /// The files may have changed.
+  /// Forgets all ranges, because the files may have changed.
   void Forget() { this->Known.clear(); }
 
 private:
-  /// Per patch; empty where the files do not say them.
+  /// The ranges of one step's variable, one per patch; empty if the files state none.
   struct RangesOfStep
   {
     std::string Key;  ///< step and variable
@@ -44,33 +45,33 @@ private:
   std::deque<RangesOfStep> Known;  ///< the latest first
 };
 
-/// Those of the levels that are wanted, until they are known to be idle or broken. The same on all ranks that
-/// are told the same.
+/// The patches that are shown: those on the chosen levels, except for idle and broken ones. All ranks that
+/// make the same calls have the same patches.
 class ShownPatches
 {
 public:
   /// Keeps a reference to `catalog`.
   ShownPatches(const Catalog& catalog, const StepOptions& options);
 
-  /// Levels that are no part of the wanted grids are not shown; see LevelsLeftOut(). Throws Error where there
-  /// is no such grid.
+  /// Removes the levels that do not belong to the chosen grids; see LevelsLeftOut(). Throws Error if there is
+  /// no such grid.
   void LeaveOutGrids(const std::vector<int>& variables);
-  /// These cannot be read. True when any of them was shown until now.
+  /// Removes patches that cannot be read. Returns whether any of them was shown.
   bool LeaveOutBroken(const std::vector<int>& patches);
 
-  /// One flag per patch.
+  /// One flag per patch: whether it is shown.
   const std::vector<bool>& Flags() const { return this->Shown; }
-  /// One flag per patch: shown, and of interest by its place and its values. What is not still hides what it
-  /// covers: coarse values in place of finer ones that were not asked for would be another picture.
+  /// Returns one flag per patch: shown, and of interest by place and values. A shown patch that is not read
+  /// still hides the cells it covers: coarse values in place of finer ones would give a different picture.
   std::vector<bool> ToRead() const;
-  /// The same, whatever values a patch has.
+  /// Returns one flag per patch: shown, and of interest by place, whatever its values.
   std::vector<bool> InRegion() const;
 
-  /// What to say where there are patches, but none is shown; else empty.
+  /// Returns a message if there are patches but none is shown; otherwise an empty text.
   std::string EmptyText() const;
-  /// How many were shown before they were known to be broken.
+  /// The number of shown patches that turned out to be broken.
   std::size_t Broken() const { return this->BrokenCount; }
-  /// How many are shown and not read, in words; empty when there are none.
+  /// Returns the number of patches that are shown but not read, in words; empty if there are none.
   std::string LeftOutText() const;
 
 private:
@@ -83,41 +84,42 @@ private:
   std::size_t BrokenCount = 0;
 };
 
-/// Level one of two-level reading: which blocks a read makes of the shown patches, and which of them this
-/// rank reads. Pure functions: the same on all ranks, but for what is of one piece.
+/// Level one of two-level reading: the blocks of a read, and those of this rank. Computed by pure functions,
+/// so that all ranks have the same plan, except for the members of this piece.
 struct StepPlan
 {
-  std::unique_ptr<Nesting> Nests;  ///< of the shown patches; refers to the catalog
-  std::vector<Block> Blocks;       ///< of all pieces; those of this piece with their ghost layers
-  /// The blocks are to be sliced by the region's plane. They have no more than the cells near it, unless
-  /// patches are deformed or there are lists of points.
+  std::unique_ptr<Nesting> Nests;  ///< the nesting of the shown patches; refers to the catalog
+  std::vector<Block> Blocks;       ///< blocks of all pieces; those of this piece have their ghost layers
+  /// True if the blocks are to be sliced by the region's plane. Blocks then hold only the cells near the
+  /// plane, unless patches are deformed or there are lists of points.
   bool Sliced = false;
   std::vector<int> PieceOfBlock;
-  std::vector<std::size_t> Mine;  ///< the blocks of this piece
-  /// All that the grids of this piece and their time-invariant variables depend on, but for the contents of
-  /// the file: a reader that sees it change forgets the grids. Empty where they are not worth keeping, as the
-  /// file has only one step.
+  std::vector<std::size_t> Mine;  ///< numbers of the blocks of this piece
+  /// A key of all that the grids of this piece and their time-invariant variables depend on, except for the
+  /// contents of the file. A reader drops kept grids when the key changes. Empty if grids are not worth
+  /// keeping, because the file has only one step.
   std::string GridsKey;
 };
 
-/// variables: those that are read, indices into Catalog::Variables; they say what a block costs.
+/// Makes the plan. `variables`: indices in Catalog::Variables of those that are read; they determine the cost
+/// of a block.
 StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const StepOptions& options,
     const std::vector<int>& variables);
 
-/// Whether patches are merged: boxes of cells without layers of their own.
+/// Returns whether patches are merged into boxes of cells without stored ghost layers.
 bool Merges(const Catalog& catalog, const StepOptions& options);
-/// Whether blocks get a ghost layer.
+/// Returns whether blocks get a ghost layer.
 bool AddsGhostLayer(const Catalog& catalog, const StepOptions& options);
-/// Why they get none although one is wanted; else empty.
+/// Returns the reason why blocks get no ghost layer although one is wanted; otherwise an empty text.
 std::string NoGhostLayerText(const Catalog& catalog, const StepOptions& options);
 
-/// Which of the variables keep ghost layers from being whole, as some of the patches that are shown have them
-/// and others lack them; empty where none does.
+/// Returns the variables that make ghost layers incomplete because only some of the shown patches have them,
+/// as a text; empty if there are none.
 std::string PartialGhostLayerText(const Catalog& catalog, const ShownPatches& patches,
     const StepOptions& options, const std::vector<int>& variables);
 
-/// Patches in blocks of this piece. One that lies in blocks of several pieces counts where its first block
-/// is.
+/// Returns the number of patches in blocks of this piece. A patch in blocks of several pieces counts for the
+/// piece of its first block.
 std::uint64_t PatchesOfPiece(const StepPlan& plan, const Catalog& catalog, const StepOptions& options);
 
 }  // namespace patchio

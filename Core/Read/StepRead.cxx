@@ -20,7 +20,7 @@ std::vector<int> NumbersOf(const std::vector<VariableRequest>& variables)
   return numbers;
 }
 
-/// Makes blocks of the shown patches, and the request of those of this rank.
+/// Makes blocks of the shown patches, and the request for this rank's blocks.
 void MakeBlocksOf(PlannedStep& planned, LoadRequest request)
 {
   const Stopwatch watch;
@@ -34,7 +34,7 @@ void MakeBlocksOf(PlannedStep& planned, LoadRequest request)
   }
   request.Variables = planned.AskedFor;
   if (planned.GridsKey() != planned.KeptGrids) {
-    planned.KeptGrids.clear();  // the caller gives them up
+    planned.KeptGrids.clear();  // the caller drops these grids
   }
   if (!planned.KeptGrids.empty()) {
     const auto isTimeInvariant = [&catalog](const VariableRequest& wanted) {
@@ -48,8 +48,8 @@ void MakeBlocksOf(PlannedStep& planned, LoadRequest request)
   planned.PlanSeconds += watch.Seconds();
 }
 
-/// Collective: agrees on what went wrong anywhere, and leaves out the patches that cannot be read. True when
-/// the blocks are made of some of them. Throws Error when nothing may be shown.
+/// Collective. Agrees on the faults of all ranks, and leaves out the patches that cannot be read. Returns
+/// true if blocks contain some of these patches. Throws Error when nothing may be shown.
 bool LosesPatches(PlannedStep& step, const std::string& fatal, const std::vector<LoadFault>& faults)
 {
   const AgreedFaults agreed = step.Ranks.Faults(fatal, faults);
@@ -70,14 +70,14 @@ bool LosesPatches(PlannedStep& step, const std::string& fatal, const std::vector
   }
   const bool newlyBroken = step.Patches.LeaveOutBroken(agreed.Patches);
   if (newlyBroken && !Merges(step.Data(), step.Options)) {
-    // Patches by themselves: the others are as they were.
+    // Each block is one patch, so the other blocks stay valid.
     step.Plan.Nests = std::make_unique<Nesting>(step.Data(), step.Patches.Flags());
     return false;
   }
   return newlyBroken;
 }
 
-/// Whether the block lies where this variable says.
+/// Returns whether the variable holds the positions of the block.
 bool IsPlacedBy(const Catalog& catalog, const Block& block, int variable)
 {
   return variable == catalog.CoordinatesVariable ||
@@ -87,8 +87,8 @@ bool IsPlacedBy(const Catalog& catalog, const Block& block, int variable)
              catalog.PositionsOf(block.Level) == variable);
 }
 
-/// A fault for each block whose node positions (curvilinear grids) or positions of points were asked for, and
-/// are nowhere in the files.
+/// Adds a fault for each block whose positions (of nodes in curvilinear grids, or of points) were requested
+/// but are not in the files.
 void AddMissingPositions(const Catalog& catalog, const WantedArrays& request, const LoadResult& loaded,
     std::vector<LoadFault>& faults)
 {
@@ -109,12 +109,12 @@ void AddMissingPositions(const Catalog& catalog, const WantedArrays& request, co
   }
 }
 
-/// Collective: which variables some blocks have and others lack, and whether values are undefined.
+/// Collective. Agrees on the variables that some blocks have and others lack, and on undefined values.
 void AgreeOnBlanks(LoadedStep& loaded)
 {
-  // Ranks whose grids are kept read fewer variables than others.
+  // Ranks whose grids are kept read fewer variables than other ranks.
   std::vector<ArraysOfVariable> arrays(loaded.AskedFor.size());
-  std::vector<std::size_t> numbers;  // of those that were read among all
+  std::vector<std::size_t> numbers;  // position in AskedFor of each variable that was read
   for (std::size_t a = 0, v = 0; v < loaded.Variables().size(); ++v, ++a) {
     while (!(loaded.AskedFor[a] == loaded.Variables()[v])) {
       ++a;
@@ -143,7 +143,7 @@ void AgreeOnBlanks(LoadedStep& loaded)
       arrays.begin(), arrays.end(), [](const ArraysOfVariable& variable) { return variable.Undefined; });
 }
 
-/// The states of the files that this rank reads, the describing one first.
+/// Returns the states of the files that this rank reads; the describing file is the first.
 std::vector<std::optional<FileState>> StatesOfFiles(const LocatedStep& located)
 {
   std::vector<std::string> files{located.Data().Path};
@@ -185,7 +185,7 @@ std::optional<LocatedStep> LocateStep(PlannedStep planned, const ProgressCallbac
       });
     };
     if (located.Step->Index()) {
-      work({});  // it answers at once
+      work({});  // an index answers at once
     } else if (!located.Ranks.RunUnlessStopped(progress, work)) {
       return std::nullopt;
     }
@@ -280,8 +280,8 @@ bool PrefetchedStep::StillHolds(const StepOptions& options, const std::vector<Va
 
 PrefetchedStep ReserveAhead(LocatedStep located, std::size_t number)
 {
-  // What is read ahead leaves room for filters and pictures, and for others; as the I/O ranks of the
-  // GRAPES_MESO framework accept no more than a share of their memory.
+  // A prefetch leaves memory for filters, pictures and other programs. Similarly, the I/O ranks of B. Yang et
+  // al. (GRAPES, 2022) accept data only up to a share of their memory.
   constexpr double shareOfFree = 0.5;
   constexpr double shareOfLimit = 0.9;
   PrefetchedStep ahead{number, std::move(located), {}};

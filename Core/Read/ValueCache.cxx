@@ -28,7 +28,7 @@ std::uint64_t BytesOf(const KeptValues& values)
   return bytes;
 }
 
-/// The part of `old` that is not in `now`; null when there is none.
+/// Returns the arrays of `old` whose values `now` lacks, or null if there are none.
 SharedValues RestOf(const SharedValues& old, const KeptValues& now, Centering centering)
 {
   const std::vector<bool> held = ArraysIn(now, *old, centering);
@@ -218,7 +218,7 @@ void ValueCache::Clear()
 
 namespace {
 
-/// A hash of what tells blocks apart as a rule.
+/// Returns a hash of the members in which blocks usually differ.
 std::uint64_t HashOf(const Block& block)
 {
   std::uint64_t hash = static_cast<std::uint64_t>(block.Level);
@@ -235,7 +235,7 @@ std::uint64_t HashOf(const Block& block)
 }
 
 /// Calls visit(number of the kept array, part of `region`, that array's placement) for the values of a patch
-/// that kept arrays have, and leaves in `open` what none has.
+/// that kept arrays hold. Leaves the regions that no kept array holds in `open`.
 template <typename Visit>
 void FindParts(const KeptValues& kept, Centering centering, int patch, const Int3& ratio,
     std::vector<Box>& open, Visit visit)
@@ -299,7 +299,7 @@ Reuse FindReuse(const BlockLayout& layout, Centering centering, bool sameOnly,
 {
   Reuse reuse;
   reuse.Same.resize(layout.Blocks().size());
-  std::vector<const LoadedArray*> first(layout.Blocks().size());  // of the copies: all have its type
+  std::vector<const LoadedArray*> first(layout.Blocks().size());  // per block: source of its first copy
   for (const SharedValues& values : kept) {
     const std::vector<int>& numbers = matcher.NumbersIn(*values->Layout);
     for (std::size_t b = 0; b < numbers.size(); ++b) {
@@ -502,7 +502,7 @@ void ReusedArrays::Keep(const std::vector<LoadedArray>& arrays, const FilesSeen&
   }
 }
 
-/// Adds the sources whose values are a constant in what is reused.
+/// Sets the flags of the sources whose reused values are a constant.
 void ReusedArrays::AddKeptConstants(std::size_t variable, std::vector<bool>& constants) const
 {
   const std::vector<int>& sources = this->SharedLayout->Sources();

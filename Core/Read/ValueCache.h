@@ -1,4 +1,4 @@
-// Values that were read, kept so that they need not be read again, and what a read takes from them.
+// A cache of values that were read, and the values that a later read reuses from it.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -19,8 +19,8 @@
 
 namespace patchio {
 
-/// Which values: those of a variable, in the form in which it was wanted, at a step. Time-invariant variables
-/// are the same at all steps of their file.
+/// The key of cached values: a variable, in the form in which it was read, at a step of a file.
+/// Time-invariant variables have the same key at all steps of their file.
 struct ValueKey
 {
   std::string Path;  ///< Catalog::Path
@@ -33,47 +33,48 @@ struct ValueKey
 
 ValueKey KeyOfValues(const Catalog& catalog, const VariableRequest& variable);
 
-/// The arrays of one variable that were shown together. They share the memory with the arrays on display, and
-/// nobody changes the values.
+/// The arrays of one variable that were read together. They share their memory with the displayed arrays, and
+/// are not changed.
 struct KeptValues
 {
   std::shared_ptr<const BlockLayout> Layout;
-  std::vector<LoadedArray> Arrays;  ///< one a block; Read, Absent, or NotRead where there is none
-  /// Per source of the layout: its values are a constant that is in no file and has taken the array's type.
-  /// Empty: there are none such.
+  std::vector<LoadedArray> Arrays;  ///< one per block; Read, Absent, or NotRead if there is none
+  /// Per source of the layout: true if its values are a constant that is not in a file and that took the type
+  /// of the array. Empty: there are no such sources.
   std::vector<bool> Constants;
-  std::shared_ptr<const FilesSeen> Files;  ///< what the values are from
+  std::shared_ptr<const FilesSeen> Files;  ///< fingerprints of the files of the values
 };
 
 using SharedValues = std::shared_ptr<const KeptValues>;
 
-/// Keeps the values of one rank by variable and step. What is dropped is what was shown least recently; the
-/// memory goes back to its pool unless it is on display. Thread-safe.
+/// Keeps the values of one rank by variable and step. When memory is short, it drops the values displayed
+/// least recently; their memory returns to its pool unless it is on display. Thread-safe.
 class ValueCache
 {
 public:
-  /// bytes: most memory that values may take besides those on display; less than 0: a quarter of what the
-  /// machine would have free without them, divided by the ranks on it.
+  /// Sets how many bytes values may take besides those on display. Negative: a quarter of the memory that the
+  /// machine would have free without them, divided by `ranksOnMachine`.
   void SetLimit(std::int64_t bytes, int ranksOnMachine);
 
-  /// What is kept of these values, the latest first; none from files that are not as they were.
+  /// Returns the kept values of each key, the latest first. Drops values whose files have changed; looks at
+  /// `threads` files at once.
   std::vector<std::vector<SharedValues>> Find(const std::vector<ValueKey>& keys, int threads);
 
-  /// Makes room for `bytes` more from `pool`: drops values until the others stay within the limit and the
-  /// memory suffices. `used` stay. ahead: what is shown stays too, and a tenth of the pool's limit shall be
-  /// left. False when the memory does not suffice nevertheless.
+  /// Makes room for `bytes` more from `pool`: drops values until the others are within the limit and there is
+  /// enough memory. Keeps `used`. With `ahead`, for a prefetch, also keeps the displayed values, and requires
+  /// a tenth of the pool's limit in addition. Returns false if there is still not enough memory.
   bool MakeRoom(const MemoryPool& pool, double bytes, const std::vector<std::vector<SharedValues>>& used,
       bool ahead = false);
 
-  /// What is kept from now on is what is shown.
+  /// Begins a new display: values kept from now on are the displayed ones.
   void BeginShowing();
-  /// Keeps what has just been read. What the new arrays have of what was kept before is kept once.
+  /// Adds values that were just read. Drops the parts of older values that the new arrays contain.
   void Keep(const ValueKey& key, KeptValues values);
 
-  /// The layout that arrays were kept with, if it is of these blocks; else null.
+  /// Returns the layout of kept arrays that has these blocks, or null if there is none.
   std::shared_ptr<const BlockLayout> FindLayout(const std::vector<Block>& blocks, bool nodes) const;
 
-  /// Memory that is kept in use, what is on display too.
+  /// The memory that kept values hold, including those on display.
   std::uint64_t Bytes() const;
   void Clear();
 
@@ -82,7 +83,7 @@ private:
   {
     ValueKey Key;
     SharedValues Values;
-    std::uint64_t Bytes = 0;  ///< of the segments that the arrays lie in
+    std::uint64_t Bytes = 0;  ///< bytes of the segments in which the arrays lie
     bool Shown = false;
   };
 
@@ -90,36 +91,36 @@ private:
   double Limit(const MemoryPool& pool, double others, double bytes) const;
 
   mutable std::mutex Lock;
-  std::list<Entry> Entries;  ///< the least recently used first
+  std::list<Entry> Entries;  ///< least recently used first
   std::int64_t GivenLimit = -1;
   int RanksOnMachine = 1;
 };
 
-/// Values of an array that is there that also belong to an array to be made.
+/// Values of an existing array that are also values of a new one.
 struct ValueCopy
 {
-  std::uint32_t Block = 0;  ///< whose array it is to be
+  std::uint32_t Block = 0;  ///< block of the new array
   const LoadedArray* From = nullptr;
   Box FromValues;       ///< indices of the values of From
-  Box Region;           ///< indices of the values wanted, in the level of Block
-  Int3 Ratio{1, 1, 1};  ///< of that level to From's
+  Box Region;           ///< indices of the values to copy, in the level of Block
+  Int3 Ratio{1, 1, 1};  ///< refinement ratio from From's level to Block's
 };
 
-/// What is reused of one variable.
+/// The reused values of one variable.
 struct Reuse
 {
-  std::vector<const LoadedArray*> Same;  ///< per block: the very array; null: there is none
-  std::vector<ValueCopy> Copies;         ///< for the other blocks, in their order
-  std::vector<std::size_t> First;        ///< of each source of the layout in Rest, and the end
-  std::vector<Placement> Rest;           ///< what must be read
+  std::vector<const LoadedArray*> Same;  ///< per block: the existing array; null: there is none
+  std::vector<ValueCopy> Copies;         ///< parts of the arrays of the other blocks, in the order of blocks
+  std::vector<std::size_t> First;        ///< first placement of each source in Rest, and the end
+  std::vector<Placement> Rest;           ///< placements of values that must be read
 };
 
-/// Finds equal blocks; remembers what it has found.
+/// Finds the blocks that two layouts have in common, and caches the result.
 class BlockMatcher
 {
 public:
   explicit BlockMatcher(const BlockLayout& layout) : Layout(layout) {}
-  /// For each block of the layout its number in the other one, or -1.
+  /// Returns, for each block of the layout, its number in the other layout, or -1.
   const std::vector<int>& NumbersIn(const BlockLayout& other);
 
 private:
@@ -127,47 +128,49 @@ private:
   std::map<const BlockLayout*, std::vector<int>> Known;
 };
 
-/// sameOnly: parts of arrays do not help, as these have layers of their own.
+/// Finds the values of `kept` that the layout's arrays can use. `sameOnly`: take whole arrays only, because
+/// the arrays have ghost layers of their own.
 Reuse FindReuse(const BlockLayout& layout, Centering centering, bool sameOnly,
     const std::vector<SharedValues>& kept, BlockMatcher& matcher);
 
-/// Brings the values to `array`, the one of copy.Block, whose values have the indices `values`.
+/// Copies the values to `array`, the array of copy.Block. `values`: indices of the values of `array`.
 void CopyValues(const ValueCopy& copy, const Box& values, const LoadedArray& array);
 
-/// Per array of `old`: whether `now` has all its values that are from files.
+/// Returns, per array of `old`, whether `now` contains all its values that are from files.
 std::vector<bool> ArraysIn(const KeptValues& now, const KeptValues& old, Centering centering);
 
-/// Belongs to one rank's read. Without a cache it finds nothing and keeps nothing.
+/// The values that one rank's read takes from the cache. Without a cache, nothing is reused or kept.
 class ReusedArrays
 {
 public:
-  /// An array with values from others: copies First .. End - 1 of its variable.
+  /// An array with copied values: copies First .. End - 1 of its variable.
   struct CopiedArray
   {
     std::size_t Block = 0, Variable = 0;
     std::size_t First = 0, End = 0;
   };
 
-  /// Keeps references to catalog and `wanted`. cache: may be null. reuse: looks into the cache, with
-  /// `threads` that look at files.
+  /// Looks into the cache if `reuse`, with `threads` threads that look at files. Keeps references to
+  /// `catalog` and `wanted`. `cache` may be null.
   ReusedArrays(const Catalog& catalog, const WantedArrays& wanted, std::shared_ptr<ValueCache> cache,
       int threads, bool reuse);
 
   const std::shared_ptr<const BlockLayout>& Layout() const { return this->SharedLayout; }
-  /// Per variable; empty where nothing of it is kept.
+  /// Reused values, one entry per variable; an entry is empty if nothing of the variable is kept.
   const std::vector<Reuse>& OfVariables() const { return this->Reused; }
-  /// Arrays that get some of their values from others.
+  /// Arrays that get some of their values from other arrays.
   const std::vector<CopiedArray>& Copied() const { return this->CopiedArrays; }
-  /// The cached values that are used.
+  /// Cached values that this read uses, per variable.
   const std::vector<std::vector<SharedValues>>& Used() const { return this->Kept; }
-  /// `seen` with the files that reused values are from, as they were then.
+  /// Returns `seen` together with the fingerprints of the files of reused values, as taken when those were
+  /// read.
   std::shared_ptr<const FilesSeen> JoinFiles(const FilesSeen& seen) const;
-  /// Bytes and number of the arrays that the cache has, or has a part of.
+  /// Adds the bytes and the number of the arrays that the cache has in whole or in part to the report.
   void Count(IoReport& report) const;
 
-  /// Puts the arrays of a read into the cache, which there is. arrays: block by block, variable by variable.
-  /// seen: the files that were read. constants: per variable, per source, whether the values that were read
-  /// are in no file; empty: none are.
+  /// Puts the arrays of a read into the cache. `arrays`: block by block, variable by variable. `seen`:
+  /// fingerprints of the files that were read. `constants`: per variable and source, whether the read values
+  /// are a constant instead of values in a file; an empty entry: none are.
   void Keep(const std::vector<LoadedArray>& arrays, const FilesSeen& seen,
       std::vector<std::vector<bool>> constants) const;
 
