@@ -8,10 +8,10 @@
 namespace patchio::output {
 namespace {
 
-/// What a writer has.
+/// Limit on the threads of one writer.
 constexpr int MostThreads = 64;
 
-/// Neighbours of equal volume.
+/// Neighbouring ranks of equal volume.
 struct Run
 {
   std::uint64_t Volume = 0;
@@ -30,11 +30,11 @@ std::vector<Run> RunsOf(const std::vector<std::uint64_t>& volumes)
   return runs;
 }
 
-/// The volume of the group that a run belongs to: its own, or that of neighbours whose edge it is.
+/// Returns the volume of the group of a run: its own, or that of the neighbours of which the run is an edge.
 std::uint64_t GroupOf(const std::vector<Run>& runs, std::size_t run)
 {
   std::uint64_t volume = runs[run].Volume;
-  for (const std::size_t other : {run - 1, run + 1}) {  // before the first comes a number beyond the last
+  for (const std::size_t other : {run - 1, run + 1}) {  // run - 1 wraps around at the first run
     if (other < runs.size() && runs[other].Count >= runs[run].Count) {
       volume = std::max(volume, runs[other].Volume);
     }
@@ -42,7 +42,7 @@ std::uint64_t GroupOf(const std::vector<Run>& runs, std::size_t run)
   return volume;
 }
 
-/// Shares the group among so many writers, which are neighbours in it; gives those who have any.
+/// Divides the group among `writers` neighbouring writers. Returns the number of writers with data.
 int ChooseWriters(const RankGroup& group, std::uint64_t writers, const std::vector<std::uint64_t>& volumes,
     std::vector<int>& writerOf)
 {
@@ -124,15 +124,15 @@ int StepsAtOnce(const Aggregation& plan, std::uint64_t wanted, int most)
 Gathering PlanGathering(const std::vector<std::uint64_t>& volumes, const GatheringNeeds& needs)
 {
   constexpr std::uint64_t mostSteps = 1 << 20;
-  constexpr std::uint64_t requestsOfThread = 4;  // so that what comes between counts little
+  constexpr std::uint64_t requestsOfThread = 4;  // so that the pauses between requests count little
   Gathering result;
   result.Plan = PlanAggregation(volumes);
   const std::vector<std::uint64_t> written = WrittenBytes(result.Plan, volumes);
   const auto ranks = static_cast<int>(volumes.size());
   const int writers = ranks - static_cast<int>(std::count(written.begin(), written.end(), 0u));
   result.Threads = std::clamp(needs.Threads * ranks, 1, MostThreads * std::max(writers, 1));
-  // A rank keeps its values and messages with them, what it writes, what it will write and messages with
-  // that.
+  // Memory per step: a rank holds its values and a copy in messages, the bytes that it writes, the bytes of
+  // its next write, and the messages with these.
   result.Step = 2 * *std::max_element(volumes.begin(), volumes.end()) +
                 3 * *std::max_element(written.begin(), written.end());
   const auto most =

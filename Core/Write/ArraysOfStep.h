@@ -1,4 +1,4 @@
-// Which arrays there are of a step: what ranks tell each other of them.
+// The arrays that each rank has of a step, and the messages by which ranks inform each other.
 #pragma once
 
 #include "Write/Declaration.h"
@@ -12,22 +12,22 @@ namespace patchio::output {
 struct ArrayOfStep
 {
   int Variable = 0;
-  int Patch = 0;  ///< in the catalog
+  int Patch = 0;  ///< index in the catalog
   const void* Values = nullptr;
-  bool Whole = true;            ///< some sink wants all of it: see PartsTarget
-  const void* Given = nullptr;  ///< by the simulation, with ghosts
+  bool Whole = true;            ///< some sink needs the whole array; see PartsTarget
+  const void* Given = nullptr;  ///< the simulation's array, with ghosts
 };
 
-/// What a rank tells the others of its arrays of the variables that are wanted, by variable and then by
-/// patch. hasAll: no patch lacks a variable, as most often, which takes one byte.
+/// Encodes the list of a rank's arrays, sorted by variable and then by patch. `hasAll`: no patch lacks a
+/// variable. That is the usual case, which takes one byte.
 std::string TellArrays(const std::vector<ArrayOfStep>& arrays, bool hasAll);
-/// That it cannot give them, and why.
+/// Encodes the message that this rank cannot provide its arrays, with the reason.
 std::string TellFault(const std::string& fault);
 
-/// Throws Error when it was a fault.
+/// Throws Error if `told` is a message of TellFault().
 void CheckTold(const std::string& told);
 
-/// The arrays that a rank has told of, in the same order, without values.
+/// Decodes the list that `rank` encoded with TellArrays(): its arrays in the same order, without values.
 std::vector<ArrayOfStep> ArraysTold(
     const std::string& told, int rank, const Declaration& declared, const std::vector<bool>& wanted);
 

@@ -17,14 +17,14 @@
 namespace patchio::output {
 namespace {
 
-/// Seconds for which ranks that give up listen to where the others are.
+/// Seconds for which a rank that gives up listens to the positions of the others.
 constexpr double NoticeSeconds = 1;
-/// Polls without a rest in between: most waits are short.
+/// Polls without a pause: most waits are short.
 constexpr int BusyPolls = 200;
-/// Values that one call of MPI can count.
+/// Limit of the counts in MPI calls.
 constexpr std::uint64_t MostOfCall = std::numeric_limits<int>::max();
 
-/// "rank 2", "ranks 0, 1 and 3", or some of many.
+/// Returns "rank 2", "ranks 0, 1 and 3", or the first of many.
 std::string TextOf(const std::vector<int>& ranks)
 {
   constexpr std::size_t most = 8;
@@ -90,8 +90,8 @@ void BoundedCommunicator::Enter(const std::string& call, const std::string& abou
 }
 
 /// A dissemination barrier (Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988):
-/// in round k a rank tells the one 2^k behind it where it is. A rank that sees another call sends nothing
-/// more, so that none gets out.
+/// in round k, a rank sends its position to the rank 2^k behind it. A rank that sees another call sends no
+/// more messages, so that no rank leaves the barrier.
 void BoundedCommunicator::Meet()
 {
   this->Check();
@@ -110,8 +110,8 @@ void BoundedCommunicator::Meet()
   this->Met = true;
 }
 
-/// Whether another rank has given up in this wait or before. Where it has done so in a later one, this wait
-/// ends by itself.
+/// Returns whether another rank has given up in this wait or an earlier one. If it gave up in a later wait,
+/// the present wait ends by itself.
 bool BoundedCommunicator::HasNotices()
 {
   Position there;
@@ -122,8 +122,8 @@ bool BoundedCommunicator::HasNotices()
       [this](const auto& other) { return other.second.Number <= this->Here.Number; });
 }
 
-/// Tells all others where this rank is, and listens where they are: those that wait answer soon. waited: 0 if
-/// another rank gave up first, or is in another call.
+/// Sends this rank's position to all others and collects theirs: ranks that wait answer soon. `waited`:
+/// seconds of the wait; 0 if another rank gave up first or is in another call.
 void BoundedCommunicator::GiveUp(double waited)
 {
   this->Here.Waited = waited;
@@ -179,7 +179,8 @@ std::string BoundedCommunicator::Explain() const
   return text + " This run writes no further output.";
 }
 
-/// An error of MPI is a fault as a wait that is too long is one.
+/// Returns whether the requests are complete. An error of MPI breaks this communicator, like a wait that is
+/// too long.
 bool BoundedCommunicator::IsDone(std::vector<MPI_Request>& requests)
 {
   int complete = 0;
@@ -196,7 +197,7 @@ bool BoundedCommunicator::IsDone(std::vector<MPI_Request>& requests)
   return complete != 0;
 }
 
-/// Returns when `done` says so, or when this communicator is broken.
+/// Waits until `done` returns true or this communicator is broken.
 void BoundedCommunicator::WaitFor(const std::function<bool()>& done)
 {
   const Stopwatch watch;
@@ -216,7 +217,8 @@ void BoundedCommunicator::WaitFor(const std::function<bool()>& done)
   }
 }
 
-/// buffers: all memory that MPI uses for the requests. It is taken over when they do not complete.
+/// Waits for the requests. `buffers`: all memory that MPI uses for them. If the requests do not complete,
+/// this function takes the buffers over.
 template <typename Buffers>
 void BoundedCommunicator::Wait(std::vector<MPI_Request>& requests, Buffers& buffers)
 {
@@ -225,7 +227,7 @@ void BoundedCommunicator::Wait(std::vector<MPI_Request>& requests, Buffers& buff
   if (!this->IsBroken()) {
     return;
   }
-  new Buffers(std::move(buffers));  // MPI may still read it, or write into it
+  new Buffers(std::move(buffers));  // leaked on purpose: MPI may still read or write the memory
   throw Error(this->Fault);
 }
 
@@ -258,8 +260,8 @@ std::vector<double> BoundedCommunicator::Largest(const std::vector<double>& valu
   return buffers.second;
 }
 
-/// Values of all ranks in rank order; offsets[r] to offsets[r + 1] is rank r's part. Where MPI cannot count
-/// them in one call, each rank's part goes to all others by itself.
+/// Returns the values of all ranks in rank order; rank r's values are at offsets[r] .. offsets[r + 1] - 1. If
+/// MPI cannot count them in one call, each rank sends its values to all others in a message of its own.
 template <typename T>
 std::vector<T> BoundedCommunicator::GatherV(
     const T* data, std::size_t size, MPI_Datatype type, std::vector<std::uint64_t>& offsets)
@@ -320,7 +322,7 @@ std::vector<int> BoundedCommunicator::AllGather(const std::vector<int>& values)
   return this->GatherV<int>(values.data(), values.size(), MPI_INT, offsets);
 }
 
-/// One message a rank, as the sum of all lengths may be beyond MPI's numbers.
+/// Sends one message per rank, because the sum of all lengths may exceed MPI's counts.
 std::vector<std::string> BoundedCommunicator::Gather(const std::string& text)
 {
   std::vector<std::string> texts(this->SizeValue);

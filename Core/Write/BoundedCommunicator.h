@@ -12,28 +12,29 @@
 
 namespace patchio::output {
 
-/// The processes of an MPI communicator. Each wait polls MPI and ends with an Error after the limit: the
-/// Error says which ranks have not come, and in which call. Ranks that are in different calls get an Error as
-/// soon as they meet. After an Error all methods throw the same Error at once, on all ranks.
+/// The processes of an MPI communicator. Each wait polls MPI and ends with an Error after the limit. The
+/// Error names the ranks that have not come, and their call. Ranks in different calls get an Error as soon as
+/// their messages meet. After an Error, all methods throw the same Error at once, on all ranks.
 ///
 /// MPI may still use the buffers of a wait that was given up, so these buffers and MPI's communicator are
 /// never freed, on purpose.
 class BoundedCommunicator : public Communicator
 {
 public:
-  /// Collective: every rank of `comm` calls it. Duplicates `comm`. waitSeconds: the limit in the
-  /// configuration; a wait ends a little later, so that a rank that waited as long for the storage can still
-  /// tell the others. call: see Enter(). Throws Error when a rank does not come.
+  /// Duplicates `comm`. Collective: every rank of `comm` calls it. `waitSeconds`: the limit in the
+  /// configuration. A wait ends a little later, so that a rank that waited that long for the storage can
+  /// still inform the others. `call`: see Enter(). Throws Error when a rank does not come.
   BoundedCommunicator(MPI_Comm comm, double waitSeconds, const std::string& call);
   ~BoundedCommunicator() override;
   BoundedCommunicator(const BoundedCommunicator&) = delete;
   BoundedCommunicator& operator=(const BoundedCommunicator&) = delete;
 
-  /// Not collective: the call that the next methods belong to, such as "patchio_write", and what it is about,
-  /// such as "step 7". Ranks whose calls differ in their names are in different calls. Throws Error when a
-  /// wait was given up before.
+  /// Sets the call of the simulation that the next methods belong to, such as "patchio_write", and its
+  /// subject, such as "step 7". Ranks whose `call` differs are in different calls. Not collective. Throws
+  /// Error when a wait was given up before.
   void Enter(const std::string& call, const std::string& about = {});
-  /// Collective: returns when all ranks have entered the same call. All other methods do so first.
+  /// Returns when all ranks have entered the same call. Collective: every rank of the communicator calls it.
+  /// All other collective methods do so first.
   void Meet();
   bool IsBroken() const { return !this->Fault.empty(); }
 
@@ -66,9 +67,9 @@ private:
   std::unique_ptr<Sends> Marks;
   const double WaitSeconds;
   Position Here;
-  bool Met = false;                ///< all ranks are in this call
-  std::map<int, Position> Others;  ///< by rank: those that have given up, too
-  std::string Fault;               ///< why no method works any more
+  bool Met = false;                ///< all ranks have entered this call
+  std::map<int, Position> Others;  ///< by rank: positions of other ranks that have given up
+  std::string Fault;               ///< error of all further calls; empty: none
 };
 
 }  // namespace patchio::output

@@ -29,7 +29,7 @@ OutputConfig Checked(OutputConfig config)
           "Change the output configuration");
     }
   }
-  CheckPaths(config);  // which are those of the writer now
+  CheckPaths(config);  // the caller may have changed them since they were read
   return config;
 }
 
@@ -44,7 +44,7 @@ bool IsIn(const std::string& path, const std::string& folder)
 }
 
 std::mutex LiveLock;
-std::set<CatalogOutput*> Live;  ///< of this process
+std::set<CatalogOutput*> Live;  ///< all objects of this process
 
 }  // namespace
 
@@ -76,7 +76,7 @@ void CatalogOutput::Await(const std::string& path)
     const std::vector<Channel>& channels = output->Channels();
     if (std::any_of(channels.begin(), channels.end(),
             [&](const Channel& channel) { return IsIn(path, channel.Path); })) {
-      CatchError([&] { output->Writer.Finish(); });  // a storage that is too slow is for its writer to tell
+      CatchError([&] { output->Writer.Finish(); });  // the writer reports a slow storage
     }
   }
 }
@@ -117,13 +117,14 @@ void CatalogOutput::Write(std::size_t channel, container::StepToWrite step, std:
     return;
   }
   this->Writer.Add(bytes, write);
-  if (waits || packs) {  // HDF5 packs, of which ParaView may have the only copy
+  if (waits || packs) {  // HDF5 compresses, and ParaView may use the same copy of the library
     this->Writer.FinishInAnyTime();
   }
   this->ThrowFaults();
 }
 
-/// Faults of writing are the same on all ranks, but some may have them before others do.
+/// Throws the faults of writing on all ranks together: they are the same on all ranks, but may appear on some
+/// ranks earlier than on others.
 void CatalogOutput::ThrowFaults()
 {
   const std::string faults = this->Ranks.AllGather(this->Writer.TakeFaults())[0];

@@ -1,4 +1,4 @@
-// Steps that catalogs describe, as ParaView has them, on their way to the channels of a configuration.
+// Output of steps that catalogs describe, as ParaView has them, to the channels of a configuration.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -14,20 +14,20 @@
 
 namespace patchio::output {
 
-/// A rank's values of a step, and what keeps them.
+/// A rank's values of a step, and the owner of their memory.
 struct HeldValues
 {
   std::vector<container::PatchValues> Mine;
   std::shared_ptr<const void> Holder;
 };
 
-/// It takes those of the simulation's formats that need no declarations: containers and GrADS files, in the
-/// modes direct and thread. In the latter a thread of each rank writes, without MPI. Methods are called by
-/// one thread.
+/// Writes the formats that need no declarations by a simulation: containers and GrADS files, in the modes
+/// `direct` and `thread`. In the mode `thread`, a thread of each rank writes, without MPI. One thread must
+/// call all methods.
 class CatalogOutput
 {
 public:
-  /// Collective; ranks must outlive it. Throws Error, the same on all ranks.
+  /// Collective: every rank calls it. `ranks` must outlive this object. Throws Error, the same on all ranks.
   CatalogOutput(OutputConfig config, Communicator& ranks);
   ~CatalogOutput();
   CatalogOutput(const CatalogOutput&) = delete;
@@ -35,19 +35,20 @@ public:
 
   const std::vector<Channel>& Channels() const { return this->Config.Channels; }
 
-  /// Collective: a step for a channel. bytes: of this rank's values. take: gives them, and copies of them if
-  /// `copies`; others must stay until this has returned. Throws Error, the same on all ranks: what went wrong
-  /// with this step, or with earlier ones, unless that was thrown before; this one is taken all the same
-  /// then.
+  /// Writes a step to a channel. Collective: every rank calls it. `bytes`: size of this rank's values. `take`
+  /// returns the values; with `copies` it must copy them, otherwise they must stay valid until Write()
+  /// returns. Throws Error, the same on all ranks, for faults of this step and of earlier steps that were not
+  /// thrown yet. A fault of an earlier step does not prevent the writing of this one.
   void Write(std::size_t channel, container::StepToWrite step, std::uint64_t bytes,
       const std::function<HeldValues(bool copies)>& take);
-  /// Collective: returns when all steps are on the storage. Throws like Write().
+  /// Returns when all steps are on the storage. Collective: every rank calls it. Throws like Write().
   void Finish();
-  /// The same for this rank alone, and without MPI, which may have ended. Gives what Write() would throw.
+  /// Does the same for this rank alone, without MPI, which may have been finalized. Returns the text that
+  /// Write() would throw.
   std::string FinishHere();
 
-  /// For those who will read: returns when all that this process writes into the folder or file has been
-  /// tried. path: it, or something in it.
+  /// Waits until this process has tried to write all its steps in the folder or file. Call it before reading
+  /// there. `path`: the folder or file, or a file in the folder.
   static void Await(const std::string& path);
 
 private:
@@ -61,8 +62,8 @@ private:
 
   const OutputConfig Config;
   Communicator& Ranks;
-  std::unique_ptr<Communicator> Aside;  ///< of the threads that write; null: the caller's thread writes
-  std::vector<Sink> Sinks;              ///< one a channel
+  std::unique_ptr<Communicator> Aside;  ///< for writing threads; null: the caller's thread writes
+  std::vector<Sink> Sinks;              ///< one per channel
   WritingThread Writer;
 };
 

@@ -10,7 +10,7 @@
 namespace patchio::container {
 namespace {
 
-/// First bytes of all elements, then all second bytes, and so on.
+/// Puts the first bytes of all elements first, then all second bytes, and so on.
 template <std::size_t ElementBytes>
 void Shuffle(const std::byte* values, std::size_t count, std::byte* to)
 {
@@ -40,7 +40,7 @@ ChunkEncoder::ChunkEncoder() : Deflate(libdeflate_alloc_compressor(DeflateLevel)
   }
   ZSTD_CCtx_setParameter(this->Zstd.get(), ZSTD_c_compressionLevel, ZstdLevel);
   ZSTD_CCtx_setParameter(
-      this->Zstd.get(), ZSTD_c_checksumFlag, 1);  // so that damage is found, as in Deflate's streams
+      this->Zstd.get(), ZSTD_c_checksumFlag, 1);  // adds a checksum, as Deflate's streams have
 }
 
 ChunkEncoder::~ChunkEncoder() = default;
@@ -70,7 +70,7 @@ EncodedChunk ChunkEncoder::Encode(
   return {{this->Compressed.begin(), this->Compressed.begin() + static_cast<std::ptrdiff_t>(room)}, 0};
 }
 
-/// Gives the number of bytes; 0: it cannot.
+/// Compresses the shuffled bytes. Returns the number of bytes, or 0 if they do not fit into `room`.
 std::size_t ChunkEncoder::Compress(FilterKind filter, std::byte* to, std::size_t room)
 {
   const std::vector<std::byte>& from = this->Shuffled;

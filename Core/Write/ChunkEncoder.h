@@ -1,4 +1,4 @@
-// Does to a chunk what Io/Filters.h undoes.
+// The filters of chunks in the direction of writing: the inverse of Io/Filters.h.
 #pragma once
 
 #include "Catalog/Extent.h"
@@ -13,19 +13,19 @@ struct ZSTD_CCtx_s;
 
 namespace patchio::container {
 
-/// A chunk as it is stored.
+/// A chunk in the form in which it is stored.
 struct EncodedChunk
 {
   std::vector<std::byte> Bytes;
   std::uint32_t SkippedFilters = 0;  ///< see Chunk
 };
 
-/// Compresses chunks, one after another, by Shuffle and what is asked for; a thread has one.
+/// Shuffles and compresses chunks, one after another. Not thread-safe: each thread has its own.
 class ChunkEncoder
 {
 public:
-  /// How hard it tries: HDF5's readers get it to know, and need it not. More costs much time, and gains
-  /// little behind Shuffle.
+  /// Compression levels. HDF5 files store them, but readers do not need them. Higher levels take much longer
+  /// and gain little after shuffling.
   static constexpr int DeflateLevel = 4, ZstdLevel = 3;
 
   ChunkEncoder();
@@ -33,8 +33,8 @@ public:
   ChunkEncoder(const ChunkEncoder&) = delete;
   ChunkEncoder& operator=(const ChunkEncoder&) = delete;
 
-  /// filter: Deflate or Zstd. What would not become smaller stays as it is, with both filters skipped. Throws
-  /// std::bad_alloc.
+  /// Encodes a chunk. `filter`: Deflate or Zstd. A chunk that compression would not make smaller stays as it
+  /// is, with both filters skipped. Throws std::bad_alloc.
   EncodedChunk Encode(
       FilterKind filter, std::size_t elementBytes, const std::byte* values, std::size_t bytes);
 

@@ -26,10 +26,10 @@ namespace patchio::container {
 namespace {
 
 constexpr const char* LockName = "writer";
-/// The text of the lock begins like this.
+/// Beginning of the text in the lock file.
 constexpr std::string_view LockText = "process ";
 
-/// True if the name is one that the files of a container have.
+/// Returns whether a container's files may have this name.
 bool IsOurs(const fs::path& file)
 {
   const std::string name = file.filename().string();
@@ -37,7 +37,7 @@ bool IsOurs(const fs::path& file)
     return name == "index" || name == LockName ||
            (name.rfind("index.", 0) == 0 && file.extension() == ".tmp");
   }
-  fs::path number = file.stem();  // and the file's number, if there are several
+  fs::path number = file.stem();  // also remove the file's number, if a step has several files
   if (file.extension() == ".hdf" && number.extension() == ".new") {
     number = number.stem();
   }
@@ -45,8 +45,8 @@ bool IsOurs(const fs::path& file)
          number.string().find_first_not_of("-.0123456789", std::strlen("step")) == std::string::npos;
 }
 
-/// True if a writer that was killed before it had a log has left the file. All other files in a folder
-/// without a log, such as the steps of `patchio export`, belong to somebody else.
+/// Returns whether the file was left by a writer that was killed before it had a log. All other files in a
+/// folder without a log, such as the steps of `patchio export`, belong to other programs.
 bool IsFromKilledWriter(const fs::path& file)
 {
   const std::string log = RecordLog::Framed(EncodeLogHead(), 0);
@@ -57,7 +57,7 @@ bool IsFromKilledWriter(const fs::path& file)
   });
   if (!fault.empty()) {
     std::error_code ignored;
-    return !fs::exists(file, ignored);  // another writer has renamed it by now
+    return !fs::exists(file, ignored);  // another writer has renamed it meanwhile
   }
   if (file.filename() == LockName) {
     return text.empty() || text.rfind(LockText, 0) == 0;
@@ -65,19 +65,19 @@ bool IsFromKilledWriter(const fs::path& file)
   return file.extension() != ".part" && file.extension() != ".hdf" && log.compare(0, text.size(), text) == 0;
 }
 
-/// Brings names in a folder to the storage.
+/// Flushes the names in a folder to the storage.
 void FlushFolder(const std::string& folder)
 {
   const int number = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (number >= 0) {
-    ::fsync(number);  // some file systems cannot do this, and need not
+    ::fsync(number);  // some file systems do not support this, and do not need it
     ::close(number);
   }
 }
 
 using FilesOfSteps = std::map<std::int64_t, std::vector<std::string>>;
 
-/// The files of a container that no step of the log has.
+/// Returns the files of a container that no step of the log refers to.
 std::vector<fs::path> UnrecordedFiles(const std::string& folder, const FilesOfSteps& recorded)
 {
   std::set<std::string> known;
@@ -94,7 +94,7 @@ std::vector<fs::path> UnrecordedFiles(const std::string& folder, const FilesOfSt
   return found;
 }
 
-/// The numbers of the steps that have files, but no record.
+/// Returns the numbers of the steps that have files but no record.
 std::set<std::int64_t> UnrecordedSteps(const std::string& folder, const FilesOfSteps& recorded)
 {
   std::set<std::int64_t> numbers;
@@ -106,11 +106,12 @@ std::set<std::int64_t> UnrecordedSteps(const std::string& folder, const FilesOfS
   return numbers;
 }
 
-/// Throws Error if the folder has a file that no writer of containers has made.
+/// Throws Error if the folder contains a file that no container writer has made.
 void CheckFiles(const std::string& folder)
 {
   std::error_code fault, ignored;
-  // The files are listed before the log is looked for: another writer makes its log before its steps.
+  // The files are listed before the search for the log, because another writer makes its log before its
+  // steps.
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, fault)) {
     files.push_back(entry.path());
@@ -143,7 +144,7 @@ void MakeFolder(const std::string& folder)
   if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored)) {
     throw FileError(folder, "a PatchIO container, or an unused name", "a file", "Choose another name");
   }
-  // Has one slash at the end, whether the name has one or not.
+  // A path with exactly one slash at the end.
   const fs::path normal = (fs::absolute(folder) / "").lexically_normal();
   if (IsContainer(normal.parent_path().parent_path().string())) {
     throw FileError(
@@ -159,13 +160,14 @@ void MakeFolder(const std::string& folder)
 
 }  // namespace
 
-/// The right to write, by a lock that ends with its process.
+/// The right to write to the container, as a file lock that ends with the process.
 class ContainerWriter::Lock
 {
 public:
   explicit Lock(const std::string& folder) : Path(folder + "/" + LockName)
   {
-    // The writer before takes the file away: then the lock is one of a file that nobody else will find.
+    // The previous writer removes the lock file. A lock on a removed file does not exclude other writers: try
+    // again.
     do {
       this->File = std::make_unique<PlainFile>(this->Path, PlainFile::Purpose::Share);
       this->Take(folder);
@@ -189,7 +191,7 @@ private:
     struct flock range = {};
     range.l_type = F_WRLCK;
     range.l_whence = SEEK_SET;
-    // A file system that has no locks at all is no reason not to write.
+    // A file system without locks does not prevent writing.
     if (::fcntl(this->File->Descriptor(), F_OFD_SETLK, &range) != 0 && (errno == EACCES || errno == EAGAIN)) {
       std::string other(256, '\0');
       other.resize(this->File->ReadSome(0, other.data(), other.size()));
@@ -227,7 +229,7 @@ ContainerWriter::ContainerWriter(
   }
 }
 
-/// A container to which nothing was written is none.
+/// Removes a container to which nothing was written.
 ContainerWriter::~ContainerWriter()
 {
   if (this->Log && this->Files.empty() && !this->HasLostSteps) {
@@ -235,11 +237,11 @@ ContainerWriter::~ContainerWriter()
     this->RemoveOthers({".part", ".tmp", ".hdf"});
     fs::remove(LogPathOf(this->Folder), ignored);
     this->Locked.reset();
-    fs::remove(this->Folder, ignored);  // unless there is something in it
+    fs::remove(this->Folder, ignored);  // fails if the folder is not empty
   }
 }
 
-/// Keeps the names of the recorded files, and returns the recorded steps. Rank 0 only.
+/// Stores the names of the recorded files and returns the recorded steps. For rank 0.
 std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::TakeLog(const ContainerLog& log)
 {
   std::map<std::int64_t, KnownStep> steps;
@@ -254,8 +256,8 @@ std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::TakeLog(cons
   return steps;
 }
 
-/// Throws Error if the log has lost records. A killed writer leaves files without a record only for one step,
-/// or for the steps that it was replacing. All other files without a record belong to lost records.
+/// Throws Error if the log has lost records. A killed writer leaves files without a record for one step only,
+/// or for the steps that it was replacing. Other files without a record belong to lost records.
 void ContainerWriter::CheckNothingIsLost(
     const ContainerLog& log, const std::map<std::int64_t, KnownStep>& steps)
 {
@@ -270,8 +272,8 @@ void ContainerWriter::CheckNothingIsLost(
   }
 }
 
-/// Opens or makes the log, removes the files that a killed writer has left, and returns the recorded steps.
-/// Rank 0 only.
+/// Opens or makes the log, removes the files that a killed writer left, and returns the recorded steps. For
+/// rank 0.
 std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::Open()
 {
   const std::string path = LogPathOf(this->Folder);
@@ -279,7 +281,7 @@ std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::Open()
   std::map<std::int64_t, KnownStep> steps;
   const bool isNew = !fs::exists(path, ignored) || fs::file_size(path, ignored) == 0;
   if (this->Options.Overwrite && !isNew) {
-    // Damaged or of another version: it is replaced all the same.
+    // A damaged log, or one of another version, is replaced as well.
     CatchError([&] { steps = this->TakeLog(*ReadLog(this->Folder)); });
     this->RemoveOthers({".part", ".tmp"});
     return steps;
@@ -294,15 +296,15 @@ std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::Open()
     this->BeginLog({});
   } else {
     this->Log = std::make_unique<PlainFile>(path, PlainFile::Purpose::Update);
-    this->Log->SetSize(this->LogEnd);  // what is behind was not written to its end
+    this->Log->SetSize(this->LogEnd);  // bytes behind this were not written completely
     this->Log->Flush();
   }
   FlushFolder(this->Folder);
   return steps;
 }
 
-/// A log with this record, if there is one. It takes the place of another at once: who opens the container
-/// finds either all that was, or what is new.
+/// Makes a log with this record, if there is one. It replaces an existing log atomically: readers find either
+/// the old steps or the new one.
 void ContainerWriter::BeginLog(const std::string& firstRecord)
 {
   const std::string path = LogPathOf(this->Folder);
@@ -315,7 +317,7 @@ void ContainerWriter::BeginLog(const std::string& firstRecord)
   this->LogEnd = text.size();
 }
 
-/// Removes files that no step of the log has; of steps that are replaced, only those that are not whole.
+/// Removes files with these endings that no step of the log refers to.
 void ContainerWriter::RemoveOthers(const std::vector<std::string>& endings) const
 {
   std::error_code ignored;
@@ -400,9 +402,9 @@ void ContainerWriter::Append(const std::string& record)
   this->LogEnd += framed.size();
 }
 
-/// Files whose usual names were taken when they were written get them, by a second record. Both names are
-/// there in between, so that one of the records is right at any time. On a file system without hard links
-/// they stay what they are.
+/// Renames files whose usual names were in use when they were written, by a second record. Both names exist
+/// in between, so that one of the records is right at any time. On a file system without hard links, the
+/// names stay as they are.
 void ContainerWriter::GiveUsualNames(StepWriter& step)
 {
   const std::vector<std::string> before = step.Description().Files;

@@ -1,4 +1,4 @@
-// A container that is written: its folder, its log, and who may write it.
+// The writer of a container: its folder, its log, and the lock that excludes other writers.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -16,41 +16,41 @@ struct ContainerLog;
 
 struct ContainerOptions
 {
-  /// Replace a container that is there: its steps stay until the first new one is written. False: steps are
-  /// added to it.
+  /// True: replace an existing container; its steps stay until the first new one is written. False: add steps
+  /// to it.
   bool Overwrite = false;
   int RanksAFile = 0;  ///< see StepWriter
 };
 
-/// Until it is destroyed nobody else can write to the container. Readers need not wait: they see a step when
-/// Commit() has returned. All methods but Has() and TimeOf() are collective and throw Error, the same on all
-/// ranks.
+/// Writes steps to a container and locks it until destruction. Readers need not wait: they see a step as soon
+/// as Commit() has returned. All methods but Has(), TimeOf() and Replace() are collective (every rank of the
+/// communicator calls them) and throw Error, the same on all ranks.
 class ContainerWriter
 {
 public:
-  /// folder: NAME.pio. Makes it, or opens it to add steps.
+  /// Makes the container, or opens it to add steps. `folder`: NAME.pio.
   ContainerWriter(Communicator& ranks, const std::string& folder, const ContainerOptions& options = {});
   ~ContainerWriter();
   ContainerWriter(const ContainerWriter&) = delete;
   ContainerWriter& operator=(const ContainerWriter&) = delete;
 
-  /// Whether the step is in the container, and stays.
+  /// Returns whether the step is in the container and is not marked by Replace(). Not collective.
   bool Has(std::int64_t step) const
   {
     const auto found = this->Steps.find(step);
     return found != this->Steps.end() && !found->second.Replaced;
   }
-  /// The time of a step that is.
+  /// Returns the time of a step that is in the container. Not collective.
   double TimeOf(std::int64_t step) const { return this->Steps.at(step).Time; }
-  /// Lets Begin() take the step once more; until Commit() the one that is there stays. Not collective, though
-  /// all ranks do it.
+  /// Lets Begin() accept the step again. The existing step stays until Commit(). Not collective, but all
+  /// ranks must call it.
   void Replace(std::int64_t step) { this->Steps.at(step).Replaced = true; }
 
-  /// A step that is not there yet; one at a time.
+  /// Begins a step that is not in the container; one at a time.
   std::unique_ptr<StepWriter> Begin(StepToWrite step);
-  /// The same for one that was laid out already, with the same ranks for each file.
+  /// Begins a step that was laid out before, with the same ranks for each file.
   void Begin(StepWriter& step);
-  /// From now on the step is in the container.
+  /// Adds the written step to the container.
   void Commit(StepWriter& step);
 
 private:
@@ -59,7 +59,7 @@ private:
   {
     double Time = 0;
     FileNames Names = FileNames::Usual;
-    bool Replaced = false;  ///< as soon as there is another
+    bool Replaced = false;  ///< the step will be replaced as soon as the new one is committed
   };
 
   std::map<std::int64_t, KnownStep> Open();
@@ -76,10 +76,10 @@ private:
   std::map<std::int64_t, KnownStep> Steps;  ///< those in the container
   // On rank 0:
   std::unique_ptr<Lock> Locked;
-  std::unique_ptr<PlainFile> Log;  ///< null until a container that is replaced has a log of its own
+  std::unique_ptr<PlainFile> Log;  ///< null until a replaced container has a log of its own
   std::uint64_t LogEnd = 0;
-  bool HasLostSteps = false;  ///< several steps have files, but no record: the files stay
-  std::map<std::int64_t, std::vector<std::string>> Files;  ///< of the steps that the log has
+  bool HasLostSteps = false;  ///< several steps have files but no record; these files are kept
+  std::map<std::int64_t, std::vector<std::string>> Files;  ///< files of the steps in the log
 };
 
 }  // namespace patchio::container

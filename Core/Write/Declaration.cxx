@@ -19,14 +19,16 @@ namespace {
 
 constexpr int LargestRatio = 1 << 10, LargestIndex = 1 << 30, MostComponents = 1 << 20;
 
-/// "Rank 3 declared its patch 0, on level 1,": patch i of all ranks, by rank. owners: their ranks.
+/// Returns "Rank 3 declared its patch 0, on level 1,". all: patches of all ranks, by rank. owners: the rank
+/// of each patch. i: index of the patch.
 std::string TextOfPatch(const std::vector<DeclaredPatch>& all, const std::vector<int>& owners, int i)
 {
   const auto first = std::lower_bound(owners.begin(), owners.end(), owners[i]) - owners.begin();
   return fmt::format("Rank {} declared its patch {}, on level {},", owners[i], i - first, all[i].Level);
 }
 
-/// Throws Error for a box without cells, with too many of them, or with an axis that the grid lacks.
+/// Throws Error for a box without cells, with too many cells, or with an extent along an axis that the grid
+/// lacks.
 void CheckBox(const std::vector<DeclaredPatch>& all, const std::vector<int>& owners, int i, int dimension)
 {
   const DeclaredPatch& patch = all[i];
@@ -50,7 +52,7 @@ void CheckBox(const std::vector<DeclaredPatch>& all, const std::vector<int>& own
   }
 }
 
-/// Throws Error where two patches of a level share a cell.
+/// Throws Error if two patches of a level share a cell.
 void CheckOverlaps(const Catalog& data)
 {
   if (const auto overlap = FindOverlap(data)) {
@@ -168,7 +170,7 @@ std::vector<std::string> Declaration::Names() const
 
 const std::vector<int>& Declaration::PatchesOf(int rank) const
 {
-  static const std::vector<int> none;  // before patches are declared
+  static const std::vector<int> none;  // result before patches are declared
   return rank < static_cast<int>(this->ByRank.size()) ? this->ByRank[rank] : none;
 }
 
@@ -258,7 +260,7 @@ void Declaration::CopyInside(int variable, int patch, const void* from, void* to
   const std::size_t value = info.Components * SizeOf(info.Type);
   const auto* source = static_cast<const std::byte*>(from);
   auto* target = static_cast<std::byte*>(to);
-  std::array<std::int64_t, 3> layers;  // none along axes that the grid lacks
+  std::array<std::int64_t, 3> layers;  // 0 along axes that the grid lacks
   for (int axis = 0; axis < 3; ++axis) {
     layers[axis] = (outer[axis] - inner[axis]) / 2;
   }

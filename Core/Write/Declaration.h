@@ -1,4 +1,4 @@
-// What a simulation has declared: its grid, the patches of all ranks, its variables.
+// The declarations of a simulation: its grid, the patches of all ranks, its variables.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -13,7 +13,7 @@
 
 namespace patchio::output {
 
-/// A rank's patch: its cells in the index space of its level.
+/// A patch of one rank: its cells in the index space of its level.
 struct DeclaredPatch
 {
   std::int32_t Level = 0;
@@ -24,7 +24,7 @@ struct DeclaredPatch
 struct DeclaredVariable
 {
   std::string Name;
-  std::string LongName{};  ///< what it is and its unit, for people; may be empty
+  std::string LongName{};  ///< meaning and unit, for the user; may be empty
   ElementType Type = ElementType::Float64;
   int Components = 1;
   Centering Center = Centering::Cell;
@@ -34,42 +34,46 @@ struct DeclaredVariable
 class Declaration
 {
 public:
-  /// A grid of `levels` levels, of which the finest may be without patches. Level l has cells of `spacing`
-  /// divided by the ratios of the levels up to l. Forgets patches. Throws Error.
+  /// Sets a grid of ratios.size() levels, of which the finest may have no patches, and removes all patches.
+  /// ratios[l]: refinement from level l - 1 to l; ratios[0] is not used. `spacing`: of the cells of level 0.
+  /// Throws Error.
   void SetGrid(int dimension, const Double3& origin, const Double3& spacing, const std::vector<Int3>& ratios);
-  /// Collective: the patches of this rank, in place of those before. Throws Error, the same on all ranks.
+  /// Replaces the patches of this rank. Collective: every rank of the communicator calls it. Throws Error,
+  /// the same on all ranks.
   void SetPatches(Communicator& ranks, const std::vector<DeclaredPatch>& mine);
-  /// Variables have the numbers 0, 1, ... in the order in which they are added. Throws Error.
+  /// Adds a variable. Variables are numbered 0, 1, ... in the order of the calls. Throws Error.
   void AddVariable(const DeclaredVariable& variable);
 
-  /// All ranks' patches by level and then by rank, and the variables; nothing has values.
+  /// The patches of all ranks, by level and then by rank, and the variables, without values.
   const Catalog& Data() const { return this->All; }
   const std::vector<DeclaredVariable>& Variables() const { return this->Declared; }
-  /// Those of the variables.
+  /// Returns the names of the variables.
   std::vector<std::string> Names() const;
-  /// The grid and the variables, which must be alike on all ranks, as messages show them.
+  /// Returns descriptions of the grid and the variables, for messages. They must be the same on all ranks.
   std::vector<std::string> Lines() const;
-  /// Throws Error when there is no grid yet.
+  /// Throws Error when no grid is set.
   void CheckGrid() const;
-  /// This rank's patches, in the order in which it declared them.
+  /// Numbers of this rank's patches, in the order of their declaration.
   const std::vector<int>& Mine() const { return this->Own; }
-  /// Any rank's, ascending.
+  /// Numbers of a rank's patches, ascending.
   const std::vector<int>& PatchesOf(int rank) const;
 
   bool HasGhosts(int variable) const { return this->Declared[variable].Ghosts != Int3{0, 0, 0}; }
-  /// Bytes that a copy of an array takes among others: the next one begins where numbers of all types may.
+  /// Returns the bytes that a copy of an array takes in a buffer with others, rounded up so that the next
+  /// array is aligned for all types.
   std::uint64_t RoomFor(int variable, int patch) const
   {
     constexpr std::uint64_t unit = sizeof(double);
     return (this->BytesOf(variable, patch) + unit - 1) / unit * unit;
   }
-  /// Bytes of a variable on a patch, without ghosts.
+  /// Returns the bytes of a variable on a patch, without ghosts.
   std::uint64_t BytesOf(int variable, int patch) const;
-  /// Copies a variable of a patch out of the simulation's array: both have axis 0 fastest and components side
-  /// by side, and the target has no ghosts.
+  /// Copies a variable on a patch from the simulation's array without its ghosts. Both arrays have axis 0
+  /// fastest and the components of a value side by side.
   void CopyInside(int variable, int patch, const void* from, void* to) const;
 
-  /// For ranks that have no part in it: what Decode() gives has no patches of its own.
+  /// Encodes the declaration for ranks that did not make it. The result of Decode() has no patches of its own
+  /// rank.
   std::vector<std::byte> Encode() const;
   static Declaration Decode(const std::vector<std::byte>& bytes);
 
@@ -78,14 +82,15 @@ private:
   std::array<std::int64_t, 3> DimsOf(int variable, int patch, bool ghosts) const;
 
   Catalog All;
-  std::vector<Level> Levels;  ///< all that were declared
+  std::vector<Level> Levels;  ///< all declared levels
   std::vector<DeclaredVariable> Declared;
   std::vector<int> Own;
   std::vector<std::vector<int>> ByRank;
 };
 
-/// Collective: throws Error that says in what the first rank that differs from rank 0 does so: in the numbers
-/// or times of these steps, at least one, or in what was declared before them. Returns if none differs.
+/// Throws Error if a rank differs from rank 0 in the numbers or times of `steps`, of which there is at least
+/// one, or in the declarations. The Error describes the difference of the first such rank. Collective: every
+/// rank of the communicator calls it.
 void CheckSameOnAllRanks(Communicator& ranks, const std::vector<std::pair<std::int64_t, double>>& steps,
     const Declaration& declared);
 

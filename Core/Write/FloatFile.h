@@ -1,4 +1,4 @@
-// Files of floats that a run makes anew: what the targets grads and kwave have in common.
+// Parts that the targets grads and kwave share: files of 32-bit floats that a run makes anew.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -13,7 +13,7 @@
 
 namespace patchio::output {
 
-/// Values from the number `first` on, as floats.
+/// Copies `count` values from number `first` on, converted to float.
 void CopyFloats(ElementType type, const void* from, std::size_t first, std::int64_t count, float* to);
 
 /// Makes the folder of a file that is to be made, and with `overwrite` removes a file of that name. Throws
@@ -38,7 +38,7 @@ public:
 
 private:
   const std::string Path;
-  std::vector<std::string> First;  ///< the first step in words
+  std::vector<std::string> First;  ///< description of the first step
   std::int64_t Last = -1;
 };
 

@@ -23,13 +23,13 @@ namespace fs = std::filesystem;
 namespace patchio::output {
 namespace {
 
-/// GrADS takes this number for no value.
+/// The number that marks undefined values in the descriptor.
 constexpr float Undefined = -9.99e33F;
 constexpr const char* UndefinedText = "-9.99e33";
-/// Planes that a rank puts together at a time, and of them in a request.
+/// Bytes of the planes that a rank assembles at a time, and bytes of one write request.
 constexpr std::uint64_t TurnBytes = 8 << 20, RequestBytes = 1 << 20;
 
-/// The same in lower case, as GrADS takes it.
+/// Returns the name in lower case. Throws Error if GrADS does not accept it.
 std::string NameForGrads(const std::string& name)
 {
   std::string lower = name;
@@ -46,8 +46,8 @@ std::string NameForGrads(const std::string& name)
   return lower;
 }
 
-/// The horizontal planes of a step in the order of the file, by variable and then by height, and what each
-/// rank has of them.
+/// The horizontal planes of a step in the order of the file, by variable and then by height, and the pieces
+/// that each rank has of them.
 class Planes
 {
 public:
@@ -62,8 +62,8 @@ public:
   std::size_t Count() const { return this->Step.Data.Variables.size() * this->Cells.Width(2); }
   std::int64_t Values() const { return this->Cells.Width(0) * this->Cells.Width(1); }
 
-  /// Calls visit(plane, variable, patch, layer of the patch) for what a rank has of some planes, in an order
-  /// that sender and receiver share.
+  /// Calls visit(plane, variable, patch's box, patch, layer of the patch) for each piece that a rank has of
+  /// the planes begin .. end - 1. The order is the same on sender and receiver.
   template <typename Visit>
   void ForPieces(int rank, std::size_t begin, std::size_t end, Visit visit) const
   {
@@ -137,15 +137,15 @@ private:
   Communicator& Ranks;
   const Channel& What;
   const std::string Descriptor, DataPath;
-  std::unique_ptr<PlainFile> File;  ///< from the first step on
-  std::size_t Steps = 0;            ///< that are in the file, with lost ones
+  std::unique_ptr<PlainFile> File;  ///< null before the first step
+  std::size_t Steps = 0;            ///< steps in the file, including lost ones
   AlikeSteps Alike;
   LostSteps Lost;
   Box Cells;
   std::vector<std::string> Names;
 };
 
-/// Collective.
+/// Collective. Makes the files on rank 0, and opens the data file on all ranks.
 void GradsTarget::Open()
 {
   RunOnAllRanks(this->Ranks, [&] {
@@ -204,8 +204,8 @@ void GradsTarget::CheckKept(std::uint64_t bytes)
   });
 }
 
-/// Collective: writes undefined values for `steps` lost steps, so that later steps keep their dates. bytes:
-/// the size of a step.
+/// Collective. Writes undefined values for `steps` lost steps, so that later steps keep their dates. `bytes`:
+/// size of a step.
 void GradsTarget::FillLost(std::size_t steps, std::uint64_t bytes, int threads)
 {
   RunOnAllRanks(this->Ranks, [&] {
@@ -218,7 +218,7 @@ void GradsTarget::FillLost(std::size_t steps, std::uint64_t bytes, int threads)
   });
 }
 
-/// Whether the descriptor names the data file, as those do that this class writes.
+/// Returns whether the descriptor names the data file, as all descriptors of this class do.
 bool GradsTarget::IsDescribed() const
 {
   std::error_code ignored;
@@ -234,7 +234,7 @@ bool GradsTarget::IsDescribed() const
 void GradsTarget::MakeFile(bool overwrite) const
 {
   const bool isOurs = this->IsDescribed();
-  // The data file is refused before the descriptor is removed.
+  // ClearPlace() refuses the data file before the descriptor is removed.
   ClearPlace(this->DataPath, overwrite, "the data file of " + this->Descriptor, [&] { return isOurs; });
   ClearPlace(
       this->Descriptor, overwrite, "a descriptor with the line " + this->DataLine(), [&] { return isOurs; });
@@ -279,9 +279,8 @@ void GradsTarget::Check(const container::StepToWrite& step)
   this->Cells = cells;
 }
 
-/// Collective. Ranks give each other what they have of some planes, so that each rank has whole planes that
-/// follow each other and writes them in one go; then of some more planes, which bounds what is in memory.
-/// place: of the step in the file.
+/// Collective. Exchanges pieces so that each rank gets some consecutive whole planes, and writes them;
+/// repeats this for the next planes, which bounds the memory. `place`: number of the step in the file.
 void GradsTarget::WriteValues(const Planes& planes, std::size_t place, const container::StepToWrite& step,
     const std::vector<container::PatchValues>& mine, int threads)
 {
@@ -322,7 +321,7 @@ void GradsTarget::WriteValues(const Planes& planes, std::size_t place, const con
   });
 }
 
-/// texts: of all ranks.
+/// Assembles the planes begin .. end - 1 from the pieces of all ranks, `texts`, and writes them.
 void GradsTarget::WritePlanes(const Planes& planes, std::size_t place, std::size_t begin, std::size_t end,
     const std::vector<std::string>& texts, int threads) const
 {
@@ -346,7 +345,7 @@ void GradsTarget::WritePlanes(const Planes& planes, std::size_t place, std::size
   });
 }
 
-/// The descriptor names the steps that are complete, so that readers see no others.
+/// Writes the descriptor with the number of complete steps, so that readers see only these.
 void GradsTarget::Describe(const Catalog& data, std::size_t steps) const
 {
   const char axes[] = {'x', 'y', 'z'};

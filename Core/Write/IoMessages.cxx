@@ -14,7 +14,7 @@ namespace {
 
 constexpr int MostMicroseconds = 200;
 
-/// begin(data, count, request) for pieces that MPI can count.
+/// Calls begin(data, count, request) for pieces that MPI can count, and returns the requests.
 template <typename Begin>
 std::vector<MPI_Request> RequestsFor(const Buffer& bytes, Begin begin)
 {

@@ -1,9 +1,10 @@
-// What compute ranks and I/O ranks send each other. MPI is called on the simulation's thread alone, and no
-// call waits: messages are looked for again and again.
+// Messages between compute ranks and I/O ranks. Only the simulation's thread calls MPI, and no call blocks:
+// the receivers poll for messages.
 //
-// Compute rank 0 sends orders to all I/O ranks: to make room, to take a step, to end. Each compute rank sends
-// the values of a step in one message to its I/O rank. That one sends marks: how much it has room for, which
-// steps are written, and what went wrong.
+// Compute rank 0 sends commands to all I/O ranks: make room, take a step, end. Each compute rank sends its
+// values of a step to its I/O rank in one message. The I/O rank answers with credits: how much room it has,
+// which steps are written, and the faults. After B. Yang et al., Input/Output analysis and optimization for
+// GRAPES regional model (2022).
 #pragma once
 
 #include "Write/OutputConfig.h"
@@ -29,26 +30,27 @@ enum MessageTag
   NoticeTag
 };
 
-/// What an I/O rank uses of its memory: 0.9 X_total.
+/// Returns the bytes of its memory that an I/O rank uses for steps: 0.9 X_total.
 inline std::uint64_t RoomIn(std::uint64_t memory)
 {
   return memory / 10 * 9;
 }
 
-/// What an I/O rank shall do.
+/// A command to an I/O rank.
 struct Order
 {
-  /// Not empty: make room for so many bytes of each compute rank; room that was promised before is not used
-  /// any more.
+  /// Bytes of room to make for each compute rank. If not empty, this is the command to make room, and
+  /// replaces the room promised before.
   std::vector<std::uint64_t> Needs;
-  /// Beside Needs, where they have changed: Declaration::Encode(), and the I/O rank of each compute rank.
+  /// Sent together with Needs if they have changed: Declaration::Encode(), and the I/O rank of each compute
+  /// rank.
   std::vector<std::byte> Declared;
   std::vector<int> Map;
-  /// Otherwise a step comes: its variables, or the end mark.
+  /// Otherwise, if Needs is empty: the variables of the step that comes, or the end mark.
   VariableCode Code;
   std::int64_t Step = 0;
   double Time = 0;
-  std::vector<std::string> Told;   ///< by compute ranks, of their arrays
+  std::vector<std::string> Told;   ///< messages of compute ranks about their arrays; see TellArrays()
   std::vector<std::int64_t> Lost;  ///< numbers of steps lost since the last step
 
   auto Fields()
@@ -58,35 +60,35 @@ struct Order
   }
 };
 
-/// What a compute rank gets to know of its I/O rank.
+/// The state of an I/O rank, as reported to a compute rank.
 struct Mark
 {
-  std::int64_t Rooms = 0;    ///< orders to make room that it has carried out
-  std::int64_t Steps = 0;    ///< that it has begun to take
-  std::int64_t Written = 0;  ///< that are on the storage, or lost
-  std::uint64_t Room = 0;    ///< the water mark: bytes that this rank may send, of steps after these
-  std::string Faults;        ///< since the last mark
+  std::int64_t Rooms = 0;    ///< number of commands to make room that are carried out
+  std::int64_t Steps = 0;    ///< number of steps that the I/O rank has begun to take
+  std::int64_t Written = 0;  ///< number of steps that are on the storage, or lost
+  std::uint64_t Room = 0;    ///< the water mark: bytes that the compute rank may send, of steps after these
+  std::string Faults;        ///< faults since the last report
 
   auto Fields() { return std::tie(this->Rooms, this->Steps, this->Written, this->Room, this->Faults); }
 };
 
-/// Where a rank of a BoundedCommunicator is, as it tells the others.
+/// The position of a rank of a BoundedCommunicator in its calls, as sent to the others.
 struct Position
 {
   std::string Call, About;
-  double Waited = 0;        ///< seconds, if that was too long
-  std::int64_t Number = 0;  ///< of the wait, among all of this communicator
+  double Waited = 0;        ///< seconds of the wait, if it was too long; else 0
+  std::int64_t Number = 0;  ///< number of the wait, counted over the life of the communicator
 
   auto Fields() { return std::tie(this->Call, this->About, this->Waited, this->Number); }
   std::string Text() const { return this->About.empty() ? this->Call : this->Call + " of " + this->About; }
 };
 
-/// Bytes of MPI messages, each of which may be longer than MPI can count.
+/// Memory for the bytes of MPI messages, which may be longer than MPI can count.
 class Buffer
 {
 public:
   Buffer() = default;
-  explicit Buffer(std::uint64_t size) : Bytes(new std::byte[size]), Count(size) {}  // not set to 0
+  explicit Buffer(std::uint64_t size) : Bytes(new std::byte[size]), Count(size) {}  // not initialized
   std::byte* Data() const { return this->Bytes.get(); }
   std::uint64_t Size() const { return this->Count; }
 
@@ -95,24 +97,25 @@ private:
   std::uint64_t Count = 0;
 };
 
-/// Messages that others have not taken yet.
+/// Messages that other ranks have not received yet.
 class Sends
 {
 public:
   explicit Sends(MPI_Comm comm) : Comm(comm) {}
-  /// Memory that MPI still reads is not given back.
+  /// Leaks the memory that MPI still reads.
   ~Sends();
   Sends(const Sends&) = delete;
   Sends& operator=(const Sends&) = delete;
 
-  /// taken: complete when the other rank has taken it, not when MPI has.
+  /// Begins to send a message. `taken`: the request completes when the receiver has received the message, not
+  /// when MPI has buffered it.
   void Add(Buffer bytes, int to, MessageTag tag, bool taken = false);
   template <typename Message>
   void Add(Message message, int to, MessageTag tag, bool taken = false);
-  /// Forgets those that are complete, and says whether all are.
+  /// Removes the complete messages. Returns whether all were complete.
   bool Test();
   std::uint64_t Bytes() const;
-  /// The most bytes that they had together.
+  /// The largest number of bytes that were pending at a time.
   std::uint64_t Peak() const { return this->MostBytes; }
 
 private:
@@ -127,9 +130,10 @@ private:
   std::uint64_t MostBytes = 0;
 };
 
-/// Begins to receive a buffer's bytes.
+/// Begins to receive a message of into.Size() bytes from rank `from`.
 std::vector<MPI_Request> BeginReceive(MPI_Comm comm, const Buffer& into, int from);
-/// Takes a message of this kind that is there; false where there is none. from: its rank, before and after.
+/// Receives a message with this tag if there is one, and returns whether there was. `from`: the rank to
+/// receive from, or MPI_ANY_SOURCE; set to the sender.
 template <typename Message>
 bool Take(MPI_Comm comm, MessageTag tag, Message& message, int& from);
 template <typename Message>
@@ -139,7 +143,7 @@ bool Take(MPI_Comm comm, MessageTag tag, Message& message)
   return Take(comm, tag, message, anybody);
 }
 
-/// Rests in between looks, the longer the longer nothing happens.
+/// Exponential back-off between polls.
 class Nap
 {
 public:
@@ -150,7 +154,7 @@ private:
   int Microseconds = 1;
 };
 
-/// Looks until it holds; false after so many seconds.
+/// Polls `holds` until it returns true or `seconds` have passed. Returns whether it returned true.
 bool Await(double seconds, const std::function<bool()>& holds);
 
 }  // namespace patchio::output

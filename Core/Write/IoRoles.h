@@ -1,4 +1,5 @@
-// Compute ranks and I/O ranks of a run: who is what. Paper 5, section on the division of processes.
+// The division of a run's ranks into compute ranks and I/O ranks, after B. Yang et al., Input/Output analysis
+// and optimization for GRAPES regional model (2022).
 #pragma once
 
 #include "Write/Declaration.h"
@@ -10,32 +11,34 @@
 
 namespace patchio::output {
 
-/// Ranks are counted in three ways: all of them, the compute ranks, and the I/O ranks.
+/// The role of each rank. Ranks have three numberings: among all ranks, among compute ranks, and among I/O
+/// ranks.
 class IoRoles
 {
 public:
-  /// Collective. ranks: those of `all`. MPI cannot split a communicator without waiting, so this waits for
-  /// ranks that stop within it. Throws Error on all ranks where there are too few.
+  /// Splits the ranks. Collective: every rank of `all` calls it. `ranks`: the ranks of `all`. MPI cannot
+  /// split a communicator without blocking, so this call hangs if a rank stops within it. Throws Error on all
+  /// ranks if there are too few.
   IoRoles(Communicator& ranks, MPI_Comm all, const OutputConfig& config);
   ~IoRoles();
   IoRoles(const IoRoles&) = delete;
   IoRoles& operator=(const IoRoles&) = delete;
 
-  /// All ranks, for messages of PatchIO alone.
+  /// Communicator of all ranks, for PatchIO's messages only.
   MPI_Comm All() const { return this->Everybody; }
-  /// The ranks that are what this one is.
+  /// Communicator of the ranks with the same role as this one.
   MPI_Comm Alike() const { return this->Same; }
   bool Computes() const { return !this->Serves[this->Self]; }
   int Rank() const { return this->Self; }
 
-  /// Where compute ranks and I/O ranks are among all.
+  /// Numbers of the compute ranks and of the I/O ranks among all ranks.
   const std::vector<int>& Computing() const { return this->OfKind[0]; }
   const std::vector<int>& Serving() const { return this->OfKind[1]; }
 
-  /// Messages were given up that MPI may still be busy with: from now on nothing is freed.
+  /// Prevents the release of the communicators, because MPI may still use messages that were given up.
   void Keep() { this->Kept = true; }
 
-  /// The I/O rank of each compute rank.
+  /// Returns the I/O rank of each compute rank.
   std::vector<int> Map(const Declaration& declared) const;
 
 private:
@@ -43,8 +46,8 @@ private:
   bool Kept = false;
   const IoLayout Layout;
   int Self = 0;
-  std::vector<int> Machines;  ///< of all ranks
-  std::vector<bool> Serves;   ///< of all ranks
+  std::vector<int> Machines;  ///< machine of each rank
+  std::vector<bool> Serves;   ///< whether each rank is an I/O rank
   std::array<std::vector<int>, 2> OfKind;
 };
 

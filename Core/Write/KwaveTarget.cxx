@@ -1,4 +1,4 @@
-// What a sensor sees of a simulation's arrays, in files like k-Wave's.
+// The target for sensors, which sample a simulation's arrays and write files like k-Wave's.
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Formats/KWave/KwaveFile.h"
@@ -54,7 +54,7 @@ private:
   AlikeSteps Alike;
   SensorWriter Writer;
   std::shared_ptr<const SensorCut> Current;
-  std::int64_t Prepared = 0;  ///< steps
+  std::int64_t Prepared = 0;  ///< number of prepared steps
 };
 
 std::uint64_t KwaveTarget::BytesOf(const std::shared_ptr<const Declaration>& what, std::size_t variables)

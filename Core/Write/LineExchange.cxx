@@ -11,10 +11,10 @@
 namespace patchio::output {
 namespace {
 
-/// Before each piece: where it goes, and how long it is.
+/// The header of each piece: its place in the line and its length.
 using Head = std::array<std::uint64_t, 2>;
 
-/// The place of a fault's text.
+/// The place in the header of a fault's text.
 constexpr std::uint64_t Nowhere = ~std::uint64_t(0);
 
 void Append(std::string& to, std::uint64_t at, const char* bytes, std::uint64_t count)
@@ -45,7 +45,7 @@ void LineExchange::Add(std::uint64_t at, const void* bytes, std::uint64_t count)
 {
   const auto* next = static_cast<const char*>(bytes);
   while (count > 0) {
-    // The last one that begins there: those before it have nothing.
+    // The last rank whose range begins there: earlier ones have empty ranges.
     const auto end = std::upper_bound(this->Begins.begin(), this->Begins.end() - 1, at);
     const auto rank = static_cast<int>(end - this->Begins.begin()) - 1;
     const std::uint64_t part = std::min(count, this->Begins[rank + 1] - at);

@@ -1,4 +1,5 @@
-// Values that all ranks hold in pieces, put together by those that write them.
+// The shuffle of a two-phase write: ranks exchange pieces of values so that a few ranks can write long
+// ranges.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -11,22 +12,23 @@
 
 namespace patchio::output {
 
-/// A line of bytes, of which each rank gets a range and gives pieces. So a few ranks write long ranges where
-/// many hold short pieces. One after another may be exchanged, in the same memory: page faults cost more
-/// than copying.
+/// A line of bytes of which each rank holds pieces and receives one contiguous range. Successive lines use
+/// the same memory, because page faults cost more than copying.
 class LineExchange
 {
 public:
   explicit LineExchange(Communicator& ranks) : Ranks(ranks) {}
 
-  /// begins: of each rank's range, in rank order, and the end of the last; the same on all ranks.
+  /// Begins a line. `begins`: the begin of each rank's range, in rank order, and the end of the last; the
+  /// same on all ranks.
   void Begin(std::vector<std::uint64_t> begins);
 
-  /// A piece of this rank; the pieces of all ranks fill the line and do not overlap.
+  /// Adds a piece of this rank at byte `at` of the line. The pieces of all ranks must fill the line without
+  /// overlap.
   void Add(std::uint64_t at, const void* bytes, std::uint64_t count);
-  /// In place of pieces: why this rank has none; all ranks will be told by Mine().
+  /// Replaces this rank's pieces by a fault, which Mine() then throws on all ranks.
   void Fail(const std::string& fault);
-  /// Collective, when all pieces were added.
+  /// Exchanges the pieces after the last Add(). Collective: every rank of the communicator calls it.
   void Exchange();
 
   struct Range
@@ -34,8 +36,8 @@ public:
     const std::byte* Bytes = nullptr;
     std::uint64_t Count = 0;
   };
-  /// What this rank got, at last; stays until the Begin() after the next one. Throws Error when it is not
-  /// all, with the reason of the rank that failed.
+  /// Returns this rank's range after Exchange(). The bytes stay valid until the Begin() after the next one.
+  /// Throws Error when the range is not complete, with the fault of a rank that called Fail().
   Range Mine();
 
 private:
@@ -52,7 +54,7 @@ private:
   std::vector<std::uint64_t> Begins;
   std::vector<std::string> ToOthers, FromOthers;
   Memory Now, Before;
-  std::uint64_t Filled = 0;  ///< bytes of this rank's range
+  std::uint64_t Filled = 0;  ///< bytes of this rank's range that have arrived
 };
 
 }  // namespace patchio::output

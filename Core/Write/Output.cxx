@@ -26,56 +26,56 @@
 
 namespace patchio::output {
 
-/// Must be alike on all ranks.
+/// The data of a step that must be the same on all ranks.
 struct StepHead
 {
   std::int64_t Number = 0;
   double Time = 0;
-  std::uint64_t Declared = 0;  ///< a checksum of Declaration::Lines()
+  std::uint64_t Declared = 0;  ///< checksum of Declaration::Lines()
 };
 
-/// What a sink gets of a step.
+/// The part of a step that goes to one sink.
 struct Output::Part
 {
   std::size_t Sink = 0;
   std::unique_ptr<StepOnItsWay> To;
   std::vector<container::PatchValues> Mine;
-  std::string Fault;  ///< why this rank could not prepare it
+  std::string Fault;  ///< reason why this rank could not prepare the part
 };
 
-/// What a call of Write() leaves for those that write.
+/// A step between the call of Write() and its writing.
 struct Output::Step
 {
   std::int64_t Number = 0;
   double Time = 0;
   std::shared_ptr<const Declaration> What;
-  std::vector<std::size_t> Sinks;   ///< that want it
-  std::vector<bool> Wanted;         ///< of each variable, by one of them
-  std::vector<ArrayOfStep> Arrays;  ///< that there are of this rank, by variable and patch
-  bool HasAll = true;               ///< nothing lacks on its patches
-  std::string Fault;                ///< why this rank cannot give its values
+  std::vector<std::size_t> Sinks;   ///< sinks that write the step
+  std::vector<bool> Wanted;         ///< per variable: whether one of the sinks writes it
+  std::vector<ArrayOfStep> Arrays;  ///< arrays of this rank, by variable and patch
+  bool HasAll = true;               ///< no variable is missing on a patch of this rank
+  std::string Fault;                ///< reason why this rank cannot provide its values
   std::unique_ptr<std::byte[]> Copies;
-  std::uint64_t BytesOfParts = 0;  ///< that sinks copy by themselves
+  std::uint64_t BytesOfParts = 0;  ///< bytes that sinks copy by themselves
 
   std::vector<Part> Parts;
 
-  /// Bytes of the arrays that CopyArrays() copies: all of them, or those that have ghosts.
+  /// Returns the bytes that CopyArrays() copies: all arrays, or only those with ghosts.
   std::uint64_t BytesToCopy(bool all) const;
-  /// From now on the simulation's arrays are not needed any more, if `all`.
+  /// Copies arrays. With `all`, the simulation's arrays are not needed any more.
   void CopyArrays(bool all);
-  /// Unless there was a fault before; keeps what it throws.
+  /// Runs `work` unless there is a fault already, and keeps the text of its Error.
   void TryTo(const std::function<void()>& work)
   {
     this->Fault = this->Fault.empty() ? CatchError(work) : this->Fault;
   }
   StepHead Head() const;
-  /// Copies all arrays one after another.
+  /// Copies all arrays to `to`, one after another.
   void Pack(std::byte* to) const;
 };
 
 namespace {
 
-/// The variables of a channel, by number. Throws Error where the simulation lacks one.
+/// Returns the numbers of the channel's variables. Throws Error if the simulation lacks one of them.
 std::vector<int> VariablesOf(const Channel& channel, const Catalog& data)
 {
   std::vector<int> variables;
@@ -110,7 +110,7 @@ std::uint64_t Output::Step::BytesToCopy(bool all) const
 
 void Output::Step::CopyArrays(bool all)
 {
-  this->Copies.reset(new std::byte[this->BytesToCopy(all)]);  // not set to 0 first
+  this->Copies.reset(new std::byte[this->BytesToCopy(all)]);  // not initialized
   std::byte* next = this->Copies.get();
   for (ArrayOfStep& array : this->Arrays) {
     if (array.Whole && (all || this->What->HasGhosts(array.Variable))) {
@@ -148,7 +148,8 @@ std::shared_ptr<Output::Step> Output::MakeStep(
   return step;
 }
 
-/// Throws Error for what cannot be written, which all ranks must know.
+/// Takes the simulation's arrays into the step. Throws Error for values that cannot be written; all ranks
+/// must be told of it.
 void Output::TakeArrays(Step& step, const void* const* values) const
 {
   const Catalog& data = this->Declared->Data();
@@ -199,7 +200,7 @@ void Output::TakeArrays(Step& step, const void* const* values) const
   });
 }
 
-/// Throws Error when a step has no room for the arrays that it copies.
+/// Throws Error if the copies of a step exceed the memory limit.
 void Output::CheckRoom(const Step& step, std::uint64_t bytes) const
 {
   if (bytes > this->Config.Memory) {
@@ -211,8 +212,8 @@ void Output::CheckRoom(const Step& step, std::uint64_t bytes) const
   }
 }
 
-/// Collective: returns which arrays of the step each rank has. Throws Error, the same on all ranks, if the
-/// step cannot be written; the targets then know that it is lost.
+/// Collective. Returns the arrays that each rank has of the step, encoded. Throws Error, the same on all
+/// ranks, if the step cannot be written, after informing the targets that it is lost.
 std::vector<std::string> Output::Agree(const Step& step)
 {
   std::vector<std::string> told;
@@ -225,13 +226,13 @@ std::vector<std::string> Output::Agree(const Step& step)
   return told;
 }
 
-/// The same without telling the targets. number: set to the step number of rank 0, so that all ranks lose the
-/// same step.
+/// Collective. Does the work of Agree(), except for informing the targets. `number` is set to the step number
+/// of rank 0, so that all ranks lose the same step.
 std::vector<std::string> Output::Compare(const Step& step, std::int64_t& number) const
 {
   const auto takesParts = [this](std::size_t sink) { return this->Sinks[sink].To->OfParts() != nullptr; };
   if (std::all_of(step.Sinks.begin(), step.Sinks.end(), takesParts)) {
-    // Targets that take parts compare the steps of the ranks later, when they have gathered steps.
+    // Targets that take parts compare the steps of the ranks later, after gathering several.
     return std::vector<std::string>(this->Ranks->Size(), TellArrays({}, true));
   }
   const std::string mine = TextOfValues(std::vector{step.Head()});
@@ -254,7 +255,7 @@ std::vector<std::string> Output::Compare(const Step& step, std::int64_t& number)
 
 namespace {
 
-/// The catalog with these of its variables.
+/// Returns the catalog with only these variables.
 Catalog WithVariables(Catalog data, const std::vector<int>& variables)
 {
   const auto patches = static_cast<int>(data.Patches.size());
@@ -283,7 +284,7 @@ OutputConfig WithAbsolutePaths(OutputConfig config)
   return config;
 }
 
-/// Throws Error where there are some.
+/// Throws Error with all faults, if there are any.
 void ThrowFaults(std::vector<std::string> faults)
 {
   faults.erase(std::remove(faults.begin(), faults.end(), ""), faults.end());
@@ -313,8 +314,8 @@ Output::Output(const OutputConfig& config, MPI_Comm comm)
         ThreadsFor(this->Config, channel, this->Ranks->Size())});
   }
   this->CheckPlaces();
-  // MPI_Finalize() runs its callbacks in reverse order: HDF5, registered now, ends after open outputs are
-  // closed.
+  // MPI_Finalize() runs its callbacks in reverse order. HDF5 is registered now, so that it ends after open
+  // outputs were closed.
   H5open();
 }
 
@@ -325,8 +326,8 @@ Output::~Output()
   }
 }
 
-/// Throws Error where a channel has a path at which nothing can be written: not at the first step, which may
-/// be hours later.
+/// Throws Error if nothing can be written at a channel's path. The first step, which would fail, may be hours
+/// later.
 void Output::CheckPlaces() const
 {
   const bool computes = this->Roles && this->Roles->Computes();
@@ -352,7 +353,7 @@ MPI_Comm Output::Compute()
     this->Receiver = std::make_unique<StepReceiver>(*this->Roles, this->Ranks->Rank(), this->Config);
     if (this->Receiver->Serve([this](const auto& received) { this->WriteReceived(received); })) {
       this->Writer.Finish();
-      this->Sinks.clear();  // so that the files are as they stay
+      this->Sinks.clear();  // completes the files
     }
     this->Receiver->End();
   }
@@ -375,7 +376,8 @@ std::uint64_t Output::PeakMemory() const
   return this->Sender ? this->Sender->Peak() : this->Receiver ? this->Receiver->Peak() : this->Writer.Peak();
 }
 
-/// Steps on their way keep the declaration that they were made with.
+/// Returns a copy of the declaration for changes. Steps in progress keep the declaration that they were made
+/// with.
 Declaration& Output::Change()
 {
   this->CheckThatItComputes();
@@ -465,8 +467,8 @@ void Output::WriteNow(Step& step)
   this->WriteParts(step);
 }
 
-/// Hands over a copy of the values. A step that has no room even alone is written from the simulation's own
-/// arrays, which takes until it is written.
+/// Hands a copy of the values to the writing thread. A step too large for the memory limit is written from
+/// the simulation's own arrays; the call then waits for the write.
 void Output::WriteLater(const std::shared_ptr<Step>& step)
 {
   const bool all = step->BytesToCopy(true) + step->BytesOfParts <= this->Config.Memory;
@@ -483,7 +485,7 @@ void Output::WriteLater(const std::shared_ptr<Step>& step)
   }
 }
 
-/// Compute ranks know all that I/O ranks need: who has what.
+/// Sends the step to the I/O ranks, with the list of arrays that each compute rank has.
 void Output::SendStep(Step& step)
 {
   const std::uint64_t bytes = step.BytesToCopy(true);
@@ -496,7 +498,7 @@ void Output::SendStep(Step& step)
   this->Sender->Send(std::move(order), step.What, bytes, [&](std::byte* to) { step.Pack(to); });
 }
 
-/// Tells the targets of this rank, or the I/O ranks, that a step is lost.
+/// Informs the targets of this rank, or the I/O ranks, that a step is lost.
 void Output::Lose(std::int64_t step)
 {
   const auto tell = [this, step] {
@@ -533,7 +535,7 @@ void Output::WriteReceived(const std::shared_ptr<ReceivedStep>& received)
   });
 }
 
-/// Collective over those that write: targets may have gathered steps.
+/// Collective over the writing ranks. Writes the steps that targets have gathered.
 void Output::FlushTargets()
 {
   std::vector<std::string> faults;
@@ -562,7 +564,8 @@ void Output::Close(const std::string& call)
   ThrowFaults({fault, end, this->TakeFaults()});
 }
 
-/// Collective. closes: also where ranks have given up waiting for each other, as far as each can by itself.
+/// Collective. Writes all steps. `closes`: try it even after ranks gave up waiting for each other, as far as
+/// each rank can alone.
 void Output::FinishSteps(const std::string& call, bool closes)
 {
   const std::string apart = CatchError([&] {
@@ -587,8 +590,8 @@ void Output::FinishSteps(const std::string& call, bool closes)
   ThrowFaults({apart, fault, this->TakeFaults()});
 }
 
-/// told: by the ranks of the declaration. map: whose arrays this rank writes, where those that write are
-/// others.
+/// Prepares the parts of a step. `told`: the encoded arrays of the ranks that made the declaration. `map`:
+/// the I/O rank of each of them; empty if they write themselves.
 void Output::Prepare(Step& step, const std::vector<std::string>& told, const std::vector<int>& map)
 {
   Catalog data = step.What->Data();
@@ -611,7 +614,7 @@ void Output::Prepare(Step& step, const std::vector<std::string>& told, const std
   }
 }
 
-/// The variables of the sink's channel alone.
+/// Prepares the part of one sink, with the variables of its channel.
 void Output::PreparePart(const Step& step, Catalog data, Part& part)
 {
   Sink& sink = this->Sinks[part.Sink];
@@ -637,7 +640,8 @@ void Output::PreparePart(const Step& step, Catalog data, Part& part)
       parts ? parts->Prepare(wanted, step.What, given, step.Fault) : sink.To->Prepare(std::move(wanted));
 }
 
-/// Collective over those that write. A channel that fails does not keep the others from their step.
+/// Collective over the writing ranks. Writes the parts of a step. A channel that fails does not affect the
+/// other channels.
 void Output::WriteParts(Step& step)
 {
   std::vector<std::string> faults;

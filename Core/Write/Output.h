@@ -1,4 +1,6 @@
-// Output of a simulation: what it declares once, and what becomes of each of its steps. Papers 3 and 5.
+// Output of a simulation: its declarations, and the path of each step to its targets. Implements the I/O
+// ranks and channels of B. Yang et al., Input/Output analysis and optimization for GRAPES regional model
+// (2022), and the gathering of the study of k-Wave's output.
 #pragma once
 
 #include "Write/BoundedCommunicator.h"
@@ -19,20 +21,22 @@
 
 namespace patchio::output {
 
-/// All compute ranks call the collective methods, in the same order. These methods throw Error. Only they
-/// call MPI, on the calling thread. Their waits for other ranks have a limit: see BoundedCommunicator.
+/// The output of a simulation. All compute ranks call the collective methods, in the same order. These
+/// methods throw Error. Only they call MPI, on the calling thread. Their waits for other ranks have a limit;
+/// see BoundedCommunicator.
 class Output
 {
 public:
-  /// Collective. Throws Error, on all ranks, where their configurations differ.
+  /// Opens the output. Collective: every rank of `comm` calls it. Throws Error, on all ranks, if their
+  /// configurations differ.
   Output(const OutputConfig& config, MPI_Comm comm);
-  /// Waits for the write at work. Steps that still wait are lost, unless Flush() was called. Collective with
+  /// Waits for the write in progress. Steps after it are lost, unless Flush() was called. Collective with
   /// Mode::Ranks.
   ~Output();
 
-  /// Collective over all ranks, before what follows. With Mode::Ranks: returns the communicator of the
-  /// compute ranks to them; I/O ranks write until the compute ranks have called Close(), and get
-  /// MPI_COMM_NULL. Otherwise all ranks compute.
+  /// Separates compute ranks and I/O ranks. Collective: all ranks call it before the methods below. With
+  /// Mode::Ranks, compute ranks get their communicator. On I/O ranks, it writes until the compute ranks have
+  /// called Close(), and then returns MPI_COMM_NULL. In other modes, all ranks compute.
   MPI_Comm Compute();
 
   /// Runs a call that declares something. After a failure, steps are refused, because their arrays might be
@@ -40,33 +44,34 @@ public:
   /// the same name declared, so that steps are taken again after its success.
   void Declare(const std::string& call, bool replaces, const std::function<void()>& work);
   void SetGrid(int dimension, const Double3& origin, const Double3& spacing, const std::vector<Int3>& ratios);
-  /// Collective: see Declaration::SetPatches(). fault: why this rank has none, which all ranks throw.
+  /// See Declaration::SetPatches(). Collective: every compute rank calls it. `fault`: reason why this rank
+  /// has no patches, which all ranks throw; empty: none.
   void SetPatches(const std::vector<DeclaredPatch>& mine, const std::string& fault = {});
   void AddVariable(const DeclaredVariable& variable);
 
-  /// Whether a channel wants the step.
+  /// Returns whether a channel writes the step.
   bool Wants(std::int64_t step) const;
-  /// Collective where a channel wants the step, else free of cost. values: of each variable on each of this
-  /// rank's patches, variable by variable; null where the patch lacks the variable. They may change as soon
-  /// as this has returned.
+  /// Writes a step. Collective if a channel writes the step; otherwise it returns at once. `values`: arrays
+  /// of each variable on each of this rank's patches, variable by variable; null if the patch lacks the
+  /// variable. The arrays may change as soon as this method has returned.
   ///
-  /// Throws what went wrong with earlier steps, unless that was thrown before; this step is taken all the
-  /// same.
+  /// Throws the faults of earlier steps that were not thrown yet; this step is written nevertheless.
   void Write(std::int64_t step, double time, const void* const* values);
-  /// Collective: returns when all steps are on the storage. Throws like Write().
+  /// Returns when all steps are on the storage. Collective: every compute rank calls it. Throws like Write().
   void Flush();
-  /// Collective: Flush(), and the I/O ranks end. call: for messages. Where ranks have given up waiting for
-  /// each other, steps that are on their way get `wait seconds` to be written.
+  /// Calls Flush() and ends the I/O ranks. Collective: every compute rank calls it. `call`: name of the call
+  /// for messages. If ranks have given up waiting for each other, pending steps get `wait seconds` to be
+  /// written.
   void Close(const std::string& call = "patchio_close");
 
-  /// The most bytes that steps on their way have taken on this rank, with those that an I/O rank has promised
-  /// to take.
+  /// The largest number of bytes that pending steps took on this rank at a time, including room that an I/O
+  /// rank has promised.
   std::uint64_t PeakMemory() const;
 
 private:
   struct Step;
   struct Part;
-  /// A channel and what it is written to.
+  /// A channel and its target.
   struct Sink
   {
     const Channel& What;
@@ -79,7 +84,7 @@ private:
   void FinishSteps(const std::string& call, bool closes);
   Declaration& Change();
   Communicator& Writers() const { return this->Aside ? *this->Aside : *this->Ranks; }
-  /// Those that want the step.
+  /// Returns the sinks that write the step.
   std::vector<std::size_t> SinksFor(std::int64_t step) const;
   std::shared_ptr<Step> MakeStep(std::int64_t number, double time, const void* const* values) const;
   void TakeArrays(Step& step, const void* const* values) const;
@@ -99,14 +104,14 @@ private:
 
   const OutputConfig Config;
   const MPI_Comm Given;
-  std::unique_ptr<IoRoles> Roles;              ///< of Mode::Ranks alone
-  std::unique_ptr<BoundedCommunicator> Ranks;  ///< the simulation's; with roles: those of this rank's kind
-  std::unique_ptr<StepSender> Sender;          ///< of a compute rank
-  std::unique_ptr<StepReceiver> Receiver;      ///< of an I/O rank
-  std::unique_ptr<Communicator> Aside;  ///< of the threads that write; null: the simulation's thread writes
+  std::unique_ptr<IoRoles> Roles;              ///< with Mode::Ranks only
+  std::unique_ptr<BoundedCommunicator> Ranks;  ///< all ranks; with Roles: those with this rank's role
+  std::unique_ptr<StepSender> Sender;          ///< on a compute rank
+  std::unique_ptr<StepReceiver> Receiver;      ///< on an I/O rank
+  std::unique_ptr<Communicator> Aside;         ///< for writing threads; null: the simulation's thread writes
   std::shared_ptr<const Declaration> Declared = std::make_shared<Declaration>();
-  std::map<std::string, std::string> FailedCalls;  ///< messages by the names that Declare() was given
-  std::vector<Sink> Sinks;                         ///< one a channel
+  std::map<std::string, std::string> FailedCalls;  ///< messages, by the names that were passed to Declare()
+  std::vector<Sink> Sinks;                         ///< one per channel
   WritingThread Writer;
 };
 

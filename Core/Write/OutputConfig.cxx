@@ -35,7 +35,8 @@ namespace patchio::output {
 
 namespace {
 
-/// An object of the configuration. Each key must be asked for. All methods but Has() throw Error.
+/// An object of the configuration. It records which keys are read; see CheckAllKnown(). All methods but Has()
+/// throw Error.
 class Section
 {
 public:
@@ -77,7 +78,7 @@ public:
   /// Returns the elements of a list, each with its place; none if there is no such key.
   std::vector<Section> GetSections(const char* key);
 
-  /// Throws Error if the object has a key that nothing has asked for.
+  /// Throws Error if the object has a key that was not read.
   void CheckAllKnown() const;
 
   [[noreturn]] void Fail(const std::string& expected, const std::string& found) const;
@@ -92,9 +93,9 @@ private:
 
 using nlohmann::json;
 
-/// The configuration in messages.
+/// Name of the configuration in messages.
 constexpr const char* Name = "The output configuration";
-/// A configuration of more bytes has not been written by a person.
+/// Limit on the size of a configuration; a larger file is certainly something else.
 constexpr std::uint64_t MostBytes = 16 << 20;
 
 std::string TextOf(const std::string& path)
@@ -128,7 +129,8 @@ json Parse(const std::string& text, const std::string& name)
   }
 }
 
-/// True if the text is not empty and has no control characters, such as the one that ends a name in C.
+/// Returns whether the text is not empty and has no control characters, such as the one that ends a name in
+/// C.
 bool IsPath(const std::string& text)
 {
   return !text.empty() &&
@@ -199,7 +201,7 @@ std::uint64_t BytesIn(const std::string& text)
       {"", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"KiB", 1024}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
   double number = 0;
   const char* const end =
-      std::from_chars(text.data(), text.data() + text.size(), number).ptr;  // in any locale
+      std::from_chars(text.data(), text.data() + text.size(), number).ptr;  // independent of the locale
   const auto unit =
       units.find(text.substr(std::min(text.size(), text.find_first_not_of(' ', end - text.data()))));
   const double bytes = unit == units.end() ? 0 : number * unit->second;
@@ -285,7 +287,7 @@ void CheckPeriods(const std::vector<SensorCuboid>& cuboids, const Section& secti
   }
 }
 
-/// k-Wave files have a fixed length.
+/// Throws Error if a window has no end, because k-Wave files have a fixed length.
 void CheckLength(const Channel& channel, const Section& section)
 {
   constexpr std::int64_t most = std::int64_t(1) << 40;
@@ -315,7 +317,7 @@ void CheckNames(const Channel& channel, const Section& section)
   }
 }
 
-/// The keys of the format kwave.
+/// Reads the keys of the format kwave.
 void ReadSensor(Section& section, Channel& channel)
 {
   const bool isKwave = channel.Format == TargetFormat::Kwave;
@@ -349,7 +351,7 @@ void ReadSensor(Section& section, Channel& channel)
   }
 }
 
-/// The keys of the format grads.
+/// Reads the keys of the format grads.
 void ReadTimes(Section& section, Channel& channel)
 {
   const std::string start = channel.Start, interval = channel.Interval;
@@ -370,7 +372,7 @@ void ReadTimes(Section& section, Channel& channel)
   }
 }
 
-/// Half of the memory is for steps that channels gather.
+/// Reserves half of the memory for steps that channels gather.
 void ShareMemory(OutputConfig& config)
 {
   const auto gathers = [](const Channel& channel) { return channel.Format == TargetFormat::Kwave; };
@@ -486,7 +488,7 @@ namespace patchio::output {
 
 namespace {
 
-/// "KEY is VALUE" for all keys, with defaults filled in.
+/// Texts "KEY is VALUE" for all keys of a configuration, with defaults filled in.
 class Entries
 {
 public:
@@ -546,7 +548,7 @@ void Entries::AddChannel(const Channel& channel)
   this->AddSensor(channel.Sees);
 }
 
-/// A mask may have millions of points: a checksum stands for them.
+/// Adds the sensor. A mask may have millions of points, so a checksum represents them.
 void Entries::AddSensor(const Sensor& sensor)
 {
   std::vector<std::string> cuboids;
@@ -561,7 +563,7 @@ void Entries::AddSensor(const Sensor& sensor)
                           Checksum(sensor.Points.data(), sensor.Points.size() * sizeof sensor.Points[0])));
 }
 
-/// The files and folders that a channel writes to.
+/// Returns the files and folders that a channel writes to.
 std::vector<std::string> FilesOf(const Channel& channel)
 {
   std::vector<std::string> files{channel.Path};
@@ -574,7 +576,7 @@ std::vector<std::string> FilesOf(const Channel& channel)
   return files;
 }
 
-/// The one spelling of a path that all others of the same file share, with a '/' at its end.
+/// Returns a canonical spelling of the path, equal for all spellings, with a '/' at its end.
 std::string PlaceOf(const std::string& path)
 {
   std::error_code fault;
@@ -606,7 +608,7 @@ void CheckPaths(const OutputConfig& config)
     }
   }
   std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.Place < b.Place; });
-  // A folder comes directly before the files in it.
+  // In sorted order, a folder comes directly before the files in it.
   const auto clash = std::adjacent_find(files.begin(), files.end(), [](const File& a, const File& b) {
     return a.Channel != b.Channel && b.Place.compare(0, a.Place.size(), a.Place) == 0;
   });
@@ -640,7 +642,7 @@ void CheckPlace(const std::string& path)
 {
   std::error_code fault;
   fs::path folder = fs::absolute(path, fault);
-  if (fs::is_directory(folder, fault)) {  // a container, in which readers look around
+  if (fs::is_directory(folder, fault)) {  // a container, in which readers list the files
     if (::access(folder.c_str(), W_OK | X_OK) != 0) {
       throw SystemError(path, "a writable folder", errno);
     }
@@ -663,7 +665,7 @@ void CheckPlace(const std::string& path)
 
 namespace {
 
-constexpr std::size_t Digits = 31;  // of an integer that is not negative
+constexpr std::size_t Digits = 31;  // bits of an int32 that is not negative
 
 std::vector<std::size_t> SortedByName(const std::vector<std::string>& names)
 {
@@ -673,7 +675,7 @@ std::vector<std::size_t> SortedByName(const std::vector<std::string>& names)
   return order;
 }
 
-/// What the digit at a place counts in its group.
+/// Returns the value of the digit at `place` within its group.
 std::int32_t WorthOf(std::size_t place, std::size_t count)
 {
   const std::size_t end = std::min(count, (place / Digits + 1) * Digits);

@@ -1,5 +1,6 @@
-// What a simulation shall write, when, and how: its output configuration, a JSON text. The channels are those
-// of the GRAPES I/O framework (paper 5, section on I/O channels).
+// The output configuration of a simulation, a JSON text: which variables are written, at which steps, in
+// which format and mode. The channels are those of B. Yang et al., Input/Output analysis and optimization for
+// GRAPES regional model (2022).
 #pragma once
 
 #include "Base/Communicator.h"
@@ -14,7 +15,7 @@
 
 namespace patchio::output {
 
-/// Steps First, First + Every, ... up to Last.
+/// The steps First, First + Every, First + 2 Every, ... up to Last.
 struct Window
 {
   std::int64_t First = 0;
@@ -30,11 +31,11 @@ struct Window
 enum class TargetFormat
 {
   Container,  ///< NAME.pio, see Documentation/Container.md
-  Grads,      ///< flat binary floats and their descriptor NAME.ctl; one level, each variable everywhere
-  Kwave       ///< what a sensor sees, in files like k-Wave's: see SensorSeries
+  Grads,      ///< flat binary floats with a descriptor NAME.ctl; one level, each variable on all patches
+  Kwave       ///< samples of a sensor, in files like k-Wave's; see SensorSeries
 };
 
-/// "container" and so on.
+/// Returns the name in the configuration: "container", "grads" or "kwave".
 const char* NameOf(TargetFormat format);
 
 struct Channel
@@ -44,20 +45,20 @@ struct Channel
   std::string Mask;  ///< path of the file with the sensor mask; empty: none
   TargetFormat Format = TargetFormat::Container;
   std::vector<std::string> Variables;  ///< empty: all
-  std::vector<Window> Windows;         ///< at least one; a step in several is written once
-  bool Overwrite = false;              ///< replace what another run has written
+  std::vector<Window> Windows;         ///< at least one; a step in several windows is written once
+  bool Overwrite = false;              ///< replace the output of another run
   FilterKind Compression = FilterKind::None;
-  int RanksAFile = 0;  ///< of containers, see StepWriter
+  int RanksAFile = 0;  ///< for containers; see StepWriter
   std::string Start =
-      "00:00Z01jan2000";         ///< of the format Grads: the time of the first step, as GrADS has it
-  std::string Interval = "1hr";  ///< of the format Grads, between steps of the file
-  Sensor Sees;                   ///< of the format Kwave
-  int StepsAtOnce = 0;           ///< of the format Kwave; 0: as the storage's profile says
-  double FlushSeconds = 0;       ///< of the format Kwave: the longest that steps are gathered; 0: any time
-  std::uint64_t Memory = 0;      ///< of the format Kwave: bytes on each rank for steps that are gathered
+      "00:00Z01jan2000";         ///< for the format Grads: time of the first step in GrADS's notation
+  std::string Interval = "1hr";  ///< for the format Grads: time between steps of the file
+  Sensor Sees;                   ///< for the format Kwave: the sensor
+  int StepsAtOnce = 0;           ///< for the format Kwave; 0: from the storage's profile
+  double FlushSeconds = 0;       ///< for the format Kwave: longest time of gathering; 0: no limit
+  std::uint64_t Memory = 0;      ///< for the format Kwave: bytes on each rank for gathered steps
 
   bool Wants(std::int64_t step) const;
-  /// At least as many as it wants.
+  /// Returns an upper limit on the number of steps that the channel writes.
   std::int64_t MostSteps() const;
 };
 
@@ -65,50 +66,52 @@ enum class Mode
 {
   Direct,  ///< a call returns when its step is on the storage
   Thread,  ///< a call returns when its values are copied; a thread of each rank writes them
-  Ranks    ///< a call returns when its values are on their way to I/O ranks, which write them
+  Ranks    ///< a call returns when its values are being sent to I/O ranks, which write them
 };
 
-/// "direct" and so on.
+/// Returns the name in the configuration: "direct", "thread" or "ranks".
 const char* NameOf(Mode mode);
 
 struct OutputConfig
 {
   Mode How = Mode::Thread;
-  int IoRanks = 0;  ///< of Mode::Ranks; 0: see AdaptiveCount()
+  int IoRanks = 0;  ///< number of I/O ranks with Mode::Ranks; 0: see AdaptiveCount()
   IoLayout Layout = IoLayout::Independent;
-  /// Bytes that steps on their way may take on each rank, apart from Channel::Memory.
+  /// Bytes that pending steps may take on each rank, in addition to Channel::Memory.
   std::uint64_t Memory = std::uint64_t(1) << 30;
   double WaitSeconds = 600;  ///< the longest wait for other ranks or the storage
-  int Threads = 0;           ///< writes in flight of each rank; 0: as the storage's profile says
+  int Threads = 0;           ///< writes in flight per rank; 0: from the storage's profile
   std::vector<Channel> Channels;
 };
 
-/// From a JSON text, which begins with '{', or from the file of that name. Documentation/Output.md lists the
-/// keys. Throws Error for what is not understood: unknown keys too.
+/// Reads a configuration from a JSON text, which begins with '{', or from the file of that name.
+/// Documentation/Output.md lists the keys. Throws Error for invalid values and unknown keys.
 OutputConfig ReadOutputConfig(const std::string& textOrPath);
 
 /// Collective: every rank of `ranks` calls it. Throws Error, the same on all ranks, if the configuration of a
 /// rank differs from that of rank 0. The Error names the first key that differs, with both values.
 void CheckAlike(const OutputConfig& config, Communicator& ranks);
 
-/// Throws Error if two channels write to the same file, however their paths are spelled, or one of them into
-/// the container of the other. Not collective.
+/// Throws Error if two channels write to the same file, however their paths are spelled, or if one writes
+/// into the container of the other. Not collective.
 void CheckPaths(const OutputConfig& config);
 
 /// Makes the folders above `path`. Not collective. Throws Error if that fails, or if the folder `path`, or
 /// the one above it, is not writable.
 void CheckPlace(const std::string& path);
 
-/// The variables are sorted by name, and each has a digit, 1 where it is wanted. Groups of 31 digits are
-/// binary numbers, of which the first digit is the highest; the last group has zeros on its left.
+/// A set of variables as a short list of integers, after B. Yang et al. (2022). The variables are sorted by
+/// name; each has a binary digit, 1 if it is in the set. Each group of 31 digits is an integer whose first
+/// digit is the highest; the last group is padded with zeros on the left.
 using VariableCode = std::vector<std::int32_t>;
 
-/// names, wanted: of each variable, by number.
+/// Encodes a set of variables. `names`, `wanted`: name of each variable, and whether it is in the set.
 VariableCode CodeOf(const std::vector<std::string>& names, const std::vector<bool>& wanted);
-/// Which variables are wanted, by number. Throws Error for what is no code of so many variables.
+/// Returns whether each variable is in the set, by number. Throws Error if `code` is not a code for this
+/// number of variables.
 std::vector<bool> Decode(const VariableCode& code, const std::vector<std::string>& names);
 
-/// Says that no step follows: no set has this code.
+/// Returns the code that means that no step follows. It is no code of a set.
 VariableCode EndMark();
 
 }  // namespace patchio::output

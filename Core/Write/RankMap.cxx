@@ -10,7 +10,8 @@ namespace {
 
 constexpr int RanksForOne = 16;
 
-/// Cuts compute ranks in two along the longest axis, as often as there are I/O ranks to serve them.
+/// Recursive coordinate bisection: cuts the compute ranks in two along the longest axis until each part has
+/// one I/O rank.
 class Bisection
 {
 public:
@@ -34,8 +35,8 @@ public:
     });
     const std::size_t left = servers.size() / 2, right = servers.size() - left;
     std::size_t cut = this->CutAt(ranks, double(left) / double(servers.size()));
-    cut = std::min(cut, ranks.size() - std::min(right, ranks.size()));  // nobody is left without ranks,
-    cut = std::max(cut, std::min(left, ranks.size()));                  // where there are enough
+    cut = std::min(cut, ranks.size() - std::min(right, ranks.size()));  // each part gets at least one rank
+    cut = std::max(cut, std::min(left, ranks.size()));                  // per I/O rank, if there are enough
     this->Run({ranks.begin(), ranks.begin() + cut}, {servers.begin(), servers.begin() + left});
     this->Run({ranks.begin() + cut, ranks.end()}, {servers.begin() + left, servers.end()});
   }
@@ -55,7 +56,8 @@ private:
     return longest;
   }
 
-  /// So many of the ranks, that are sorted, have that part of the values.
+  /// Returns the number of ranks, from the first of `ranks`, which are sorted, whose share of the values is
+  /// closest to `part`.
   std::size_t CutAt(const std::vector<int>& ranks, double part) const
   {
     const auto weight = [this](double sum, int rank) { return sum + double(this->Ranks[rank].Values) + 1; };
@@ -101,13 +103,14 @@ std::vector<bool> ChooseIoRanks(const std::vector<int>& machines, int count, IoL
 {
   const int ranks = static_cast<int>(machines.size());
   std::vector<bool> chosen(ranks);
-  std::map<int, std::vector<int>> left;  // of each machine, the first ones at the end
+  std::map<int, std::vector<int>> left;  // unchosen ranks of each machine; the last one is chosen next
   std::map<int, int> taken;
   for (int rank = 0; rank < ranks; ++rank) {
     left[layout == IoLayout::Shared ? machines[rank] : 0].push_back(rank);
   }
   for (int i = 0; i < count; ++i) {
-    // From a machine that keeps a rank to compute, with few I/O ranks and many others.
+    // Prefers a machine that keeps a compute rank, then one with few I/O ranks, then one with many other
+    // ranks.
     const auto from = std::min_element(left.begin(), left.end(), [&](const auto& a, const auto& b) {
       const auto key = [&](const auto& machine) {
         return std::make_tuple(machine.second.size() < 2, taken[machine.first],
@@ -131,7 +134,7 @@ std::vector<int> MapRanks(const std::vector<ComputeRank>& compute, const std::ve
   for (std::size_t server = 0; server < machines.size(); ++server) {
     servers[machines[server]].push_back(static_cast<int>(server));
   }
-  auto other = servers.begin();  // serves machines without I/O ranks, in turn
+  auto other = servers.begin();  // next machine to serve machines without I/O ranks, in turn
   std::map<int, int> instead;
   for (std::size_t rank = 0; rank < compute.size(); ++rank) {
     const int machine = compute[rank].Machine;

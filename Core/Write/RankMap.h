@@ -1,5 +1,5 @@
-// Which ranks are I/O ranks, and which compute ranks each of them serves. Paper 5, section on the division of
-// processes.
+// The choice of I/O ranks and the map from compute ranks to I/O ranks, after B. Yang et al., Input/Output
+// analysis and optimization for GRAPES regional model (2022).
 #pragma once
 
 #include "Catalog/Box.h"
@@ -11,31 +11,32 @@ namespace patchio::output {
 
 enum class IoLayout
 {
-  Independent,  ///< the last ranks, which most often have machines of their own
-  Shared        ///< a few ranks of each machine, so that values need not leave it
+  Independent,  ///< the last ranks, which usually are on machines of their own
+  Shared        ///< a few ranks of each machine, so that values do not leave the machine
 };
 
-/// "independent" and so on.
+/// Returns the name in the configuration: "independent" or "shared".
 const char* NameOf(IoLayout layout);
 
-/// Where `count` is 0: one I/O rank for 16 ranks, at least one, and with Shared at least one on each machine
-/// that has several ranks. machines: of each rank, from 0 on.
+/// Returns the default number of I/O ranks: one for 16 ranks, at least one; with Shared, at least one on each
+/// machine with several ranks. `machines`: machine of each rank, counted from 0.
 int AdaptiveCount(const std::vector<int>& machines, IoLayout layout);
 
-/// Says of each rank whether it is an I/O rank. count: of I/O ranks, from 1 to less than there are ranks.
+/// Returns, for each rank, whether it is an I/O rank. `machines`: machine of each rank. `count`: number of
+/// I/O ranks, from 1 to the number of ranks - 1.
 std::vector<bool> ChooseIoRanks(const std::vector<int>& machines, int count, IoLayout layout);
 
-/// A compute rank, as far as it matters who serves it.
+/// The properties of a compute rank that determine its I/O rank.
 struct ComputeRank
 {
-  Double3 Centre{0, 0, 0};   ///< of its patches
-  std::uint64_t Values = 0;  ///< how much it has to send, in any unit
+  Double3 Centre{0, 0, 0};   ///< centre of its patches
+  std::uint64_t Values = 0;  ///< amount of data that it sends, in any unit
   int Machine = 0;
 };
 
-/// The I/O rank of each compute rank, counted among I/O ranks. Those that one serves are neighbours in space,
-/// and all have much the same to receive. machines: of the I/O ranks. The ranks of a machine that has I/O
-/// ranks are served there; so give all the same machine where that is not wanted.
+/// Returns the I/O rank of each compute rank, counted among I/O ranks. The compute ranks of one I/O rank are
+/// neighbours in space, and all I/O ranks receive similar amounts. `machines`: machine of each I/O rank.
+/// Compute ranks on a machine with I/O ranks are served there; give all ranks the same machine to avoid that.
 std::vector<int> MapRanks(const std::vector<ComputeRank>& compute, const std::vector<int>& machines);
 
 }  // namespace patchio::output

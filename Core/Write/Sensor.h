@@ -1,5 +1,5 @@
-// What a channel of the format kwave samples: cuboids and points of the coarsest level, and which of their
-// values are on which patch.
+// The cells that a channel of the format kwave samples: cuboids and points of the coarsest level; and the
+// patches that hold them.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -13,7 +13,7 @@ namespace patchio::output {
 struct SensorCuboid
 {
   Box Cells;      ///< counted from 0 at the first cell of the grid
-  int Every = 1;  ///< of the channel's steps
+  int Every = 1;  ///< period in steps of the channel
 };
 
 struct Sensor
@@ -24,17 +24,17 @@ struct Sensor
   bool Empty() const { return this->Cuboids.empty() && this->Points.empty(); }
 };
 
-/// The sensor of a k-Wave file. Throws Error where there is none.
+/// Reads the sensor mask of a k-Wave file. Throws Error if it has none.
 Sensor SensorOfFile(const std::string& path);
 
-/// What goes to one file: k-Wave's have cuboids or points, and one period. Each cuboid is a data set, and all
-/// points are one.
+/// The contents of one file. A k-Wave file has either cuboids or points, and one period. Each cuboid is a
+/// data set; all points together are one.
 struct SensorSeries
 {
   std::string Path;
   int Every = 1;
   std::vector<Box> Cuboids;
-  std::vector<std::int64_t> Points;  ///< none where there are cuboids
+  std::vector<std::int64_t> Points;  ///< empty if there are cuboids
 
   std::size_t Sets() const { return this->Cuboids.empty() ? 1 : this->Cuboids.size(); }
   std::int64_t ValuesOf(std::size_t set) const
@@ -44,23 +44,24 @@ struct SensorSeries
   }
 };
 
-/// NAME.h5 has the cuboids of the shortest period, NAME.everyN.h5 those of others, and NAME.points.h5 the
-/// points, where there are cuboids too.
+/// Returns the files of a sensor. NAME.h5 has the cuboids with the shortest period, NAME.everyN.h5 those with
+/// the period N. The points are in NAME.points.h5, or in NAME.h5 if there are no cuboids.
 std::vector<SensorSeries> SeriesOf(const Sensor& sensor, const std::string& path);
 
-/// All cells of the coarsest level's patches, or the smallest box around them.
+/// Returns the smallest box around all patches of the coarsest level.
 Box GridOf(const Catalog& data);
 
-/// Cells of a patch, neighbours along axis 0, that a data set wants.
+/// Cells of a patch in a row along axis 0 that belong to a data set.
 struct SensorRun
 {
   int Patch = 0;
-  Int3 Cell{};             ///< the first
-  std::int64_t Count = 0;  ///< of cells
-  std::int64_t To = 0;     ///< the place of the first in the data set
+  Int3 Cell{};             ///< the first cell
+  std::int64_t Count = 0;  ///< number of cells
+  std::int64_t To = 0;     ///< position of the first cell in the data set
 };
 
-/// The values of a data set that these patches of the coarsest level have, in the order of the data set.
+/// Returns the cells of a data set that lie on these patches of the coarsest level, in the order of the data
+/// set.
 std::vector<SensorRun> RunsIn(
     const SensorSeries& series, std::size_t set, const Catalog& data, const std::vector<int>& patches);
 

@@ -30,7 +30,7 @@ namespace patchio::output {
 
 namespace {
 
-/// Large data sets begin where blocks of storages do.
+/// Large data sets are aligned with the blocks of storages.
 constexpr std::uint64_t Alignment = 1 << 20;
 
 std::vector<hsize_t> ShapeOf(const SensorSeries& series, std::size_t set, std::int64_t steps)
@@ -44,7 +44,7 @@ std::vector<hsize_t> ShapeOf(const SensorSeries& series, std::size_t set, std::i
       static_cast<hsize_t>(box.Width(0))};
 }
 
-/// Unlike any other shape but those of cuboids of one cell.
+/// Returns a shape that differs from all others except those of cuboids of one cell.
 std::vector<hsize_t> TimesShape(std::int64_t steps)
 {
   return {static_cast<hsize_t>(steps), 1, 1, 1};
@@ -91,7 +91,7 @@ std::uint64_t PlaceOfAddress(std::uint64_t address, std::uint64_t bytes, const s
 
 }  // namespace
 
-/// What HDF5 makes of a file in memory.
+/// The file as HDF5 lays it out in memory.
 class SensorFile::Layout
 {
 public:
@@ -143,7 +143,7 @@ void SensorFile::Layout::WriteHeader() const
     this->File.WriteText(this->File.Id(), name, value);
   };
   text("created_by", "PatchIO");
-  const char* const date = std::getenv("SOURCE_DATE_EPOCH");  // so that equal runs write equal bytes
+  const char* const date = std::getenv("SOURCE_DATE_EPOCH");  // makes output reproducible
   const std::time_t now = date ? static_cast<std::time_t>(std::atoll(date)) : std::time(nullptr);
   text("creation_date", fmt::format("{:%Y-%m-%d-%H-%M-%S}", fmt::gmtime(now)));
   text("file_description", "values at a sensor");
@@ -201,7 +201,7 @@ void SensorFile::Layout::FillIn(SensorFile& to)
 SensorFile::SensorFile(const SensorSeries& series, const Catalog& data, std::int64_t steps)
     : Path(series.Path)
 {
-  steps = std::max<std::int64_t>(steps, 2);  // shapes of one step are those of single numbers, too
+  steps = std::max<std::int64_t>(steps, 2);  // the shapes of one step also occur for single numbers
   const std::lock_guard<std::mutex> guard(hdf5::OutputLock());
   Layout(series, data, steps).FillIn(*this);
   std::vector<std::vector<hsize_t>> shapes{TimesShape(steps)};
@@ -239,18 +239,19 @@ void SensorFile::Create(bool overwrite)
   for (const std::uint64_t place : this->Lengths) {
     std::memset(this->Image.data() + place, 0, sizeof(std::uint64_t));
   }
-  // HDF5 2 opens no data set without values that has an address.
+  // HDF5 2 does not open a data set that has an address but no values.
   for (const AddressPlace& place : this->Addresses) {
     std::memset(this->Image.data() + place.At, 0xFF, sizeof(std::uint64_t));
   }
   this->File = std::make_unique<PlainFile>(this->Path, PlainFile::Purpose::Create);
-  this->File->SetSize(this->Size);  // writes that make a file longer wait for each other
+  this->File->SetSize(this->Size);  // the final size, because writes that extend a file wait for each other
   this->File->Write(0, this->Image.data(), this->Image.size());
 }
 
-/// In one write, so that all change together. k-Wave counts steps from 1, which is the time 0; the first one
-/// is the difference of Nt and the length. So it can say neither that steps are 4 dt apart from 3 dt on, nor
-/// that their distances differ: the times are in the file besides.
+/// All numbers change in one write, so that readers see all or none of the steps. k-Wave counts steps from 1,
+/// which is the time 0; Nt minus the length is the number of the first step. These numbers can neither
+/// express steps that begin at 3 dt with a distance of 4 dt, nor unequal distances. So the exact times are in
+/// the file, too.
 void SensorFile::Commit(const std::vector<double>& times)
 {
   this->File->Write(this->Times + this->Steps * sizeof(double), times.data(), times.size() * sizeof(double));
@@ -289,7 +290,8 @@ void SensorFile::Flush() const
 
 namespace {
 
-/// Neighbours in the data set go together. Gives what comes after the values.
+/// Adds the runs to the line; runs that are neighbours in the data set form one piece. Returns the end of the
+/// used values.
 const float* GiveRuns(
     const std::vector<SensorRun>& runs, const float* values, std::uint64_t begin, LineExchange& line)
 {
@@ -307,17 +309,17 @@ const float* GiveRuns(
 
 }  // namespace
 
-/// Values of a data set, for the steps of a flush: a range of a file.
+/// The values of a data set for the steps of a flush: a contiguous range of a file.
 struct SensorWriter::Region
 {
   std::size_t Series = 0;
-  std::uint64_t Begin = 0;   ///< in the line of all regions
-  std::uint64_t Offset = 0;  ///< in the file
+  std::uint64_t Begin = 0;   ///< in the line of all regions, in bytes
+  std::uint64_t Offset = 0;  ///< in the file, in bytes
   std::uint64_t Bytes = 0;
   std::uint64_t StepBytes = 0;
 };
 
-/// A write into a file.
+/// A write request: bytes of the line and their place in a file.
 struct SensorWriter::Request
 {
   std::size_t Series = 0;
@@ -385,7 +387,7 @@ void SensorWriter::Flush()
   });
 }
 
-/// Steps that could not be written are lost, and so are all later ones.
+/// Runs `work`. If it fails, the gathered steps are lost, and so are all later ones.
 void SensorWriter::Try(const std::function<void()>& work)
 {
   std::string fault = CatchError(work);
@@ -418,7 +420,7 @@ void SensorWriter::Gather(SensorSample sample, int threads)
   }
 }
 
-/// Collective, by rank 0's clock: whether steps have been gathered for too long.
+/// Collective. Returns whether steps have been gathered for too long, by rank 0's clock.
 bool SensorWriter::IsTime() const
 {
   if (this->What.FlushSeconds == 0) {
@@ -429,7 +431,8 @@ bool SensorWriter::IsTime() const
   return late.at(0) != std::byte(0);
 }
 
-/// Collective: who writes, and how many steps at once, for the patches of the last sample.
+/// Collective. Determines the writing ranks and the number of steps per write, for the patches of the last
+/// sample.
 void SensorWriter::Agree(int threads)
 {
   this->Agreed.For = this->Gathered.back().What;
@@ -463,7 +466,7 @@ void SensorWriter::Agree(int threads)
   }
 }
 
-/// Bytes on each rank of so many steps of each series.
+/// Returns the bytes on each rank if each series has steps[series] steps.
 std::vector<std::uint64_t> SensorWriter::VolumesOf(const std::vector<std::int64_t>& steps) const
 {
   std::vector<std::int64_t> stepsOfSet;
@@ -478,7 +481,7 @@ std::vector<std::uint64_t> SensorWriter::VolumesOf(const std::vector<std::int64_
   return volumes;
 }
 
-/// Throws Error where cells of the sensor are on no patch.
+/// Throws Error if some cells of the sensor are not on any patch.
 void SensorWriter::CheckCover() const
 {
   std::size_t number = 0;
@@ -498,8 +501,8 @@ void SensorWriter::CheckCover() const
   }
 }
 
-/// Collective. Each writer gets a range as long as the plan has for it, and threads for as much as that is of
-/// all. Waits for the write before.
+/// Collective. Exchanges the gathered values, waits for the previous write, and begins the next. Each writer
+/// gets a range of the length that the plan gives it, and threads in proportion to its bytes.
 void SensorWriter::WriteGathered()
 {
   this->CheckSameSteps();
@@ -529,7 +532,7 @@ void SensorWriter::WriteGathered()
   this->CountGathered();
 }
 
-/// The gathered steps, which messages name.
+/// Returns the numbers of the gathered steps for messages.
 std::string SensorWriter::StepsText() const
 {
   const std::int64_t first = this->Gathered.front().Number, last = this->Gathered.back().Number;
@@ -547,7 +550,8 @@ void SensorWriter::CheckSameSteps() const
   CheckSameOnAllRanks(this->Ranks, steps, *this->Gathered.back().What->Of);
 }
 
-/// Collective: waits for the write that was begun last, if any. `more` is work of each rank that may fail.
+/// Collective. Waits for the write in progress, if any, and begins to commit its steps. `more`: work of each
+/// rank that may fail.
 void SensorWriter::EndWrite(const std::function<void()>& more)
 {
   RunOnAllRanks(this->Ranks, [&] {
@@ -567,7 +571,7 @@ void SensorWriter::EndWrite(const std::function<void()>& more)
   }
 }
 
-/// Throws Error when steps came more often than the windows have them.
+/// Throws Error if there are more steps than the windows contain.
 void SensorWriter::CheckRoom(const std::vector<std::int64_t>& steps) const
 {
   for (std::size_t series = 0; series < steps.size(); ++series) {
@@ -578,7 +582,7 @@ void SensorWriter::CheckRoom(const std::vector<std::int64_t>& steps) const
   }
 }
 
-/// The files have from now on what all ranks have written.
+/// Adds the steps that all ranks have written to the headers of the files.
 void SensorWriter::Commit(const std::vector<std::vector<double>>& times)
 {
   for (std::size_t series = 0; series < this->Files.size(); ++series) {
@@ -588,7 +592,7 @@ void SensorWriter::Commit(const std::vector<std::vector<double>>& times)
   }
 }
 
-/// They are no longer gathered, but on their way.
+/// Moves the gathered steps to those in progress.
 void SensorWriter::CountGathered()
 {
   for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
@@ -602,7 +606,7 @@ void SensorWriter::CountGathered()
   this->Gathered.clear();
 }
 
-/// Collective the first time: makes the files.
+/// Collective at the first call. Makes the files.
 void SensorWriter::Open()
 {
   if (!this->Given.empty()) {
@@ -621,7 +625,7 @@ void SensorWriter::Open()
   this->Times.resize(this->AllSeries.size());
 }
 
-/// Throws what this rank has to tell.
+/// Throws Error if this rank lacks the values of a gathered step.
 void SensorWriter::CheckSamples() const
 {
   for (const SensorSample& sample : this->Gathered) {
@@ -631,7 +635,7 @@ void SensorWriter::CheckSamples() const
   }
 }
 
-/// Steps of each series among the gathered ones.
+/// Returns the number of gathered steps that belong to each series.
 std::vector<std::int64_t> SensorWriter::CountSteps() const
 {
   std::vector<std::int64_t> steps;
@@ -642,7 +646,8 @@ std::vector<std::int64_t> SensorWriter::CountSteps() const
   return steps;
 }
 
-/// Variable by variable and set by set of each series, as SensorFile::Offsets() has them.
+/// Returns the regions of all series, variable by variable and set by set, in the order of
+/// SensorFile::Offsets().
 std::vector<SensorWriter::Region> SensorWriter::RegionsOf(const std::vector<std::int64_t>& steps) const
 {
   std::vector<Region> regions;
@@ -661,7 +666,7 @@ std::vector<SensorWriter::Region> SensorWriter::RegionsOf(const std::vector<std:
   return regions;
 }
 
-/// This rank's values of all gathered steps.
+/// Adds this rank's values of all gathered steps to the line.
 void SensorWriter::Give(const std::vector<Region>& regions, LineExchange& line)
 {
   std::vector<std::uint64_t> done(this->AllSeries.size(), 0);
@@ -682,7 +687,7 @@ void SensorWriter::Give(const std::vector<Region>& regions, LineExchange& line)
   }
 }
 
-/// A range of the line, cut into requests as large as the storage likes them.
+/// Cuts bytes begin .. begin + count - 1 of the line into write requests of the size that suits the storage.
 std::vector<SensorWriter::Request> SensorWriter::RequestsOf(
     const std::vector<Region>& regions, std::uint64_t begin, std::uint64_t count, int threads) const
 {
@@ -700,7 +705,7 @@ std::vector<SensorWriter::Request> SensorWriter::RequestsOf(
   return requests;
 }
 
-/// What has been written outlives the machine's failure.
+/// Writes and flushes the requests. from: the bytes of this rank's range.
 void SensorWriter::Write(const std::vector<Request>& requests, const std::byte* from, int threads)
 {
   for (const Request& request : requests) {

@@ -1,4 +1,4 @@
-// A k-Wave output file while it is written: laid out for all its steps, which ranks write into it.
+// The writer of k-Wave output files: laid out in advance for all steps, and filled by many ranks.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -23,23 +23,22 @@
 
 namespace patchio::output {
 
-/// Values lie in contiguous data sets, of which the file says that they have as many steps as are complete.
-/// A step more is a few numbers that change in place, so that whoever opens the file sees whole steps.
+/// A k-Wave file. Values lie in contiguous data sets; their shapes count the complete steps only. A new step
+/// changes a few numbers in place, so that readers always see complete steps.
 class SensorFile
 {
 public:
-  /// Lays the file out in memory, with room for so many steps; needs HDF5, and nothing else does. Throws
-  /// Error.
+  /// Lays the file out in memory, with room for `steps` steps. The only method that uses HDF5. Throws Error.
   SensorFile(const SensorSeries& series, const Catalog& data, std::int64_t steps);
 
-  /// Where the data sets of each variable begin, set by set.
+  /// Offsets of the data sets in the file, variable by variable and set by set.
   const std::vector<std::uint64_t>& Offsets() const { return this->Begins; }
-  /// Makes the file, without steps. Throws Error.
+  /// Makes the file, without steps. With `overwrite`, replaces a file of an earlier run. Throws Error.
   void Create(bool overwrite);
-  /// From now on the file has these steps, too, whose values are on the storage. times: of all since the last
+  /// Adds steps whose values are on the storage to the file's header. `times`: of all steps since the last
   /// call, at least one.
   void Commit(const std::vector<double>& times);
-  /// That outlives the machine's failure.
+  /// Flushes the header to the storage.
   void Flush() const;
 
 private:
@@ -47,78 +46,80 @@ private:
 
   const std::string Path;
   std::vector<std::uint64_t> Begins;
-  std::vector<std::uint64_t> Lengths;  ///< places of the numbers of steps in the shapes of data sets
-  /// The place of the address of a data set's values.
+  std::vector<std::uint64_t> Lengths;  ///< offsets of the numbers of steps in the shapes of data sets
+  /// The offset of the address of a data set's values, and that address.
   struct AddressPlace
   {
     std::uint64_t At, Address;
   };
   std::vector<AddressPlace> Addresses;
-  std::uint64_t All = 0, Done = 0, TimeStep = 0;  ///< places of the values of Nt, t_index and dt
-  std::uint64_t Times = 0;                        ///< place of the times of all steps
-  std::int64_t Steps = 0;                         ///< that the file has
-  double First = 0;                               ///< time of the first of them
-  std::vector<std::byte> Image;                   ///< all but values, as it is in the file
+  std::uint64_t All = 0, Done = 0, TimeStep = 0;  ///< offsets of the values of Nt, t_index and dt
+  std::uint64_t Times = 0;                        ///< offset of the times of all steps
+  std::int64_t Steps = 0;                         ///< number of steps in the file
+  double First = 0;                               ///< time of the first step
+  std::vector<std::byte> Image;                   ///< the whole file except for the values
   std::uint64_t Size = 0;
   std::unique_ptr<PlainFile> File;
 };
 
-/// What this rank's patches have of the sensor.
+/// The part of the sensor that lies on this rank's patches.
 struct SensorCut
 {
   std::shared_ptr<const Declaration> Of;
   std::vector<std::vector<std::vector<SensorRun>>> Runs;  ///< by series and set
-  std::vector<std::vector<std::int64_t>> Values;          ///< of them
+  std::vector<std::vector<std::int64_t>> Values;          ///< number of values of each of Runs' sets
 };
 
-/// This rank's values of a step.
+/// The values of a step on this rank.
 struct SensorSample
 {
-  std::int64_t Index = 0;  ///< among the file's steps
+  std::int64_t Index = 0;  ///< number among the file's steps
   std::int64_t Number = 0;
   double Time = 0;
   std::shared_ptr<const SensorCut> What;
   std::vector<std::vector<float>> Values;  ///< by series: variable by variable, set by set
-  std::string Fault;                       ///< why this rank does not have them
+  std::string Fault;                       ///< reason why this rank lacks the values; empty: none
 };
 
-/// All ranks gather the same steps. Then those that the plan of paper 3 names get a range each of all that is
-/// to be written, and write it by many tasks, as two-level reading reads, while the next steps are gathered.
+/// Writes the samples of all steps to k-Wave files. All ranks gather the same steps. Then the ranks that the
+/// plan chooses (PlanAggregation()) receive one contiguous range of the values each, and write it with many
+/// tasks, while the next steps are gathered.
 class SensorWriter
 {
 public:
-  /// Both must outlive it.
+  /// `ranks` and `channel` must outlive this object.
   SensorWriter(Communicator& ranks, const Channel& channel);
 
   const std::vector<SensorSeries>& Series() const { return this->AllSeries; }
-  /// Whether a step is in the files of a series.
+  /// Returns whether a step belongs to the files of a series.
   bool Takes(std::size_t series, const SensorSample& sample) const
   {
     return sample.Index % this->AllSeries[series].Every == 0;
   }
-  /// Before the first step is added, by a simulation's own thread: lays the files out, with HDF5. Throws
-  /// Error.
+  /// Lays the files out, with HDF5. Call it before the first Add(), on the simulation's thread. Throws Error.
   void LayOut(const Catalog& data);
-  /// By any thread: memory for the values of a sample, of a step before where there was one.
+  /// Returns memory for the values of a sample, if possible that of an earlier step. Thread-safe.
   std::vector<std::vector<float>> TakeMemory();
 
-  /// Collective: takes a step, and begins to write when there are enough; a single one is written when this
-  /// returns. Steps that cannot be written are lost, and so are all later ones, as the files have no gaps.
-  /// Throws Error, the same on all ranks.
+  /// Takes a step, and begins to write when enough steps are gathered. Collective: every rank of the
+  /// communicator calls it. If steps are written one by one, the step is written when this method returns. If
+  /// steps cannot be written, these and all later ones are lost, because the files have no gaps. Throws
+  /// Error, the same on all ranks.
   void Add(SensorSample sample, int threads);
-  /// Collective: writes the steps that are gathered. Throws Error, the same on all ranks.
+  /// Writes the gathered steps. Collective: every rank of the communicator calls it. Throws Error, the same
+  /// on all ranks.
   void Flush();
-  /// See Target.
+  /// See Target::Lose().
   void Lose(std::int64_t step) { this->Lost.Add(step); }
 
 private:
   struct Region;
   struct Request;
-  /// The same on all ranks.
+  /// The plan for the present patches; the same on all ranks.
   struct Agreement
   {
     std::shared_ptr<const SensorCut> For;
-    std::vector<std::int64_t> Values;  ///< of each data set on each rank, rank by rank
+    std::vector<std::int64_t> Values;  ///< number of values of each data set on each rank, rank by rank
     Gathering How;
     StorageModel Storage;
   };
@@ -153,29 +154,29 @@ private:
   Communicator& Ranks;
   const Channel& What;
   const std::vector<SensorSeries> AllSeries;
-  std::size_t Sets = 0;       ///< of all series
-  std::size_t Variables = 0;  ///< from LayOut() on
+  std::size_t Sets = 0;       ///< number of data sets of all series
+  std::size_t Variables = 0;  ///< number of variables; set by LayOut()
   int LongestPeriod = 1;
-  std::vector<std::int64_t> Room;  ///< for steps of each series
+  std::vector<std::int64_t> Room;  ///< number of steps for which each series has room
 
   std::vector<SensorFile> Files;            ///< by series, on rank 0
-  std::vector<std::uint64_t> Offsets;       ///< see SensorFile::Offsets(), of one series after another
+  std::vector<std::uint64_t> Offsets;       ///< SensorFile::Offsets() of all series
   std::map<std::size_t, PlainFile> Opened;  ///< by series
   std::vector<SensorSample> Gathered;
-  Stopwatch Oldest;  ///< runs from when the first of them came
+  Stopwatch Oldest;  ///< time since the first gathered step came
   std::mutex SpareLock;
-  std::vector<std::vector<std::vector<float>>> Spare;  ///< see TakeMemory()
+  std::vector<std::vector<std::vector<float>>> Spare;  ///< memory for TakeMemory()
   LineExchange Line;
   Agreement Agreed;
-  std::vector<std::int64_t> Given;  ///< steps of each series with what is being written
+  std::vector<std::int64_t> Given;  ///< number of steps of each series, including the write in progress
   std::vector<std::vector<double>>
-      Times;  ///< of those that all ranks write, or have written, and no file has
+      Times;  ///< times of the steps that are written or being written, but not committed
   LostSteps Lost;
-  std::string Fault;  ///< why steps are missing
+  std::string Fault;  ///< reason why steps are missing
 
-  std::string Underway;          ///< the steps that are being written
-  std::future<void> Writing;     ///< this rank's part of Given; uses Opened
-  std::future<void> Committing;  ///< on rank 0; uses Files
+  std::string Underway;          ///< numbers of the steps that are being written
+  std::future<void> Writing;     ///< this rank's write in progress; uses Opened
+  std::future<void> Committing;  ///< commit in progress, on rank 0; uses Files
 };
 
 }  // namespace patchio::output

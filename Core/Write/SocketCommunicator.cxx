@@ -33,7 +33,7 @@
 namespace patchio::output {
 namespace {
 
-/// A connection to another rank; none when it is made without a number.
+/// A socket connected to another rank; closed if it was made without a number.
 class Socket
 {
 public:
@@ -49,9 +49,10 @@ public:
   int Get() const { return this->Number; }
   bool IsOpen() const { return this->Number >= 0; }
 
-  /// The longest wait of Put() and Take().
+  /// Sets the longest wait of Put() and Take().
   void SetWait(double seconds) const;
-  /// All of the bytes; false when the other side has ended or is too slow, and then errno is EAGAIN.
+  /// Puts or takes all bytes. Returns false if the other side has ended or is too slow; errno is EAGAIN in
+  /// the latter case.
   bool Put(const void* data, std::size_t bytes) const;
   bool Take(void* data, std::size_t bytes) const;
 
@@ -59,32 +60,32 @@ private:
   int Number;
 };
 
-/// How to reach a rank.
+/// The data needed to connect to a rank.
 struct Meeting
 {
-  std::vector<std::uint32_t> Addresses;  ///< of its machine, in network order
+  std::vector<std::uint32_t> Addresses;  ///< addresses of its machine, in network order
   std::uint16_t Port = 0;                ///< in network order
-  std::array<char, 16> Secret{};         ///< which strangers do not know
+  std::array<char, 16> Secret{};         ///< random number that only the ranks of this run know
   std::string Machine;
 
   auto Fields() { return std::tie(this->Addresses, this->Port, this->Secret, this->Machine); }
 };
 
-/// Where a rank is reached.
+/// The listening socket of a rank.
 class Door
 {
 public:
-  /// For so many ranks. Throws Error.
+  /// Listens on a port that the system chooses, for `ranks` ranks. Throws Error.
   explicit Door(int ranks);
 
   const Meeting& Place() const { return this->Here; }
-  /// Takes in connections until `seconds` have passed or `count` ranks have come: accept(rank, socket) gets
-  /// them, and says whether the rank was awaited. Returns how many are missing.
+  /// Accepts connections until `seconds` have passed or `count` ranks have come. accept(rank, socket) gets
+  /// each connection and returns whether the rank was expected. Returns the number of missing ranks.
   template <typename Accept>
   int Await(int count, double seconds, Accept accept) const;
 
 private:
-  /// The next one to come, and its rank; none after a second.
+  /// Returns the next connection and its rank, or a closed socket after about a second.
   std::pair<Socket, int> Next() const;
 
   Socket Listening;
@@ -106,10 +107,11 @@ int Door::Await(int count, double seconds, Accept accept) const
   return count;
 }
 
-/// Strangers, and machines that cannot be reached, must not keep ranks waiting.
+/// Seconds for one connection attempt. Other programs and unreachable machines must not delay the ranks for
+/// long.
 constexpr double FirstWait = 10;
 
-/// What a rank says when it joins.
+/// The first message of a rank that connects.
 struct Greeting
 {
   std::array<char, 16> Secret{};
@@ -156,7 +158,7 @@ sockaddr_in PlaceOf(std::uint32_t address, std::uint16_t port)
   return place;
 }
 
-/// A rank may have more neighbours than files that a process may have open by default.
+/// Raises the limit on open files of this process: a rank may have more connections than the default allows.
 void AllowFiles(int count)
 {
   rlimit limit = {};
@@ -224,7 +226,7 @@ std::pair<Socket, int> Door::Next() const
   return {std::move(guest), greeting.Rank};
 }
 
-/// A connection from a rank to another. Throws Error, which says why there is none.
+/// Connects rank `from` to rank `to`. Throws Error with the reason if that fails.
 Socket Connect(int from, int to, const Meeting& there)
 {
   std::vector<std::uint32_t> addresses = there.Addresses;
@@ -247,12 +249,12 @@ Socket Connect(int from, int to, const Meeting& there)
       "Rank {} cannot reach rank {} on {} over the network: {}.", from, to, there.Machine, fault));
 }
 
-/// A text that a rank sends has no more bytes; a longer one is none of ours.
+/// Limit on the length of a text; a larger number cannot come from a rank.
 constexpr std::uint64_t MostBytes = std::uint64_t(1) << 40;
-/// In place of the bytes of a text: why rank 0 has given up follows.
+/// Sent in place of the length of a text: the reason why rank 0 has given up follows.
 constexpr std::uint64_t FaultMark = ~std::uint64_t(0);
 
-/// Bytes on their way between this rank and another one, in both directions.
+/// The bytes in transfer between this rank and another one, in both directions.
 struct Transfer
 {
   int Rank = 0;
@@ -270,7 +272,7 @@ public:
   SocketCommunicator(Communicator& ranks, double waitSeconds)
       : RankValue(ranks.Rank()),
         SizeValue(ranks.Size()),
-        // Others wait longer than rank 0, which tells them for whom it has waited.
+        // Other ranks wait longer than rank 0, so that rank 0 can name the rank that is late.
         WaitSeconds(ranks.Rank() == 0 ? waitSeconds : waitSeconds + std::max(1.0, 0.05 * waitSeconds)),
         Others(ranks.Size())
   {
@@ -350,11 +352,11 @@ private:
   const double WaitSeconds;
   std::unique_ptr<Door> Entrance;
   std::vector<Meeting> Meetings;  ///< of all ranks
-  std::vector<Socket> Others;     ///< by rank: rank 0 and all others, and those that have exchanged something
-  std::string Broken;             ///< why it is
+  std::vector<Socket> Others;     ///< by rank; ranks connect to rank 0 and to partners of Exchange()
+  std::string Broken;             ///< error of all further calls; empty: none
 };
 
-/// Collective over `ranks`.
+/// Collective over `ranks`. Exchanges the addresses and secrets of all ranks.
 void SocketCommunicator::TakeMeetings(Communicator& ranks)
 {
   ByteWriter out;
@@ -368,7 +370,7 @@ void SocketCommunicator::TakeMeetings(Communicator& ranks)
   }
 }
 
-/// So many ranks that have no connection yet.
+/// Waits until `count` ranks without a connection have connected.
 void SocketCommunicator::Await(int count)
 {
   const int missing = this->Entrance->Await(count, this->WaitSeconds, [this](int rank, Socket socket) {
@@ -393,7 +395,8 @@ void SocketCommunicator::Join(int rank)
   this->Others[rank].SetWait(this->WaitSeconds);
 }
 
-/// Makes the connections that lack. Of two ranks the one with the smaller number calls on the other.
+/// Makes the missing connections to the needed ranks. The rank with the smaller number connects to the other
+/// one.
 void SocketCommunicator::JoinWhere(const std::vector<bool>& needed)
 {
   int awaited = 0;
@@ -411,7 +414,7 @@ void SocketCommunicator::Exchange(std::vector<std::string>& texts, std::vector<s
   for (const std::string& text : texts) {
     mine.push_back(text.size());
   }
-  const std::vector<std::uint64_t> sizes = GatherValues(*this, mine);  // from, to
+  const std::vector<std::uint64_t> sizes = GatherValues(*this, mine);  // index: from x number of ranks + to
   const auto sizeOf = [&](int from, int to) { return sizes[std::size_t(from) * this->SizeValue + to]; };
   into.resize(this->SizeValue);
   std::vector<Transfer> transfers;
@@ -437,7 +440,7 @@ void SocketCommunicator::Exchange(std::vector<std::string>& texts, std::vector<s
   this->Run(transfers);
 }
 
-/// All of them at once: who only sent before it received would wait for ever.
+/// Sends and receives all transfers at once: sending everything before receiving could deadlock.
 void SocketCommunicator::Run(std::vector<Transfer>& transfers)
 {
   Stopwatch sinceMoved;
@@ -466,7 +469,7 @@ void SocketCommunicator::Run(std::vector<Transfer>& transfers)
   }
 }
 
-/// As much as there is, or goes, now.
+/// Sends and receives as many bytes as possible without waiting.
 void SocketCommunicator::Advance(Transfer& transfer, short events)
 {
   const int socket = this->Others[transfer.Rank].Get();
@@ -515,7 +518,7 @@ std::string SocketCommunicator::Take(int rank)
   return text;
 }
 
-/// The reason of a rank that has given up.
+/// Throws the reason of a rank that has given up.
 void SocketCommunicator::TakeFault(int rank)
 {
   constexpr std::uint64_t most = 1 << 16;
@@ -525,7 +528,8 @@ void SocketCommunicator::TakeFault(int rank)
   throw Error(this->Broken);
 }
 
-/// Closes all connections, so that the others need not wait either. errno says whether the wait was too long.
+/// Closes all connections, so that other ranks need not wait either, and throws Error. errno EAGAIN means
+/// that the wait was too long.
 void SocketCommunicator::Fail(int rank)
 {
   if (this->Broken.empty()) {

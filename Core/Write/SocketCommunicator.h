@@ -1,4 +1,4 @@
-// The processes of a simulation once more, joined by sockets.
+// A second communicator of a simulation's processes, which uses sockets instead of MPI.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -7,13 +7,13 @@
 
 namespace patchio::output {
 
-/// The same processes as `ranks`, for a thread beside the simulation's own: MPI stays with the simulation,
-/// which so needs no MPI_THREAD_MULTIPLE. All but Exchange() goes through rank 0, and only those may join who
-/// know a secret that `ranks` passed on.
+/// Connects the processes of `ranks` for a thread that runs beside the simulation's thread. MPI remains with
+/// the simulation, which thus does not need MPI_THREAD_MULTIPLE. All messages but those of Exchange() pass
+/// through rank 0. A process can connect only with a secret that was sent over `ranks`.
 ///
-/// Its methods throw Error when a rank has ended, or has not answered for `waitSeconds`: the text says who
-/// waits for whom. After that all of them do. Collective over `ranks`; throws Error, the same on all ranks,
-/// when ranks cannot reach each other over the network.
+/// Methods throw Error when a rank has ended, or has not answered for `waitSeconds`; the Error names both
+/// ranks. After that, all methods throw. Collective: every rank of `ranks` calls it. Throws Error, the same
+/// on all ranks, when ranks cannot reach each other over the network.
 std::unique_ptr<Communicator> MakeSocketCommunicator(Communicator& ranks, double waitSeconds);
 
 }  // namespace patchio::output

@@ -13,10 +13,10 @@
 namespace patchio::container {
 namespace {
 
-/// Large data sets begin where blocks of storages do.
+/// Large data sets are aligned with the blocks of storages.
 constexpr std::uint64_t Alignment = 1 << 20;
 
-/// A compressed data set: its chunks are `Count` ones along one axis.
+/// A compressed data set that is open. It has `Count` chunks along one axis.
 struct OpenSet
 {
   hdf5::Handle Id;
@@ -25,8 +25,8 @@ struct OpenSet
   std::uint64_t Count = 0;
 };
 
-/// The bytes of the B-trees that list chunks. HDF5 fills their nodes to nine tenths when chunks come in
-/// order.
+/// Returns the bytes of the B-trees that list chunks. HDF5 fills their nodes to nine tenths when chunks come
+/// in order.
 std::uint64_t ListBytesOf(const StepFilePlan& plan)
 {
   std::uint64_t bytes = 0;
@@ -39,7 +39,7 @@ std::uint64_t ListBytesOf(const StepFilePlan& plan)
 
 std::size_t ObjectsOf(const StepFilePlan& plan)
 {
-  constexpr std::size_t ofSet = 4;  // with the room that a list of chunks takes before there are many
+  constexpr std::size_t ofSet = 4;  // including the room of a chunk list before it grows
   return ofSet * plan.DataSets.size() + plan.Tables.size() + 8 * (plan.Data->Levels.size() + 1);
 }
 
@@ -71,7 +71,7 @@ public:
 
 private:
   void DescribeForOthers();
-  /// Readers of VTK look for all three, and complain where one is missing.
+  /// Makes the three groups that VTK's readers look for; they complain about missing ones.
   void MakeGroups(hid_t parent) const
   {
     for (const char* name : {"CellData", "PointData", "FieldData"}) {
@@ -147,7 +147,7 @@ hdf5::FileImage StepFile::Description::TakeImage()
   return this->File.TakeImage();
 }
 
-/// The attributes and small data sets by which readers of VTKHDF files know what there is.
+/// Writes the attributes and small data sets that describe the contents to readers of VTKHDF files.
 void StepFile::Description::DescribeForOthers()
 {
   const hdf5::Handle root = this->File.MakeGroup("VTKHDF");
@@ -169,13 +169,13 @@ void StepFile::Description::DescribeForOthers()
     for (std::size_t level = 0; level < this->Data.Levels.size(); ++level) {
       this->DescribeLevel(root, static_cast<int>(level));
     }
-    // Not in images: ParaView 5.11 fails on their field data.
+    // Not in images: ParaView 5.11 fails to read their field data.
     const hdf5::Handle fields = this->File.MakeGroup(root, "FieldData");
     this->File.Write(fields, "TimeValue", H5T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE, {1}, &this->Data.Time);
   }
 }
 
-/// Its indices begin at 0: ParaView 5.11 reads no others.
+/// Describes an image. Its indices begin at 0, because ParaView 5.11 does not read others.
 void StepFile::Description::DescribeImage(hid_t root)
 {
   const Double3& spacing = this->Data.Levels[0].Spacing;
@@ -193,7 +193,8 @@ void StepFile::Description::DescribeImage(hid_t root)
   this->File.WriteNumbers(root, "Direction", {1, 0, 0, 0, 1, 0, 0, 0, 1});
 }
 
-/// How much each partition has, and lists of cells that none has.
+/// Describes a mesh: the numbers of points and cells of each partition, and the empty lists of cells that no
+/// partition has.
 void StepFile::Description::DescribeMesh(hid_t root)
 {
   this->MakeGroups(root);
@@ -220,7 +221,7 @@ void StepFile::Description::DescribeMesh(hid_t root)
     }
     write(folder + "NumberOfCells", cells);
     write(folder + "NumberOfConnectivityIds", connectivity);
-    if (cells[0] == 0) {  // then none has any
+    if (cells[0] == 0) {  // then no partition has cells of this type
       write(folder + "Connectivity", {});
       write(folder + "Offsets", std::vector<std::int64_t>(rows.size(), 0));
     }
@@ -272,8 +273,7 @@ StepFile::~StepFile()
   Alone([this] { this->Described.reset(); });
 }
 
-/// Writes that make a file longer wait for each other; those inside of it need not. So it has its size at
-/// once.
+/// Makes the file in its final size, because writes that extend a file wait for each other.
 void StepFile::Create()
 {
   this->File = std::make_unique<PlainFile>(this->Path, PlainFile::Purpose::Create);
@@ -282,7 +282,7 @@ void StepFile::Create()
 
 std::vector<std::uint64_t> StepFile::Place(const std::vector<ChunkSize>& chunks)
 {
-  if (!this->Described) {  // other files of the step have all that is compressed
+  if (!this->Described) {  // the step's other files hold all compressed data sets
     return {};
   }
   const std::lock_guard<std::mutex> guard(hdf5::OutputLock());
@@ -309,7 +309,8 @@ void StepFile::TakeImage()
   this->Rooms = std::move(image.Rooms);
 }
 
-/// Around the values, which may be there already: HDF5 puts small ones where it has a gap.
+/// Writes the description around the values, which may be written already: HDF5 puts small values into gaps
+/// of the description.
 void StepFile::WriteDescription()
 {
   const std::uint64_t end = this->Image.size();

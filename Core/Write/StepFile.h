@@ -1,4 +1,4 @@
-// The HDF5 file of a step, laid out: who writes the values needs no HDF5 any more.
+// The HDF5 file of a step. It is laid out in memory, so that values are written without HDF5.
 #pragma once
 
 #include "Base/File.h"
@@ -13,7 +13,7 @@
 
 namespace patchio::container {
 
-/// Room for a table.
+/// Space for a table.
 struct PlannedTable
 {
   std::string Name;
@@ -21,44 +21,45 @@ struct PlannedTable
   std::uint64_t Values = 0;
 };
 
-/// What one of a step's files will hold.
+/// The contents of one of a step's files.
 struct StepFilePlan
 {
   const Catalog* Data = nullptr;
-  const std::vector<ElementType>* Types = nullptr;  ///< of the variables
+  const std::vector<ElementType>* Types = nullptr;  ///< of each variable
   const std::vector<int>* Rows = nullptr;           ///< see RowsOf()
-  int Files = 1;                                    ///< of the step
-  std::vector<DataSet> DataSets;                    ///< of this file
+  int Files = 1;                                    ///< number of files of the step
+  std::vector<DataSet> DataSets;                    ///< data sets in this file
   std::vector<PlannedTable> Tables;
 };
 
-/// A compressed chunk that will be in the file.
+/// The size of a compressed chunk.
 struct ChunkSize
 {
   std::uint64_t Bytes = 0;
   std::uint32_t SkippedFilters = 0;  ///< see Chunk
 };
 
-/// A file of a step while it is written. It is none for any HDF5 library until GiveSignature(), so that
-/// nobody takes room for values. Methods throw Error. Those that call HDF5 may be called by several threads,
-/// each for another file.
+/// A file of a step during writing. HDF5 libraries do not recognize it before GiveSignature(), so that
+/// readers cannot mistake unwritten space for values. Methods throw Error. Methods that call HDF5 may be
+/// called by several threads, each for its own file.
 class StepFile
 {
 public:
-  /// Lays the file out in memory; needs HDF5, and nobody needs it after that unless data sets are compressed.
+  /// Lays the file out in memory, with HDF5. If no data set is compressed, the other methods do not use HDF5.
   StepFile(const std::string& path, const StepFilePlan& plan);
   ~StepFile();
-  /// Makes the file, which must not exist, with room for all values but compressed ones.
+  /// Makes the file, which must not exist, with space for all values that are not compressed.
   void Create();
   bool IsCreated() const { return this->File != nullptr; }
 
-  /// Where the data sets and then the tables of the plan begin, in their order; 0 for compressed ones.
+  /// Offsets of the data sets and then the tables of the plan, in their order; 0 for compressed data sets.
   const std::vector<std::uint64_t>& Offsets() const { return this->Begins; }
 
-  /// Makes room for the chunks of all compressed data sets, one set after another in the plan's order.
-  /// Returns where they begin. Does nothing where there are none.
+  /// Makes space for the chunks of all compressed data sets, one set after another in the plan's order.
+  /// Returns the offsets of the chunks. Does nothing if there are none.
   std::vector<std::uint64_t> Place(const std::vector<ChunkSize>& chunks);
-  /// Writes all but values and tables, which may be there already; last before the signature.
+  /// Writes everything except values and tables, which may be written already. Call it last before
+  /// GiveSignature().
   void WriteDescription();
   void GiveSignature() const;
 
@@ -67,11 +68,11 @@ private:
   void TakeImage();
 
   const std::string Path;
-  std::unique_ptr<Description> Described;  ///< as long as it may change
+  std::unique_ptr<Description> Described;  ///< null when the layout is final
   const std::vector<std::uint64_t> Begins;
-  std::vector<std::byte> Image;                                ///< of the description
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> Rooms;  ///< for values, see hdf5::FileImage
-  std::uint64_t Size = 0;                                      ///< of the file
+  std::vector<std::byte> Image;                                ///< bytes of the description
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> Rooms;  ///< spaces for values; see hdf5::FileImage
+  std::uint64_t Size = 0;                                      ///< size of the file
   std::unique_ptr<PlainFile> File;
 };
 

@@ -46,7 +46,7 @@ bool StepReceiver::Serve(const std::function<void(const std::shared_ptr<Received
       }
     }
     if (hasOrders || hasDone || hasHanded || hasWritten || !this->Receiving.empty()) {
-      nap.Restart();  // MPI gets on with long messages when it is called
+      nap.Restart();  // MPI makes progress with long messages when it is called
     }
     nap.Rest();
   }
@@ -62,7 +62,7 @@ bool StepReceiver::TakeOrders()
   return true;
 }
 
-/// The first order, where that can be done now.
+/// Carries out the first command if that is possible now. Returns whether it was.
 bool StepReceiver::CarryOut()
 {
   if (this->Orders.empty()) {
@@ -84,7 +84,8 @@ bool StepReceiver::CarryOut()
   return true;
 }
 
-/// False: not now. Where another order follows, the compute ranks have given up waiting for this one.
+/// Makes room. Returns false if that is not possible now. If another command follows, the compute ranks have
+/// given up waiting for this one, and it counts as done.
 bool StepReceiver::MakeRoom(const Order& order)
 {
   if (!order.Declared.empty()) {
@@ -108,7 +109,7 @@ bool StepReceiver::MakeRoom(const Order& order)
   return true;
 }
 
-/// Begins to receive a step: the code and what ranks told of their arrays say what comes.
+/// Begins to receive a step. The code and the lists of arrays in the command determine the messages to come.
 void StepReceiver::Take(Order order)
 {
   auto step = std::make_shared<ReceivedStep>();
@@ -139,7 +140,7 @@ void StepReceiver::Take(Order order)
   this->Receiving.push_back(std::move(step));
 }
 
-/// The oldest step that comes, when it is there.
+/// Passes the oldest step to `write` if it has arrived. Returns whether it has.
 bool StepReceiver::HandOver(const std::function<void(const std::shared_ptr<ReceivedStep>&)>& write)
 {
   if (this->Receiving.empty()) {
@@ -158,7 +159,8 @@ bool StepReceiver::HandOver(const std::function<void(const std::shared_ptr<Recei
   return true;
 }
 
-/// A step that is not there is waited for on, as the compute ranks may be in the middle of it.
+/// Reports that a step is late, once, and continues to wait for it, because compute ranks may have sent a
+/// part.
 void StepReceiver::TellWhoIsLate(ReceivedStep& step)
 {
   if (step.IsLate || step.Since.Seconds() < this->WaitSeconds) {
@@ -192,7 +194,8 @@ bool StepReceiver::CountWritten()
   return true;
 }
 
-/// X = (0.9 X_total - X_used) over the ranks that it serves; less where others still have promises.
+/// Promises more room: X = (0.9 X_total - X_used) / number of served ranks; less if other ranks still have
+/// promises.
 void StepReceiver::Promise()
 {
   std::uint64_t free = this->Most - this->Used;

@@ -1,4 +1,5 @@
-// An I/O rank's side of output through I/O ranks. Paper 5, section on the asynchronous I/O module.
+// The I/O rank's side of output through I/O ranks, after B. Yang et al., Input/Output analysis and
+// optimization for GRAPES regional model (2022), section on the asynchronous I/O module.
 #pragma once
 
 #include "Base/Stopwatch.h"
@@ -17,43 +18,45 @@
 
 namespace patchio::output {
 
-/// A step as the compute ranks sent it.
+/// A step that compute ranks send.
 struct ReceivedStep
 {
   Order What;
-  std::vector<bool> Wanted;  ///< of each variable
+  std::vector<bool> Wanted;  ///< of each variable: whether it is written
   std::shared_ptr<const Declaration> Declared;
   std::vector<int> Map;             ///< the I/O rank of each compute rank
-  std::vector<ArrayOfStep> Arrays;  ///< of the compute ranks that this one serves; they lie in the buffers
+  std::vector<ArrayOfStep> Arrays;  ///< of the compute ranks that this rank serves; in Buffers
   std::map<int, Buffer> Buffers;    ///< by compute rank
-  std::uint64_t Bytes = 0;          ///< of all buffers
+  std::uint64_t Bytes = 0;          ///< size of all buffers
 
   std::vector<MPI_Request> Coming;
   Stopwatch Since;
   bool IsLate = false;
 };
 
-/// Takes the steps of the compute ranks that it serves. Their buffers never have more than 0.9 of the
-/// configuration's memory: each byte is promised to a compute rank before it may come, and a promise is kept.
+/// Receives the steps of the compute ranks that this I/O rank serves. Their buffers never exceed 0.9 of the
+/// configuration's memory: each byte is promised to a compute rank before it is sent, and promises are kept.
 class StepReceiver
 {
 public:
-  /// roles: must outlive the receiver. number: of this I/O rank among them.
+  /// `roles` must outlive the receiver. `number`: of this rank among the I/O ranks.
   StepReceiver(IoRoles& roles, int number, const OutputConfig& config);
-  /// Memory that MPI may still fill is not given back.
+  /// Leaks the memory that MPI may still fill.
   ~StepReceiver();
   StepReceiver(const StepReceiver&) = delete;
   StepReceiver& operator=(const StepReceiver&) = delete;
 
-  /// Until the end mark. write: begins to write a step and returns; calls Done() when it is written. Returns
-  /// whether all were written within `wait seconds` after the end mark.
+  /// Receives steps until the end mark. `write` begins to write a step and returns; it must have Done()
+  /// called when the step is written. Returns whether all steps were written within `wait seconds` after the
+  /// end mark.
   bool Serve(const std::function<void(const std::shared_ptr<ReceivedStep>&)>& write);
-  /// The oldest step is written, and its buffers are freed; or why not. Any thread may call.
+  /// Tells that the oldest step is written and its buffers are freed. `fault`: reason why it was not written,
+  /// or an empty text. Thread-safe.
   void Done(const std::string& fault);
-  /// Lets the compute ranks go.
+  /// Releases the compute ranks, which wait for the I/O ranks to end.
   void End();
 
-  /// The most bytes that were in use or promised.
+  /// The largest number of bytes that were in use or promised at a time.
   std::uint64_t Peak() const { return this->MostUsed; }
 
 private:
@@ -74,15 +77,15 @@ private:
   std::deque<Order> Orders;
   std::shared_ptr<const Declaration> Declared;
   std::vector<int> Map;
-  std::map<int, std::uint64_t> Promised;  ///< to each compute rank that this one serves
+  std::map<int, std::uint64_t> Promised;  ///< bytes promised to each compute rank that this rank serves
   std::uint64_t Used = 0, MostUsed = 0;
   std::deque<std::shared_ptr<ReceivedStep>> Receiving;
-  std::deque<std::uint64_t> Writing;  ///< bytes of steps
-  Mark Now;                           ///< what the compute ranks are told next, but for the room
+  std::deque<std::uint64_t> Writing;  ///< bytes of each step that is being written
+  Mark Now;                           ///< the next report to the compute ranks, without the room
   Sends Marks;
   bool Ends = false;
 
-  std::mutex Lock;  ///< of what follows
+  std::mutex Lock;  ///< guards the members below
   std::int64_t Written = 0;
   std::string Faults;
 };

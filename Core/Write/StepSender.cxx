@@ -28,7 +28,7 @@ StepSender::~StepSender()
   }
 }
 
-/// Takes the marks that are there.
+/// Receives the reports that have arrived.
 void StepSender::Listen()
 {
   this->Values.Test();
@@ -37,7 +37,7 @@ void StepSender::Listen()
   while (Take(this->Roles.All(), MarkTag, mark)) {
     this->IsSilent = false;
     this->Faults += (this->Faults.empty() || mark.Faults.empty() ? "" : "\n") + mark.Faults;
-    if (mark.Rooms >= this->Last.Rooms) {  // a rank that served this one before may be late
+    if (mark.Rooms >= this->Last.Rooms) {  // a former I/O rank's reports may come late
       this->Last = mark;
     }
   }
@@ -71,14 +71,14 @@ std::string StepSender::TextOfUnwritten() const
       first == last ? fmt::format("step {} is", first) : fmt::format("steps {} to {} are", first, last));
 }
 
-/// The water mark, less what is on its way.
+/// Returns the water mark minus the bytes that are being sent.
 std::uint64_t StepSender::Room() const
 {
   const std::uint64_t sent = std::accumulate(this->Unmarked.begin(), this->Unmarked.end(), std::uint64_t(0));
   return this->Last.Rooms == this->Rooms && this->Last.Room > sent ? this->Last.Room - sent : 0;
 }
 
-/// This rank's, among all.
+/// Returns the number of this rank's I/O rank among all ranks.
 int StepSender::Server() const
 {
   return this->Roles.Serving()[this->Map[this->Compute.Rank()]];
@@ -148,7 +148,7 @@ void StepSender::OrderRoom(const std::shared_ptr<const Declaration>& declared,
   });
 }
 
-/// Throws Error, the same on all ranks.
+/// Throws Error, the same on all ranks, if a step needs more room than an I/O rank has.
 void StepSender::CheckThatItFits(const std::vector<std::uint64_t>& needs, const Order& step) const
 {
   std::vector<std::uint64_t> sums(this->Roles.Serving().size());
@@ -165,7 +165,8 @@ void StepSender::CheckThatItFits(const std::vector<std::uint64_t>& needs, const 
   }
 }
 
-/// From rank 0; from every rank where ranks have given up waiting for each other, as rank 0 may have stopped.
+/// Sends a command to all I/O ranks, from rank 0. If ranks have given up waiting for each other, every rank
+/// sends it, because rank 0 may have stopped.
 void StepSender::ToServers(const Order& order)
 {
   if (this->Compute.Rank() == 0 || this->Compute.IsBroken()) {

@@ -1,4 +1,5 @@
-// A compute rank's side of output through I/O ranks. Paper 5, section on sending.
+// The compute rank's side of output through I/O ranks, after B. Yang et al., Input/Output analysis and
+// optimization for GRAPES regional model (2022), section on sending.
 #pragma once
 
 #include "Write/BoundedCommunicator.h"
@@ -14,8 +15,8 @@
 
 namespace patchio::output {
 
-/// Sends a step as soon as its I/O rank has room for it: the water mark X >= D. Where the last mark of one of
-/// the I/O ranks is too low, all are ordered to make room, and the simulation waits until they have.
+/// Sends a step as soon as its I/O rank has room for it: the water mark X >= D. If the last report of some
+/// I/O rank shows too little room, all I/O ranks are told to make room, and the simulation waits for them.
 ///
 /// Methods marked collective are called by all compute ranks. Each wait ends after the configuration's
 /// `wait seconds` with an Error that names both ranks. After such a wait, further waits end at once until the
@@ -23,28 +24,30 @@ namespace patchio::output {
 class StepSender
 {
 public:
-  /// roles, compute: must outlive the sender.
+  /// `roles` and `compute` must outlive the sender.
   StepSender(IoRoles& roles, BoundedCommunicator& compute, const OutputConfig& config);
-  /// Ends as End() does, unless that was called.
+  /// Calls End(), unless it was called.
   ~StepSender();
   StepSender(const StepSender&) = delete;
   StepSender& operator=(const StepSender&) = delete;
 
-  /// Returns when there is room for a buffer of so many bytes beside those that are not sent yet.
+  /// Waits until there is room for a buffer of `bytes` in addition to those that are being sent.
   void MakeRoom(std::uint64_t bytes);
-  /// Collective. step: without Needs, Declared and Map. pack: fills this rank's buffer of so many bytes.
+  /// Sends a step. Collective. `step`: the command without Needs, Declared and Map. `pack` fills this rank's
+  /// buffer of `bytes` bytes.
   void Send(Order step, const std::shared_ptr<const Declaration>& declared, std::uint64_t bytes,
       const std::function<void(std::byte*)>& pack);
-  /// Records a lost step. The next step that is sent tells the I/O ranks.
+  /// Records a lost step. The next step that is sent informs the I/O ranks.
   void Lose(std::int64_t step) { this->Lost.push_back(step); }
-  /// Returns when all steps that were sent are written, or lost.
+  /// Waits until all sent steps are written or lost.
   void Finish();
-  /// Collective: the I/O ranks end, when all is written. They are called no more.
+  /// Tells the I/O ranks to end after the last write, and waits for that. Collective. No method may send
+  /// afterwards.
   void End();
 
-  /// What went wrong on I/O ranks since the last call, a line each; empty: nothing.
+  /// Returns the faults of I/O ranks since the last call, one per line; empty: none.
   std::string TakeFaults();
-  /// The most bytes of buffers that were not sent yet.
+  /// The largest number of bytes that were being sent at a time.
   std::uint64_t Peak() const { return this->Values.Peak(); }
 
 private:
@@ -62,13 +65,13 @@ private:
   BoundedCommunicator& Compute;
   const std::uint64_t Memory;
   const double WaitSeconds;
-  std::shared_ptr<const Declaration> Declared;  ///< that the I/O ranks have
+  std::shared_ptr<const Declaration> Declared;  ///< the declaration that the I/O ranks have
   std::vector<int> Map;
-  std::int64_t Rooms = 0;              ///< ordered
-  std::int64_t Steps = 0;              ///< sent
-  std::deque<std::uint64_t> Unmarked;  ///< bytes of the last steps, which the last mark does not know of
+  std::int64_t Rooms = 0;              ///< number of commands to make room
+  std::int64_t Steps = 0;              ///< number of steps sent
+  std::deque<std::uint64_t> Unmarked;  ///< bytes of the last steps, which the last report does not include
   std::deque<std::int64_t> Unwritten;  ///< numbers of the last steps, which are not written yet
-  std::vector<std::int64_t> Lost;      ///< since the last step sent
+  std::vector<std::int64_t> Lost;      ///< steps lost since the last step that was sent
   Mark Last;
   std::string Faults;
   Sends Values, Orders;

@@ -23,12 +23,12 @@ namespace patchio::container {
 
 namespace {
 
-/// Values are looked at and written in pieces that stay in the processor's cache in between.
+/// Bytes of a piece. Values are examined and written in pieces that stay in the processor's cache meanwhile.
 constexpr std::uint64_t PieceBytes = 1 << 20;
-/// The bytes of neighbours in the file that are written together, about.
+/// Approximate bytes of neighbours in the file that are written together.
 constexpr std::uint64_t RunBytes = 4 << 20;
 
-/// Checksum and range of values, piece by piece.
+/// Computes the checksum and the range of values, piece by piece.
 class Examiner
 {
 public:
@@ -52,7 +52,7 @@ private:
   WrittenValues Result;
 };
 
-/// Where runs of neighbours begin, and the end of the last.
+/// Returns the first index of each run of neighbours, and the end of the last run.
 std::vector<std::size_t> RunsOf(const std::vector<PlacedValues>& placed)
 {
   std::vector<std::size_t> runs;
@@ -68,7 +68,7 @@ std::vector<std::size_t> RunsOf(const std::vector<PlacedValues>& placed)
   return runs;
 }
 
-/// True where patches go by other numbers than those of their places in their levels.
+/// Returns whether some patches have numbers other than their positions in their levels.
 bool HasMarks(const Catalog& data)
 {
   for (std::size_t p = 0; p < data.Patches.size(); ++p) {
@@ -216,7 +216,8 @@ std::vector<PlannedTable> StepWriter::PlannedTables() const
   return all;
 }
 
-/// offsets: of the data sets of the first file and of its tables, of the data sets of the second, and so on.
+/// Takes the offsets of the data sets and tables. `offsets`: data sets of the first file, its tables, data
+/// sets of the second file, and so on.
 void StepWriter::TakeOffsets(const std::vector<std::uint64_t>& offsets)
 {
   std::size_t next = 0;
@@ -301,7 +302,7 @@ void StepWriter::WritePlain(const std::vector<PatchValues>& values, int threads)
   });
 }
 
-/// Neighbours in the file: a piece is looked at, and goes to the storage while the processor's cache has it.
+/// Writes neighbours in the file. Each piece is examined, and written while it is in the processor's cache.
 void StepWriter::WriteRun(const PlacedValues* values, std::size_t count, WrittenValues* written) const
 {
   std::vector<iovec> buffers;
@@ -318,7 +319,7 @@ void StepWriter::WriteRun(const PlacedValues* values, std::size_t count, Written
     const auto* from = static_cast<const std::byte*>(one.Values);
     const std::uint64_t element = SizeOf(this->Record.Types[one.Variable]);
     for (std::uint64_t done = 0; done < values[i].Bytes;) {
-      // Whole values: neighbours may be shorter ones.
+      // Only whole values, because the neighbours may have shorter ones.
       const std::uint64_t room = (PieceBytes - waiting) / element * element;
       const std::uint64_t piece = std::min(values[i].Bytes - done, room);
       examiner.Add(from + done, piece);
@@ -357,7 +358,7 @@ std::string StepWriter::Finish()
     }
     this->File->Flush();
   });
-  // All files have all that they shall have: now they may be read.
+  // All files are complete, so they may become readable.
   RunOnAllRanks(this->Ranks, [&] {
     if (this->Leads()) {
       Rename(this->PartPath(), this->Folder + "/" + this->Record.Files[this->FileOfRank()]);
@@ -430,7 +431,7 @@ void StepWriter::WriteTable(const std::string& name, const std::vector<T>& value
   }
 }
 
-/// Room that nobody has written to must not be taken for values.
+/// Throws Error if values were not written: the unwritten space must not be taken for values.
 void StepWriter::CheckComplete(const std::vector<std::uint8_t>& written) const
 {
   const Catalog& data = this->Record.Data;
@@ -447,7 +448,7 @@ void StepWriter::CheckComplete(const std::vector<std::uint8_t>& written) const
 
 namespace {
 
-/// Bytes of each variable of the sample, as they are and compressed.
+/// Returns two numbers per variable: bytes of the sample before and after compression.
 std::vector<double> TryDeflate(const StepToWrite& step, const std::vector<PatchValues>& sample)
 {
   constexpr std::size_t most = 4 << 20, piece = 64 << 10;  // bytes of a variable, and at once
@@ -511,13 +512,13 @@ std::vector<FilterKind> ChooseCompression(Communicator& ranks, const StepToWrite
 
 }  // namespace patchio::container
 
-// Compressed data sets: who completes which chunk, where chunks go, and who writes them.
+// Compressed data sets: the ranks that complete chunks, the places of chunks, and the ranks that write them.
 
 namespace patchio::container {
 
 namespace {
 
-/// What the rank that leads a file must know of a chunk.
+/// The data of a chunk that the rank that leads its file needs.
 struct Packing
 {
   int File;
@@ -527,7 +528,7 @@ struct Packing
 
 }  // namespace
 
-/// The compressed data sets of this rank's file.
+/// Makes the packer for the compressed data sets of this rank's file.
 void StepWriter::MakePacker()
 {
   std::vector<ChunkedSet> sets;
@@ -551,7 +552,7 @@ void StepWriter::MakePacker()
   this->Packer = std::make_unique<ChunkPacker>(std::move(sets));
 }
 
-/// Chunks that have values of several ranks are completed by the one that has their first ones.
+/// Collective. Sends the parts of chunks with values of several ranks to the rank that has the first values.
 void StepWriter::ExchangeParts()
 {
   std::vector<std::string> texts;
@@ -569,7 +570,7 @@ void StepWriter::ExchangeParts()
   RunOnAllRanks(this->Ranks, [&] { this->Packer->AddTexts(texts, this->Threads); });
 }
 
-/// The ranks that write parts of a data set in this rank's file, by the byte where the part begins.
+/// Returns the ranks that write parts of a data set in this rank's file, by the first byte of the part.
 std::map<std::uint64_t, int> StepWriter::WritersOf(int level, int variable) const
 {
   const Catalog& data = this->Record.Data;
@@ -584,7 +585,7 @@ std::map<std::uint64_t, int> StepWriter::WritersOf(int level, int variable) cons
   return writers;
 }
 
-/// The ranks that lead files find room for the chunks of all; then each writes its own.
+/// Collective. The ranks that lead files reserve space for all chunks; then each rank writes its own.
 void StepWriter::PlaceChunks()
 {
   std::vector<Packing> packings;
@@ -602,7 +603,7 @@ void StepWriter::PlaceChunks()
     }
     offsets = this->Leads() ? this->Part->File.Place(sizes) : offsets;
   });
-  offsets = GatherValues(this->Ranks, offsets);  // of one file after another
+  offsets = GatherValues(this->Ranks, offsets);  // file by file
   std::uint64_t before = 0;
   for (const DataSet& set : this->Record.DataSets) {
     if (set.File < this->FileOfRank() && set.Compression != FilterKind::None) {
@@ -615,7 +616,7 @@ void StepWriter::PlaceChunks()
   });
 }
 
-/// offsets: of all chunks of this rank's file.
+/// Writes this rank's chunks. `offsets`: of all chunks of this rank's file.
 void StepWriter::WriteChunks(const std::vector<std::uint64_t>& offsets) const
 {
   std::vector<iovec> buffers;
@@ -639,7 +640,7 @@ void StepWriter::WriteChunks(const std::vector<std::uint64_t>& offsets) const
 
 namespace {
 
-/// Precedes its bytes in a text.
+/// The header of a part in a text; the bytes of the part follow.
 struct PartHead
 {
   std::uint64_t Set, Begin, Bytes;
@@ -647,7 +648,7 @@ struct PartHead
 
 }  // namespace
 
-/// Cuts it into parts of chunks.
+/// Cuts the part into parts of chunks.
 void ChunkPacker::Begin(const SetPart& part)
 {
   const ChunkedSet& set = this->Sets[part.Set];
@@ -684,13 +685,14 @@ void ChunkPacker::Add(const std::vector<SetPart>& parts, int threads)
   }
 }
 
-/// One that lies in the values of a patch as a whole is compressed from there.
+/// Copies the new parts of a chunk, and compresses the chunk if it is complete. A chunk that one part fills
+/// is compressed without a copy.
 void ChunkPacker::Take(OpenChunk& chunk, ChunkEncoder& encoder) const
 {
   const ChunkedSet& set = this->Sets[chunk.Set];
   const std::byte* values = chunk.Coming[0].Values;
   if (chunk.Coming[0].Bytes < set.ChunkBytes) {
-    chunk.Values.resize(set.ChunkBytes);  // zeros behind the end of the data set
+    chunk.Values.resize(set.ChunkBytes);  // zeros after the end of the data set
     for (const Part& part : chunk.Coming) {
       std::copy_n(part.Values, part.Bytes, chunk.Values.data() + part.Begin);
     }

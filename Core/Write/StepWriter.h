@@ -1,4 +1,4 @@
-// One time step of a container while it is written: laid out by one rank, filled by all.
+// The writer of one time step of a container: one rank lays the step out, all ranks fill it.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -19,14 +19,14 @@
 
 namespace patchio::container {
 
-/// What a step will hold; the same on all ranks.
+/// The contents of a step; the same on all ranks.
 struct StepToWrite
 {
-  /// Levels, patches, variables, and which variable has values on which patch (Presence::Stored); variables
-  /// without ghosts. Patch::Writer: the rank that writes it.
+  /// Levels, patches, variables without ghosts, and which variable has values on which patch
+  /// (Presence::Stored). Patch::Writer is the rank that writes the patch.
   Catalog Data;
-  std::vector<ElementType> Types;  ///< of the variables
-  /// None, Deflate or Zstd, of the variables; empty: none is compressed.
+  std::vector<ElementType> Types;  ///< of each variable
+  /// None, Deflate or Zstd for each variable; empty: no variable is compressed.
   std::vector<FilterKind> Compression;
 };
 
@@ -39,7 +39,7 @@ struct PatchValues
   const void* Values = nullptr;
 };
 
-/// What is known of values that were written.
+/// The checksum and the range of values that were written.
 struct WrittenValues
 {
   std::uint64_t Index = 0;  ///< variable x number of patches + patch
@@ -47,7 +47,7 @@ struct WrittenValues
   ValueRange Range = ValueRange::None();
 };
 
-/// Where they go in the file.
+/// Values and their place in the file, in bytes.
 struct PlacedValues
 {
   std::uint64_t Offset = 0;
@@ -55,16 +55,16 @@ struct PlacedValues
   const PatchValues* Which = nullptr;
 };
 
-/// What the files of a step are called: `step.000010.hdf` or `step.000010.new.hdf`.
+/// The two kinds of names of a step's files: `step.000010.hdf` or `step.000010.new.hdf`.
 enum class FileNames
 {
   Usual,
   New
 };
-/// The one name for the other.
+/// Returns the file name in the kind `names`.
 std::string RenamedFile(const std::string& name, FileNames names);
 
-/// A data set as chunks; in bytes. Its chunks have the numbers from FirstChunk on.
+/// A compressed data set: sizes in bytes, and the numbers of its chunks, which begin at FirstChunk.
 struct ChunkedSet
 {
   FilterKind Filter = FilterKind::None;
@@ -76,47 +76,48 @@ struct ChunkedSet
   std::uint64_t Chunks() const { return (this->Bytes + this->ChunkBytes - 1) / this->ChunkBytes; }
 };
 
-/// Values that follow each other in a data set.
+/// Consecutive values of a data set.
 struct SetPart
 {
   std::size_t Set = 0;
-  std::uint64_t Begin = 0;  ///< byte of the data set
+  std::uint64_t Begin = 0;  ///< byte in the data set
   std::uint64_t Bytes = 0;
   const std::byte* Values = nullptr;
 };
 
-/// Not for several threads.
+/// Collects values into chunks and compresses complete chunks. Not thread-safe.
 class ChunkPacker
 {
 public:
   explicit ChunkPacker(std::vector<ChunkedSet> sets) : Sets(std::move(sets)) {}
 
-  /// Copies values, and compresses the chunks that are complete then, `threads` at once. Throws Error.
+  /// Copies values, and then compresses the chunks that are complete, `threads` at a time. Throws Error.
   void Add(const std::vector<SetPart>& parts, int threads);
 
-  /// Parts of chunks that are not complete yet, as texts by the rank that ownerOf(set, byte of the chunk's
-  /// begin) says; they are given away, but for those of `mine`. AddTexts() takes them there.
+  /// Removes and returns the parts of incomplete chunks that other ranks complete, one text per rank.
+  /// ownerOf(set, first byte of the chunk) returns the rank that completes the chunk; chunks of rank `mine`
+  /// stay. The receiver passes the texts to AddTexts().
   template <typename OwnerOf>
   std::vector<std::string> TakeOthers(int ranks, int mine, const OwnerOf& ownerOf);
   void AddTexts(const std::vector<std::string>& texts, int threads);
 
-  /// Complete ones, by their numbers.
+  /// Complete chunks by number.
   const std::map<std::uint64_t, EncodedChunk>& Chunks() const { return this->Complete; }
-  /// No chunk has begun that is not complete.
+  /// Returns whether no chunk is incomplete.
   bool IsComplete() const { return this->Open.empty(); }
 
 private:
   struct Part
   {
-    std::uint64_t Begin, Bytes;  ///< in the chunk
+    std::uint64_t Begin, Bytes;  ///< in the chunk, in bytes
     const std::byte* Values;
   };
   struct OpenChunk
   {
     std::size_t Set = 0;
-    std::uint64_t Used = 0;  ///< bytes of it that the data set has
+    std::uint64_t Used = 0;  ///< bytes of the chunk that belong to the data set
     std::vector<std::byte> Values;
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> There;  ///< begin and number of bytes
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> There;  ///< parts in Values: begin and length
     std::vector<Part> Coming;
     bool Done = false;
     EncodedChunk Encoded;
@@ -146,34 +147,33 @@ std::vector<std::string> ChunkPacker::TakeOthers(int ranks, int mine, const Owne
   return texts;
 }
 
-/// Belongs to one step. Methods marked collective are called by all ranks together.
+/// Writes one step. Methods marked collective must be called by all ranks together.
 class StepWriter
 {
 public:
-  /// Not collective, though all ranks do it: lays the step out in memory, with HDF5. folder: of the
-  /// container. ranksAFile: 0: one file for all ranks; else so many ranks, that follow each other, write a
-  /// file together. Throws Error.
+  /// Lays the step out in memory, with HDF5. Not collective, but all ranks do it. `folder`: of the container.
+  /// `ranksAFile`: number of consecutive ranks that share a file; 0: one file for all ranks. Throws Error.
   StepWriter(Communicator& ranks, const std::string& folder, StepToWrite step, int ranksAFile);
-  /// Takes away what was written, unless Finish() has returned.
+  /// Removes the written files, unless Finish() has returned.
   ~StepWriter() = default;
   StepWriter(const StepWriter&) = delete;
   StepWriter& operator=(const StepWriter&) = delete;
 
   const Catalog& Data() const { return this->Record.Data; }
-  /// Not collective: has the files called so in the description.
+  /// Sets the kind of the file names in the description. Not collective.
   void NameFiles(FileNames names);
-  /// Where everything lies; complete after Finish(), on rank 0.
+  /// The places of all data; complete after Finish(), on rank 0.
   const StepRecord& Description() const { return this->Record; }
 
-  /// Collective: makes the files, before anything is written. Throws Error on all ranks. names: of the files
-  /// in the end, Usual unless a step with those is to be replaced.
+  /// Makes the files. Collective; call it before Write(). `names`: kind of the final file names; New if the
+  /// files of a replaced step have the usual names. Throws Error on all ranks.
   void Create(FileNames names);
-  /// Writes values of this rank's patches, `threads` at once, and returns when the system has them;
-  /// compressed ones are kept in memory until Finish(). Each patch and variable once. Not collective. A fault
-  /// is kept for Finish(), and nothing is written any more.
+  /// Writes values of this rank's patches, `threads` requests at a time. Returns when the system has them;
+  /// compressed values stay in memory until Finish(). Write each patch and variable once. Not collective.
+  /// After a fault, which Finish() throws, nothing more is written.
   void Write(const std::vector<PatchValues>& values, int threads);
 
-  /// Collective: brings the files to the storage and gives them their names. Returns the record for the log,
+  /// Flushes the files to the storage and gives them their names. Collective. Returns the record for the log,
   /// on rank 0. Throws Error on all ranks when something was not written.
   std::string Finish();
 
@@ -217,12 +217,13 @@ private:
   std::vector<int> Rows;
   std::vector<std::vector<std::uint64_t>> Before;             ///< by variable; see ValuesBefore()
   std::map<std::array<int, 2>, std::uint64_t> OffsetsOfSets;  ///< of this rank's file, by level and variable
-  std::map<std::array<int, 2>, std::size_t> Packed;  ///< those that are compressed: their numbers in Packer
+  std::map<std::array<int, 2>, std::size_t> Packed;           ///< by level and variable: number in Packer
   std::unique_ptr<ChunkPacker> Packer;
-  std::uint64_t Chunks = 0;  ///< of this rank's file
+  std::uint64_t Chunks = 0;  ///< number of chunks of this rank's file
   int Threads = 1;
   std::vector<WrittenValues> Written;  ///< by this rank
-  /// The file of this rank while it is written, and its name then; taken away with this object.
+  /// The file of this rank with its temporary name. The destructor removes the file if it still has that
+  /// name.
   class PartFile
   {
   public:
@@ -234,26 +235,26 @@ private:
     const std::string Path;
     StepFile File;
   };
-  std::unique_ptr<PartFile> Part;  ///< on ranks that lead a file
+  std::unique_ptr<PartFile> Part;  ///< on ranks that lead a file; else null
   std::unique_ptr<PlainFile> File;
   std::string Fault;
 };
 
-/// What a user may ask for.
+/// The user's choices for compression.
 enum class CompressionChoice : std::uint8_t
 {
   Off,
   Deflate,
   Zstd,
-  Auto  ///< deflate, where a sample of the values becomes at least a tenth smaller
+  Auto  ///< deflate, if that makes a sample of the values at least a tenth smaller
 };
 constexpr CompressionChoice LastCompressionChoice = CompressionChoice::Auto;
 
-/// "off" and so on.
+/// Returns the name in the configuration: "off", "deflate", "zstd" or "auto".
 const char* NameOf(CompressionChoice choice);
 
-/// Collective: what StepToWrite::Compression shall be. sample: values of this rank's patches, which Auto
-/// looks at.
+/// Returns StepToWrite::Compression for the user's choice. Collective. `sample`: values of this rank's
+/// patches, which Auto examines.
 std::vector<FilterKind> ChooseCompression(Communicator& ranks, const StepToWrite& step,
     CompressionChoice choice, const std::vector<PatchValues>& sample);
 

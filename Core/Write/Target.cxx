@@ -44,7 +44,7 @@ private:
     container::StepWriter Writing;
   };
 
-  /// Collective the first time.
+  /// Returns the writer of the container. Collective at the first call.
   container::ContainerWriter& Writer()
   {
     if (!this->Opened) {

@@ -1,4 +1,4 @@
-// What the steps of a channel are written to.
+// Targets: the files to which the steps of a channel are written.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -11,13 +11,14 @@
 
 namespace patchio::output {
 
-/// A step on its way to its target.
+/// A step that is prepared for its target.
 class StepOnItsWay
 {
 public:
   virtual ~StepOnItsWay() = default;
-  /// Collective. Writes this rank's values, `threads` at once. When it has returned, the step outlives a
-  /// crash and readers see it. Throws Error, the same on all ranks; what is there is as before then.
+  /// Writes this rank's values, `threads` requests at a time. Collective: every writing rank calls it. After
+  /// it has returned, the step survives a crash, and readers see it. Throws Error, the same on all ranks; the
+  /// target is then as before.
   virtual void Write(const std::vector<container::PatchValues>& mine, int threads) = 0;
 };
 
@@ -27,39 +28,41 @@ class Target
 {
 public:
   virtual ~Target() = default;
-  /// What needs HDF5, of which a simulation may have the only copy: so this is for its own thread. Not
-  /// collective, though all ranks do it; steps are written in the order in which they were prepared. Throws
-  /// Error.
+  /// Prepares a step, including all HDF5 calls. Call it on the simulation's thread: the library is not
+  /// thread-safe and the simulation may use it, too. Steps are written in the order in which they were
+  /// prepared. Not collective, but all ranks do it. Throws Error.
   virtual std::unique_ptr<StepOnItsWay> Prepare(container::StepToWrite step) = 0;
-  /// Collective: writes, `threads` at once, the steps that it has gathered. Throws Error, the same on all
-  /// ranks.
+  /// Writes the steps that the target has gathered, `threads` requests at a time. Collective: every writing
+  /// rank calls it. Throws Error, the same on all ranks.
   virtual void Flush(int /*threads*/) {}
   /// Tells the target that a step of its channel is lost. Formats without step numbers leave room for the
   /// step, or refuse later steps. Not collective, but all ranks call it, in the order of the writes.
   virtual void Lose(std::int64_t /*step*/) {}
-  /// Itself, where it is one.
+  /// This target as a PartsTarget, or null if it takes whole patches.
   virtual PartsTarget* OfParts() { return nullptr; }
 };
 
-/// A variable on a patch as the simulation has it, with its ghosts.
+/// A simulation's array: a variable on a patch, with its ghosts.
 struct GivenArray
 {
   int Patch = 0;     ///< in the catalog
-  int Variable = 0;  ///< of the step
+  int Variable = 0;  ///< index among the variables of the step
   const void* Values = nullptr;
   Int3 Ghosts{};  ///< layers around the patch
 };
 
-/// A target that copies what it needs out of the simulation's arrays, so that nobody copies whole patches.
+/// A target that copies the parts it needs from the simulation's arrays, so that whole patches are not
+/// copied.
 class PartsTarget : public Target
 {
 public:
   PartsTarget* OfParts() override { return this; }
-  /// Bytes that it keeps of a step with so many variables on this rank.
+  /// Returns the bytes that the target keeps of a step with `variables` variables on this rank.
   virtual std::uint64_t BytesOf(const std::shared_ptr<const Declaration>& what, std::size_t variables) = 0;
-  /// In place of Prepare(): the values to write are those of `mine`, and StepOnItsWay::Write() gets none.
-  /// fault: why this rank has none; empty: it has. Throws Error, the same on all ranks: what is wrong on this
-  /// one alone is for the others to know when they write.
+  /// Replaces Prepare(step): the values are those of `mine`, and StepOnItsWay::Write() gets no values.
+  /// `fault`: reason why this rank has no values; empty: it has them. Faults of one rank alone must not be
+  /// thrown here; the other ranks are told of them by StepOnItsWay::Write(). Throws Error, the same on all
+  /// ranks.
   virtual std::unique_ptr<StepOnItsWay> Prepare(const container::StepToWrite& step,
       const std::shared_ptr<const Declaration>& what, const std::vector<GivenArray>& mine,
       const std::string& fault) = 0;
@@ -68,16 +71,16 @@ private:
   std::unique_ptr<StepOnItsWay> Prepare(container::StepToWrite) final { return nullptr; }
 };
 
-/// Nothing is written yet, and no rank waits. ranks: those that write. Both arguments must outlive the
-/// target.
+/// Makes the target of a channel; writes nothing and waits for no rank. `ranks`: the writing ranks. Both
+/// arguments must outlive the target.
 std::unique_ptr<Target> MakeTarget(Communicator& ranks, const Channel& channel);
 
-/// Writes in flight of each of so many ranks.
+/// Returns the number of writes in flight on each of `ranks` ranks.
 int ThreadsFor(const OutputConfig& config, const Channel& channel, int ranks);
 
-/// One of those that MakeTarget() makes: see TargetFormat::Grads.
+/// Makes a target for TargetFormat::Grads; see MakeTarget().
 std::unique_ptr<Target> MakeGradsTarget(Communicator& ranks, const Channel& channel);
-/// Another: see TargetFormat::Kwave. It gathers steps, see Channel::StepsAtOnce.
+/// Makes a target for TargetFormat::Kwave; see MakeTarget(). It gathers steps; see Channel::StepsAtOnce.
 std::unique_ptr<Target> MakeKwaveTarget(Communicator& ranks, const Channel& channel);
 
 }  // namespace patchio::output

@@ -11,30 +11,31 @@
 
 namespace patchio::output {
 
-/// Carries out jobs one after another, in their order. The memory of jobs that wait or are at work has a
-/// limit, the water mark of the GRAPES I/O framework: who adds more waits. For one thread that adds.
+/// Carries out jobs in the order of their arrival, on a thread of its own. The memory of pending jobs has a
+/// limit, like the water mark of B. Yang et al. (2022): adding more waits. One thread at a time may call the
+/// methods.
 class WritingThread
 {
 public:
-  /// most: bytes of all jobs. waitSeconds: the longest wait of any call.
+  /// `most`: limit on the bytes of all jobs. `waitSeconds`: the longest wait of any call.
   WritingThread(std::uint64_t most, double waitSeconds) : Most(most), WaitSeconds(waitSeconds) {}
-  /// Waits for the job at work; those that wait are not carried out.
+  /// Waits for the running job, and drops the jobs after it.
   ~WritingThread();
   WritingThread(const WritingThread&) = delete;
   WritingThread& operator=(const WritingThread&) = delete;
 
-  /// Returns when there is room for a job of so many bytes, at most `most`, beside the others. Throws Error
-  /// after the longest wait.
+  /// Waits until there is room for a job of `bytes` bytes, at most `most`, in addition to the pending ones.
+  /// Throws Error after the longest wait.
   void MakeRoom(std::uint64_t bytes);
-  /// A job that keeps so many bytes until it has been carried out. What it throws is kept for TakeFaults().
+  /// Adds a job that holds `bytes` bytes until it has run. Its exception is kept for TakeFaults().
   void Add(std::uint64_t bytes, std::function<void()> job);
-  /// Returns when all jobs have been carried out. Throws Error after the longest wait.
+  /// Waits until all jobs have run. Throws Error after the longest wait.
   void Finish();
-  /// The same without a longest wait: for jobs that use memory of who added them.
+  /// Waits until all jobs have run, however long. For jobs that use memory of the caller.
   void FinishInAnyTime();
-  /// What jobs have thrown since the last call, a line each; empty: nothing.
+  /// Returns the errors of jobs since the last call, one per line; empty: none.
   std::string TakeFaults();
-  /// The most bytes that jobs had together.
+  /// The largest number of bytes that jobs held at a time.
   std::uint64_t Peak() const { return this->MostUsed; }
 
 private:
@@ -51,11 +52,11 @@ private:
   const double WaitSeconds;
   std::mutex Lock;
   std::condition_variable Changed;
-  std::deque<Job> Jobs;  ///< the first one is at work
+  std::deque<Job> Jobs;  ///< the first one is running
   std::uint64_t Used = 0, MostUsed = 0;
   std::string Faults;
   bool Ends = false;
-  std::thread Worker;  ///< begins with the first job
+  std::thread Worker;  ///< started by the first job
 };
 
 }  // namespace patchio::output
