@@ -14,7 +14,7 @@ namespace patchio {
 
 namespace {
 
-/// What all formats open, in one phrase.
+/// Returns a phrase for the files of all formats.
 std::string WhatOpens()
 {
   std::string phrase;
@@ -49,12 +49,12 @@ const Format& FormatOf(const std::string& path)
         "Give the name of a file in the folder, or check that the folder is complete");
   }
   char first = 0;
-  PlainFile(path).ReadSome(0, &first, 1);  // says why it cannot be read
+  PlainFile(path).ReadSome(0, &first, 1);  // throws if the file cannot be read
   if (const Format* format = FindFormat(path)) {
-    return *format;  // a request failed that does not fail again
+    return *format;  // the first check failed temporarily
   }
   if (hdf5::HasSignature(path)) {
-    hdf5::File file(path);  // throws for a truncated file, whose format nobody can tell
+    hdf5::File file(path);  // throws for a truncated file, whose format cannot be determined
   }
   for (const Format* format : AllFormats()) {
     const std::string other = format->Declines(path);

@@ -1,5 +1,5 @@
-// What PatchIO knows about a file format: from a path to time steps, from a time step to its catalog, from
-// the catalog to the locations of the bytes. Reading the bytes is the same for all formats.
+// The interface of file formats: from a path to time steps, from a time step to its catalog, from the catalog
+// to the locations of values. Reading the values is the same for all formats.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -19,8 +19,8 @@ struct TimeStep
   std::string Path;  ///< the file that describes it, for Format::ReadCatalog
   double Time = 0;
   std::int64_t Step = 0;
-  int InFile = 0;      ///< which of the steps that this file describes, from 0
-  std::string Date{};  ///< the time as people write it; empty where Time says all
+  int InFile = 0;      ///< number of the step among those of the file, from 0
+  std::string Date{};  ///< the time as a date; empty if Time is sufficient
   /// Notes on data of the step that PatchIO does not show; HasNotes is true if the format has looked for
   /// them. Index files keep the notes, so the notes may depend on the file `Path` alone.
   bool HasNotes = false;
@@ -31,10 +31,10 @@ struct TimeStep
 struct Series
 {
   std::vector<TimeStep> Steps;
-  std::vector<std::string> Warnings;  ///< dumps that had to be left out, and why
-  std::vector<std::string> Notes;     ///< what else the user may want to know
-  /// Files and folders, also such as are not there yet, one of which changes when a step is added or becomes
-  /// readable: an index, the folder of the dumps, a dump that was left out. Empty where nothing is added.
+  std::vector<std::string> Warnings;  ///< dumps that were left out, and the reasons
+  std::vector<std::string> Notes;     ///< other information for the user
+  /// Files and folders of which one changes when a step is added or becomes readable: an index, the folder of
+  /// the dumps, a dump that was left out. They need not exist yet. Empty if steps cannot be added.
   std::vector<std::string> Watched;
 };
 
@@ -42,89 +42,91 @@ struct SeriesOptions
 {
   /// True: only steps that the index file lists. False: also those found beside it.
   bool ListedOnly = false;
-  /// True: where each path is a file of one step, files beside the last one with higher numbers in their
-  /// names follow. For OpenSeriesOfPaths(); formats ignore it.
+  /// True: if each path is a file of one step, the files of the same folder with higher numbers in their
+  /// names are added. Only for OpenSeriesOfPaths(); formats ignore it.
   bool LaterFiles = false;
-  /// Heads that are known already, by TimeStep::Path: the metadata channel's answer, if it has one. Null:
-  /// none.
+  /// Returns the head of a step that the metadata channel knows, by TimeStep::Path. Null: no heads are known.
   std::function<std::optional<TimeStep>(const std::string&)> Known = nullptr;
 };
 
 struct LocateOptions
 {
-  int Threads = 1;  ///< that may read metadata at once
-  /// For an index: not where the values of Catalog::StepInFile lie, but those of all steps of the file, by
-  /// ChunkedArray::StepValues and the like.
+  int Threads = 1;  ///< limit on the threads that read metadata
+  /// For an index: locate the values of all steps of the file, by ChunkedArray::StepValues and the like,
+  /// instead of those of Catalog::StepInFile.
   bool AllSteps = false;
-  /// Told how far it is, often, on the calling thread. Where that says false, Locate() throws Error as soon
-  /// as the requests in flight have ended (see LocateTask). Null: no progress is told.
+  /// Gets the progress, often, on the calling thread. After it returned false, Locate() throws Error as soon
+  /// as the requests in flight have ended (see LocateTask). Null: no progress is reported.
   ProgressCallback Progress = nullptr;
-  /// With all that files have to compare values with: their checksums (see LocationTable), and what stands in
-  /// front of them.
+  /// Also locate the data with which files allow values to be verified: their checksums (see LocationTable),
+  /// and their headers.
   bool Verify = false;
 };
 
-/// A file format. Without state: all methods may be called for any path, from one thread at a time.
+/// A file format. Stateless: all methods may be called for any path, from one thread at a time.
 class Format
 {
 public:
   virtual ~Format() = default;
   virtual const char* Name() const = 0;
-  /// The files that it opens, as a phrase for a sentence: "a this or that of X".
+  /// Returns a phrase for the files that the format opens: "a this or that of X".
   virtual const char* Opens() const = 0;
 
-  /// True when the path, by its name and first bytes, is this format's to open, be it sound or broken.
+  /// Returns whether the path, by its name and first bytes, belongs to this format, whether it is sound or
+  /// broken.
   virtual bool Claims(const std::string& path) const = 0;
 
-  /// True when the path is where files of this format are, by its name or what lies beside it, though not by
-  /// its contents, and no other program wrote them: a file that is empty, cut off or overwritten.
-  /// OpenSeries() says what is wrong.
+  /// Returns whether the path is a broken file of this format (empty, truncated or overwritten): its name or
+  /// its neighbours belong to this format, its contents do not, and no other program wrote it. OpenSeries()
+  /// then throws the reason.
   virtual bool SeemsBroken(const std::string& /*path*/) const { return false; }
 
-  /// Where neither is so: what there is instead that belongs to this format, as a phrase; empty where it
-  /// belongs to none.
+  /// Returns a phrase for the contents of a file of this format that PatchIO does not support, or an empty
+  /// text. Called if no format claims the path.
   virtual std::string Declines(const std::string& /*path*/) const { return {}; }
 
-  /// Cheap: looks at each step's head only. Throws Error when there is not a single good step.
+  /// Opens the series behind a path. Cheap: reads only the head of each step. Throws Error when there is no
+  /// sound step.
   virtual Series OpenSeries(const std::string& path, const SeriesOptions& options) const = 0;
 
-  /// Everything but field data and where it lies, for all steps of the file, turned to the first. `path` is
-  /// TimeStep::Path. Throws Error when the description is broken.
+  /// Reads the description of a file, for all its steps, turned to the first step: everything except field
+  /// data and their locations. `path` is TimeStep::Path. Throws Error when the description is broken.
   virtual Catalog ReadCatalog(const std::string& path) const = 0;
-  /// The same, turned to a step; also where each step has patches of its own (Catalog::PatchesChange).
+  /// Does the same, turned to `step`. Formats whose steps have different patches (Catalog::PatchesChange)
+  /// override it.
   virtual Catalog ReadStep(const TimeStep& step) const;
 
-  /// What the files say about the least and greatest values of a variable at Catalog::StepInFile: one range
-  /// per patch, perhaps wider than the values, or empty where they say nothing. Throws Error for broken
-  /// files.
+  /// Returns the least and greatest values of a variable at Catalog::StepInFile, as stated in the files: one
+  /// range per patch, perhaps wider than the values, or an empty list if the files state none. Throws Error
+  /// for broken files.
   virtual std::vector<ValueRange> RangesOf(const Catalog& /*catalog*/, int /*variable*/) const { return {}; }
 
-  /// False where none is made or kept: Locate() costs no more than a look into an index, or the steps of the
-  /// file do not lie at equal distances.
+  /// Returns whether building an index pays. It does not if Locate() costs no more than a look into an index,
+  /// and is impossible if the steps of the file are not at equal distances.
   virtual bool NeedsIndex(const Catalog& /*catalog*/) const { return true; }
 
-  /// Where the bytes of each request lie, at Catalog::StepInFile. Never throws for a broken data file: its
-  /// requests become Missing, with the reason. Every extent returned lies inside its file and has the size
-  /// that the catalog asks for.
+  /// Returns the locations of the requests at Catalog::StepInFile. Does not throw for a broken data file: its
+  /// requests become Missing, with the reason. Every extent lies inside its file and has the size that the
+  /// catalog states. Throws Error if Progress stops it.
   virtual LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
       const LocateOptions& options) const = 0;
 };
 
-/// All formats, in the order in which they are asked: that of the list in Formats/CMakeLists.txt.
+/// Returns all formats, in the order of the list in Formats/CMakeLists.txt, in which they are asked.
 const std::vector<const Format*>& AllFormats();
 
-/// The format that claims the path, or a broken file of which it seems to be; null when there is none.
+/// Returns the format that claims the path, or for which it seems to be a broken file; null if there is none.
 const Format* FindFormat(const std::string& path);
-/// The same. Throws Error when there is none or the path cannot be read.
+/// Returns the format of the path. Throws Error when there is none or the path cannot be read.
 const Format& FormatOf(const std::string& path);
 
-/// Turns a catalog to another of the steps that it describes.
+/// Turns a catalog to another step that it describes.
 void TurnTo(Catalog& catalog, const TimeStep& step);
 
-/// Values for ParaView's time controls, strictly increasing: the steps' times where they increase, else their
-/// step numbers (times may repeat or be 0 throughout), else 0, 1, 2, ...
+/// Returns values for ParaView's time controls, strictly increasing: the steps' times if they increase;
+/// otherwise the step numbers if these do (times may repeat or all be 0); otherwise 0, 1, 2, ...
 std::vector<double> TimeValues(const Series& series);
-/// Series::Notes, and one more where TimeValues() are other times than those in the files.
+/// Returns Series::Notes, with an additional note if TimeValues() are not the times in the files.
 std::vector<std::string> NotesOf(const Series& series);
 
 }  // namespace patchio

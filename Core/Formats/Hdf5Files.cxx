@@ -73,7 +73,7 @@ const LocatedDataset& Hdf5Files::Find(const std::string& path, const std::string
   return found;
 }
 
-/// Appends values that were never written: those of a chunk without bytes.
+/// Appends values that were never written, as a chunk without bytes.
 Location Hdf5Files::AppendFill(const LocatedDataset& found, std::uint64_t count)
 {
   hdf5::FoundDataset fill;

@@ -9,10 +9,10 @@
 namespace patchio {
 namespace {
 
-// Not shown: whoever stops it knows.
+// Not displayed: the user who stops a read needs no message.
 constexpr const char* StoppedText = "Locating the values was interrupted.";
 
-/// Looks before each request whether it is wanted still.
+/// Checks before each request whether the caller has stopped the work.
 class WatchedSource : public Source
 {
 public:

@@ -1,4 +1,4 @@
-// How Format::Locate() tells its caller how far it is, and ends when the caller wants that.
+// Progress and cancellation of Format::Locate().
 #pragma once
 
 #include "Formats/Format.h"
@@ -14,39 +14,40 @@
 
 namespace patchio {
 
-/// One call of Format::Locate(), on the thread that makes this. Where LocateOptions::Progress is null it
-/// costs nothing.
+/// One call of Format::Locate(), made on the thread of that call. Without LocateOptions::Progress it costs
+/// nothing.
 class LocateTask
 {
 public:
-  /// Keeps a reference.
+  /// Keeps a reference to `options`.
   explicit LocateTask(const LocateOptions& options) : Options(options) {}
   LocateTask(const LocateTask&) = delete;
   LocateTask& operator=(const LocateTask&) = delete;
 
-  /// On the calling thread: fraction, 0..1, is done. Throws Error when the rest shall not be.
+  /// Reports the fraction of the work that is done, 0..1. For the calling thread. Throws Error if the caller
+  /// stops the work.
   void Tell(double fraction);
-  /// patchio::RunTasks() with as many threads as there may be. Tells how many of the tasks are done. Throws
-  /// Error when the rest shall not be; no task is at work any more then.
+  /// Calls patchio::RunTasks() with the number of threads in the options, and reports the fraction of tasks
+  /// done. Throws Error if the caller stops the work, after all running tasks have ended.
   void RunTasks(std::size_t tasks, const TaskBody& body);
-  /// Appends to the table where each request lies, as `locate` says; where that throws, the request is
-  /// Missing, for that reason. Tells how many are done. Throws Error when the rest shall not be.
+  /// Appends the location of each request to the table, as returned by `locate`; if that throws, the request
+  /// is Missing, with the error as the reason. Reports progress. Throws Error if the caller stops the work.
   void LocateEach(const std::vector<PatchVariable>& requests, LocationTable& table,
       const std::function<Location(const PatchVariable&)>& locate);
-  /// Files, as by MakeFileSource(), whose requests throw Error once the rest shall not be done. Must not
-  /// outlive this.
+  /// Returns a source as from MakeFileSource(), whose requests throw Error after the caller has stopped the
+  /// work. Must not outlive this object.
   std::unique_ptr<Source> FilesOf(const std::vector<std::string>& paths);
 
-  /// On any thread: throws Error once the rest shall not be done.
+  /// Throws Error after the caller has stopped the work. Thread-safe.
   void CheckGoesOn();
 
 private:
-  bool GoesOn(double fraction);  ///< on the calling thread
+  bool GoesOn(double fraction);  ///< for the calling thread
   void ThrowIfStopped() const;
 
   const LocateOptions& Options;
   const std::thread::id Caller = std::this_thread::get_id();
-  double Fraction = 0;  ///< as last told
+  double Fraction = 0;  ///< as last reported
   std::atomic<bool> Stopped{false};
 };
 

@@ -20,7 +20,7 @@ std::size_t StepAtTime(const std::vector<double>& times, double time)
   if (after == times.end()) {
     return last;
   }
-  // Times are often typed in or taken from rounded text.
+  // Users often type times, or copy them from rounded text.
   const double rounding = std::min(1e-9 * (times.back() - times.front()), 0.5 * (*after - times[last]));
   return *after - time < rounding ? last + 1 : last;
 }

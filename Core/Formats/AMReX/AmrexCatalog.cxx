@@ -1,5 +1,5 @@
-// From Header and the levels' Cell_H to the catalog of one plotfile. The memory that this takes is bounded by
-// the size of the files.
+// The catalog of a plotfile, from Header and each level's Cell_H. Its memory is bounded by the size of the
+// files.
 #include "Base/Error.h"
 #include "Catalog/CheckCatalog.h"
 #include "Catalog/Extent.h"
@@ -29,24 +29,24 @@ namespace {
 
 struct MultiFabHeader
 {
-  bool FabHeaders = true;  ///< false: the values begin where the FAB does
-  RealKind Kind;           ///< without FAB headers only; with them each one says
+  bool FabHeaders = true;  ///< false: the values begin at the offset of the FAB
+  RealKind Kind;           ///< only without FAB headers, each of which states its own kind
   int Components = 0;
   Int3 Ghosts{0, 0, 0};
-  Int3 NodeCentred{0, 0, 0};           ///< of all boxes
+  Int3 NodeCentred{0, 0, 0};           ///< common to all boxes
   std::vector<Box> Boxes;              ///< of cells or nodes, without ghosts
-  std::vector<std::string> Files;      ///< names beside Cell_H, each once
+  std::vector<std::string> Files;      ///< names of files in the folder of Cell_H, each once
   std::vector<int> FileOfBox;          ///< index into Files
-  std::vector<std::uint64_t> Offsets;  ///< of each box's FAB in its file
+  std::vector<std::uint64_t> Offsets;  ///< offset of each box's FAB in its file
 };
 
 constexpr int MostComponents = 1 << 20;
 constexpr int MostGhosts = 64;
-constexpr std::uint64_t LeastBytesOfBox = 10;  ///< "((0,0) ..." and "FabOnDisk: ..." take more
+constexpr std::uint64_t LeastBytesOfBox = 10;  ///< a lower limit: "((0,0) ..." and "FabOnDisk: ..." take more
 
-/// How a MultiFab is stored. Versions 3 and 4 add least and greatest values to 2.
+/// Versions of MultiFab headers. Versions 3 and 4 add least and greatest values to version 2.
 constexpr int WithFabHeaders = 1;
-constexpr int WithRanges = 3;  ///< of each box; 4 has one for all
+constexpr int WithRanges = 3;  ///< of each box; version 4 has one for all boxes
 constexpr int LastVersion = 4;
 
 class MultiFabReader
@@ -172,7 +172,7 @@ void MultiFabReader::ReadLocations()
   }
 }
 
-/// "FabOnDisk: Cell_D_00000 45143"
+/// Reads a line such as "FabOnDisk: Cell_D_00000 45143".
 void MultiFabReader::ReadLocation()
 {
   const char* const expected = "the file name and offset of a FAB";
@@ -204,8 +204,8 @@ int MultiFabReader::FileNumber(std::string_view name)
   return known->second;
 }
 
-/// A blank line, "boxes,components", and a line of numbers a box, each with a comma behind it. "nan"
-/// and "inf" become NaN.
+/// Reads a blank line, "boxes,components", and one line per box of numbers that each end with a comma.
+/// Returns the numbers of `component`. "nan" and "inf" become NaN.
 std::vector<double> MultiFabReader::ReadExtremes(const char* which, int component)
 {
   const std::string expected = fmt::format("the {} values of {} boxes and {} components", which,
@@ -233,7 +233,7 @@ std::vector<double> MultiFabReader::ReadExtremes(const char* which, int componen
   return values;
 }
 
-/// At the end of the file, behind least and greatest values.
+/// Reads the number format from the end of the file, behind the least and greatest values.
 void MultiFabReader::ReadKind()
 {
   const std::string line = this->Lines.LastLine();
@@ -245,22 +245,22 @@ void MultiFabReader::ReadKind()
   }
 }
 
-/// `prefix` is the path of the file without "_H". Throws Error when something in it cannot be, or when there
-/// are not `boxes` boxes. Its memory is bounded by the size of the file.
+/// Reads the file prefix + "_H". Throws Error when its contents are invalid, or when it does not have `boxes`
+/// boxes. Its memory is bounded by the size of the file.
 MultiFabHeader ReadMultiFabHeader(const std::string& prefix, int dimension, std::int64_t boxes)
 {
   return MultiFabReader(prefix, dimension).Read(boxes);
 }
 
-/// Least and greatest value of a component on each box, where the file says; else empty. The file must be one
-/// that ReadMultiFabHeader() accepts.
+/// Returns the least and greatest value of a component on each box, or an empty list if the file does not
+/// contain them. Call it only for files that ReadMultiFabHeader() accepts.
 std::vector<ValueRange> ReadMultiFabRanges(
     const std::string& prefix, int dimension, std::int64_t boxes, int component)
 {
   return MultiFabReader(prefix, dimension).ReadRanges(boxes, component);
 }
 
-constexpr double MostEntries = 2e9;  ///< <patch, variable>
+constexpr double MostEntries = 2e9;  ///< number of <patch, variable>
 constexpr const char* Advice = "The plotfile is damaged or is still being written";
 
 class CatalogMaker
@@ -324,7 +324,8 @@ void CatalogMaker::AddLevel(std::size_t number)
   this->AddPatches(multiFab, number);
 }
 
-/// The Header has one ratio for all axes; the domains tell the ratio of each axis.
+/// Returns the ratio of a level to the coarser one. The Header has one ratio for all axes; the domains show
+/// the ratio of each axis.
 Int3 CatalogMaker::RatioOf(std::size_t number) const
 {
   Int3 ratio{1, 1, 1};
@@ -399,8 +400,9 @@ void CatalogMaker::AddPatches(const MultiFabHeader& multiFab, std::size_t number
   }
 }
 
-/// The corner of the domain belongs to its lowest index, which need not be 0; in old versions of AMReX it
-/// belonged to index 0. The position of the first box says which holds.
+/// Sets the origin. The corner of the domain belongs to the domain's lowest index, which may differ from 0;
+/// in old versions of AMReX it belonged to index 0. The position of the first box shows which of the two
+/// holds.
 void CatalogMaker::FindOrigin()
 {
   const LevelHeader& coarsest = this->Header.Levels[0];
@@ -448,7 +450,7 @@ void CatalogMaker::AddVariables()
   }
 }
 
-/// Finds the next FAB in the file of each one, so that most headers need not be read.
+/// Finds, for each FAB, the next one in its file, so that most FAB headers need not be read.
 void CatalogMaker::FindNeighboursInFiles()
 {
   const auto before = [this](int a, int b) {
@@ -488,7 +490,7 @@ std::vector<ValueRange> AmrexFormat::RangesOf(const Catalog& catalog, int variab
 {
   const PlotHeader header = ReadPlotHeader(catalog.Path);
   const fs::path folder = fs::path(catalog.Path).parent_path();
-  // A component is a variable, in the order of both.
+  // Components and variables have the same order.
   const int component = variable;
   std::vector<ValueRange> ranges;
   for (std::size_t l = 0; l < catalog.Levels.size() && l < header.Levels.size(); ++l) {

@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<int, 8> Double{64, 11, 52, 0, 1, 12, 0, 1023};
 constexpr std::array<int, 8> Single{32, 8, 23, 0, 1, 9, 0, 127};
 
-/// "(8, (64 11 52 0 1 12 0 1023))". At most 8 numbers.
+/// Takes a list such as "(8, (64 11 52 0 1 12 0 1023))", of at most 8 numbers.
 bool TakeList(TextScanner& words, std::array<int, 8>& list, int& count)
 {
   if (!words.Take("(") || !words.Take(count) || count < 1 || count > 8 || !words.Take(",") ||
@@ -28,7 +28,7 @@ bool TakeList(TextScanner& words, std::array<int, 8>& list, int& count)
   return words.Take(")") && words.Take(")");
 }
 
-/// True where the list is first, first + step, ...
+/// Returns whether the list is first, first + step, first + 2 step, ...
 bool Counts(const std::array<int, 8>& list, int count, int first, int step)
 {
   for (int i = 0; i < count; ++i) {
@@ -92,7 +92,7 @@ bool ParseFabHeader(std::string_view text, int dimension, FabHeader& header)
 
 std::size_t FabHeaderBytes(std::size_t prefixBytes, const TypedBox& box, int dimension, int components)
 {
-  // "((" digits and commas ") (" ... ") (" ... "))", a blank, the components, the end of the line.
+  // "((" digits and commas ") (" ... ") (" ... "))", a blank, the number of components, the end of the line
   std::size_t bytes =
       prefixBytes + 10 + 3 * static_cast<std::size_t>(dimension - 1) + 1 + Digits(components) + 1;
   for (int axis = 0; axis < dimension; ++axis) {

@@ -1,5 +1,5 @@
-// AMReX plotfiles: the folder plt00010, or the Header in it. See README.md beside this file for the format's
-// facts.
+// The format of AMReX plotfiles: the folder plt00010, or the file Header in it. README.md in this folder
+// documents the format.
 #pragma once
 
 #include "Formats/Format.h"

@@ -14,7 +14,7 @@ namespace patchio::amrex {
 namespace {
 
 constexpr std::int64_t MostNames = 100'000;
-constexpr std::int64_t MostLevels = 31;  ///< indices do not bear more refinement than this
+constexpr std::int64_t MostLevels = 31;  ///< more refinement would overflow the indices
 
 /// Reads a Header from the top, part by part.
 class HeaderReader
@@ -38,7 +38,7 @@ private:
   PlotHeader Header;
 };
 
-/// The version, the names, the time, and how many levels there are.
+/// Reads the version, the names, the time and the number of levels.
 void HeaderReader::ReadTop()
 {
   const std::string_view version = this->Lines.Next("the version of a plotfile");
@@ -89,7 +89,7 @@ void HeaderReader::ReadGeometry()
   this->ReadSteps();
   this->ReadSpacings();
   TextScanner coordinates(this->Lines.Next("the kind of coordinates"));
-  coordinates.Take(this->Header.Coordinates);  // Cartesian ones where it is no number
+  coordinates.Take(this->Header.Coordinates);  // Cartesian if it is not a number
   this->Lines.Next("the width of the boundary");
 }
 
@@ -144,8 +144,8 @@ void HeaderReader::ReadLevel(std::size_t number)
     this->Lines.Fail(fmt::format("level {} and its number of boxes", number));
   }
   this->Lines.Next("the step of a level");
-  // Where boxes are follows from their indices and one of them. The loop ends with the file, whatever the
-  // number.
+  // The positions of boxes follow from their indices and the position of the first box. The loop ends at the
+  // end of the file, whatever the number of boxes.
   for (std::int64_t box = 0; box < level.Boxes; ++box) {
     const char* const corners = "the corners of a box";
     if (number == 0 && box == 0) {

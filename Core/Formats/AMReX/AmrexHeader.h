@@ -1,4 +1,4 @@
-// The file Header of a plotfile: everything but boxes and values.
+// The file Header of a plotfile, which describes everything except boxes and values.
 #pragma once
 
 #include "Catalog/Box.h"
@@ -17,12 +17,12 @@ struct LevelHeader
   Box Domain;
   Double3 Spacing{1, 1, 1};
   std::int64_t Boxes = 0;
-  std::string Prefix;  ///< of the level's files, from the plotfile's folder: "Level_0/Cell"
+  std::string Prefix;  ///< prefix of the level's files, relative to the plotfile's folder: "Level_0/Cell"
 };
 
 struct PlotHeader
 {
-  std::vector<std::string> Names;  ///< of the components, as they stand there
+  std::vector<std::string> Names;  ///< of the components, unchanged
   int Dimension = 3;
   double Time = 0;
   std::int64_t Step = 0;
@@ -33,19 +33,19 @@ struct PlotHeader
   std::vector<LevelHeader> Levels;
 };
 
-/// True for the first line of a plotfile's Header: the name of a code's plotfiles and their version, as
-/// "HyperCLaw-V1.1".
+/// Returns whether the line is the first line of a plotfile's Header: the name of a code's plotfiles and
+/// their version, such as "HyperCLaw-V1.1".
 bool IsPlotVersion(std::string_view line);
-/// True for the first line of a checkpoint's Header.
+/// Returns whether the line is the first line of a checkpoint's Header.
 bool IsCheckpointVersion(std::string_view line);
 
-/// Throws Error when the file is no plotfile's or something in it cannot be.
+/// Reads a Header. Throws Error when the file does not belong to a plotfile or its contents are invalid.
 PlotHeader ReadPlotHeader(const std::string& path);
 
-/// The same without the boxes and files of levels; reads the first lines.
+/// Reads the first lines of a Header: everything except the boxes and files of levels. Throws Error.
 PlotHeader ReadPlotTop(const std::string& path);
 
-/// Time and step alone; reads the first lines.
+/// Reads the first lines of a Header for its time and step. Throws Error.
 TimeStep ReadPlotHead(const std::string& path);
 
 }  // namespace patchio::amrex

@@ -1,6 +1,6 @@
-// <patch, variable> to locations in data files. The header of most FABs is not read: where the room up to the
-// next FAB is exactly what header and numbers must take, the header is as expected. One header of each file
-// is read, and those of FABs with more or less room; all of them where values are to be verified.
+// Locates <patch, variable> in data files. Most FAB headers are not read: if the space up to the next FAB is
+// exactly as large as the header and the numbers must be, the header is as expected. One header of each file
+// is read, and those of FABs with more or less space; all headers if values are to be verified.
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/File.h"
@@ -23,16 +23,16 @@ namespace {
 
 constexpr const char* Advice = "The file is damaged, or only partly copied or written";
 
-/// One patch with requests, and what was found out about its FAB.
+/// A patch with requests, and the data found about its FAB.
 struct WantedFab
 {
   int Patch = 0;
-  std::uint64_t Values = 0;  ///< where the numbers begin
+  std::uint64_t Values = 0;  ///< offset of the numbers
   RealKind Kind;
-  std::string Fault;  ///< not empty: they cannot be read
+  std::string Fault;  ///< reason why the numbers cannot be read; empty: they can
 };
 
-/// One file, and the wanted FABs in it: First .. End - 1.
+/// A file, and the range of requested FABs in it: First .. End - 1.
 struct WantedFile
 {
   std::size_t First = 0, End = 0;
@@ -91,15 +91,15 @@ private:
   const LocateOptions Options;
   const FabLocations Where;
   LocationTable Table;
-  std::vector<WantedFab> Fabs;        ///< by file and offset
-  std::vector<WantedFile> Files;      ///< as Table.Files
-  std::vector<std::uint32_t> FabOf;   ///< per patch, its place in Fabs
-  std::vector<std::uint32_t> FileOf;  ///< per Fabs, index into Table.Files
+  std::vector<WantedFab> Fabs;        ///< sorted by file and offset
+  std::vector<WantedFile> Files;      ///< in the order of Table.Files
+  std::vector<std::uint32_t> FabOf;   ///< per patch: position in Fabs
+  std::vector<std::uint32_t> FileOf;  ///< per entry of Fabs: index into Table.Files
   LocateTask Task{this->Options};
   std::unique_ptr<Source> Storage;
 };
 
-/// Each patch once, in the order of the files.
+/// Lists each requested patch once, in the order of the files.
 void Locator::FindFabs()
 {
   this->Table.Locations.resize(this->Requests.size());
@@ -139,7 +139,7 @@ void Locator::FindFiles()
   }
 }
 
-/// In a task: must not throw.
+/// Examines a file. Runs in a task, so it must not throw.
 void Locator::LookIntoFile(int file)
 {
   const std::string fault = CatchError([&] {
@@ -157,12 +157,12 @@ void Locator::FindSizeOf(int file)
   const std::string& path = this->Table.Files[static_cast<std::size_t>(file)];
   struct stat state = {};
   if (::stat(path.c_str(), &state) != 0 || !S_ISREG(state.st_mode)) {
-    CheckRegularFile(path);  // says what is wrong
+    CheckRegularFile(path);  // throws an error with the cause
   }
   this->Files[static_cast<std::size_t>(file)].Bytes = static_cast<std::uint64_t>(state.st_size);
 }
 
-/// One header of a file tells what the others must be.
+/// Reads one header of a file, which shows the length of the others.
 void Locator::LookAtHeaders(int file)
 {
   WantedFile& wanted = this->Files[static_cast<std::size_t>(file)];
@@ -183,7 +183,7 @@ void Locator::LookAtHeaders(int file)
   }
 }
 
-/// Headers that are longer or shorter than they should be, one by one, on all threads.
+/// Reads the headers with unexpected lengths one by one, on all threads.
 void Locator::ReadUnclear()
 {
   constexpr std::size_t inTask = 16;
@@ -239,7 +239,7 @@ void Locator::TakeHeader(int file, WantedFab& fab, const FabHeader& header) cons
   this->CheckInside(file, fab);
 }
 
-/// True when the FAB takes exactly what it takes with a header like `example`.
+/// Returns whether the FAB takes exactly the space that it needs with a header like `example`.
 bool Locator::TakeExpected(int file, WantedFab& fab, const FabHeader& example) const
 {
   const FabLocation& place = this->LocationOf(fab);
@@ -248,7 +248,7 @@ bool Locator::TakeExpected(int file, WantedFab& fab, const FabHeader& example) c
   fab.Values = place.Offset + FabHeaderBytes(example.PrefixBytes, this->BoxOf(fab), this->Data.Dimension,
                                   this->Components());
   const std::uint64_t components = static_cast<std::uint64_t>(this->Components());
-  const std::uint64_t room = end > fab.Values ? end - fab.Values : 0;  // products might overflow
+  const std::uint64_t room = end > fab.Values ? end - fab.Values : 0;  // avoids products that might overflow
   return end <= this->Files[static_cast<std::size_t>(file)].Bytes && room % components == 0 &&
          room / components == this->BytesOfComponent(fab);
 }
@@ -267,7 +267,7 @@ void Locator::CheckInside(int file, WantedFab& fab) const
   }
 }
 
-/// As it stands in a FAB's header: with ghosts.
+/// Returns the box in the FAB's header, which includes ghost layers.
 TypedBox Locator::BoxOf(const WantedFab& fab) const
 {
   TypedBox box;

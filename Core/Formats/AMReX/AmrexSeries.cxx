@@ -1,5 +1,5 @@
-// From the name of a plotfile to the time steps: it and all beside it whose names differ in the digits at the
-// end only.
+// The time steps of a plotfile: the plotfile and all others in its folder whose names differ only in the
+// digits at the end.
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/File.h"
@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* HeaderName = "Header";
 
-/// The Header behind the name of a folder or of itself; empty where there is none.
+/// Returns the Header for the path of a plotfile's folder or of the Header itself; empty if there is none.
 fs::path HeaderOf(const std::string& path)
 {
   std::error_code ignored;
@@ -34,23 +34,24 @@ fs::path HeaderOf(const std::string& path)
   return file.filename() == HeaderName && fs::is_regular_file(file, ignored) ? file : fs::path();
 }
 
-/// A name without the digits at its end.
+/// Returns the name without the digits at its end.
 std::string StemOf(const std::string& name)
 {
   return name.substr(0, name.find_last_not_of("0123456789") + 1);
 }
 
-/// Headers of the plotfiles whose folders are named like this one, and its own. watched: see Series.
+/// Returns the Header of this plotfile and of all whose folders are named like it. watched: see
+/// Series::Watched.
 std::vector<fs::path> HeadersBeside(const fs::path& header, std::vector<std::string>& watched)
 {
   const fs::path folder = header.parent_path();
   const std::string name = folder.filename().string(), stem = StemOf(name);
   std::vector<fs::path> headers{header};
   if (stem.size() == name.size()) {
-    return headers;  // no number at its end: no series
+    return headers;  // without a number, there is no series
   }
   watched.push_back(folder.parent_path().string());
-  // Each step must say by a code what went wrong: the increment of a range-for would throw.
+  // Errors are returned as codes, because the increment in a range-for loop would throw.
   std::error_code fault, ignored;
   fs::directory_iterator entry(folder.parent_path(), fault);
   while (!fault && entry != fs::directory_iterator()) {
@@ -72,9 +73,10 @@ TimeStep HeadOf(const std::string& header, const SeriesOptions& options)
   return known ? *known : ReadPlotHead(header);
 }
 
-// ---- what is not shown ----
+// ---- notes on data that are not shown ----
 
-/// Names in a folder for which `wanted` holds, in ascending order; none where it cannot be read.
+/// Returns the names in a folder for which `wanted` returns true, in ascending order; none if the folder
+/// cannot be read.
 template <typename Wanted>
 std::vector<std::string> NamesIn(const fs::path& folder, Wanted wanted)
 {
@@ -105,7 +107,8 @@ std::string NoteOnCoordinates(const PlotHeader& header)
       header.Coordinates == 1 ? "cylindrical" : "spherical", shown);
 }
 
-/// Codes with terrain, such as ERF, write how far each node is moved, and name that behind the levels.
+/// Returns whether the grid is mapped. Codes with terrain, such as ERF, write the displacement of each node,
+/// and name it behind the levels.
 bool IsMapped(const std::string& header)
 {
   std::error_code ignored;
@@ -120,7 +123,8 @@ bool IsMapped(const std::string& header)
   return end.find("amrexvec_nu_") != std::string::npos;
 }
 
-/// The folders of particles: their Header begins with "Version_Two_Dot_One_double" or the like.
+/// Returns whether the folder contains particles: its Header begins with "Version_Two_Dot_One_double" or
+/// similar.
 bool HoldsParticles(const fs::path& folder)
 {
   constexpr std::string_view begin = "Version_";
@@ -134,9 +138,9 @@ bool HoldsParticles(const fs::path& folder)
   return fault.empty() && first == begin;
 }
 
-/// A note each on coordinates other than Cartesian ones, a mapped grid, raw fields and particles, the same
-/// for plotfiles that have the same. Looks at the Header's beginning and end, and at the names in its folder.
-/// Throws Error when the Header is damaged.
+/// Returns one note each on coordinates that are not Cartesian, a mapped grid, raw fields and particles.
+/// Plotfiles with equal contents have equal notes. Looks at the beginning and the end of the Header, and at
+/// the names in its folder. Throws Error when the Header is damaged.
 std::vector<std::string> NotesOnLeftOut(const std::string& header)
 {
   std::vector<std::string> notes;
@@ -167,11 +171,11 @@ std::vector<std::string> NotesOnLeftOut(const std::string& header)
   return notes;
 }
 
-/// Adds what these plotfiles have that is not shown. Most have the same.
+/// Adds notes on the data of these plotfiles that are not shown. Most plotfiles have the same notes.
 void AddNotes(const std::set<std::string>& headers, Series& series)
 {
   for (const std::string& header : headers) {
-    const std::string ignored = CatchError([&] {  // reading the step says what is wrong with a Header
+    const std::string ignored = CatchError([&] {  // reading the step reports the fault of a Header
       for (const std::string& note : NotesOnLeftOut(header)) {
         if (std::find(series.Notes.begin(), series.Notes.end(), note) == series.Notes.end()) {
           series.Notes.push_back(note);
@@ -183,7 +187,7 @@ void AddNotes(const std::set<std::string>& headers, Series& series)
 
 }  // namespace
 
-/// By the first line of the Header.
+/// Recognizes a plotfile by the first line of its Header.
 bool AmrexFormat::Claims(const std::string& path) const
 {
   const fs::path header = HeaderOf(path);
@@ -199,7 +203,7 @@ bool AmrexFormat::Claims(const std::string& path) const
   }
 }
 
-/// By the folder of level 0 alone, which lies beside the Header.
+/// Recognizes a broken plotfile by the folder of level 0 beside the Header.
 bool AmrexFormat::SeemsBroken(const std::string& path) const
 {
   std::error_code ignored;

@@ -39,7 +39,7 @@ bool TakeBox(TextScanner& scanner, TypedBox& box, int dimension)
          std::all_of(upper.begin(), upper.end(), fits);
 }
 
-/// Gets another block behind what is still to be given. False at the end of the file.
+/// Appends a block of the file to the buffer. Returns false at the end of the file.
 bool TextLines::Fill()
 {
   const std::size_t left = this->End - this->Begin;

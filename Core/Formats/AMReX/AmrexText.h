@@ -1,4 +1,5 @@
-// Text files of a plotfile, line by line: strict, and bounded by the size of the file.
+// Reading of a plotfile's text files, line by line. It is strict, and its memory is bounded by the size of
+// the file.
 #pragma once
 
 #include "Base/File.h"
@@ -12,34 +13,34 @@
 
 namespace patchio::amrex {
 
-/// A box as AMReX writes it, "((0,0,0) (7,7,7) (0,0,0))", with as many numbers as dimensions.
+/// A box in AMReX's notation, "((0,0,0) (7,7,7) (0,0,0))", with one number per dimension.
 struct TypedBox
 {
-  Box Indices;                ///< inclusive; of cells or nodes; 0 on axes that are not there
-  Int3 NodeCentred{0, 0, 0};  ///< 1 on axes on which the indices are those of nodes
+  Box Indices;                ///< inclusive; of cells or nodes; 0 on axes that the box lacks
+  Int3 NodeCentred{0, 0, 0};  ///< 1 on axes whose indices are those of nodes
 };
 
-/// Takes "(1,2,3)", with `dimension` numbers; the others become 0.
+/// Takes a tuple of `dimension` numbers, such as "(1,2,3)"; the other numbers become 0.
 bool TakeTuple(TextScanner& scanner, Int3& tuple, int dimension);
-/// False also for a box without cells, and for indices beyond +-2^30.
+/// Takes a box. Returns false also for a box without cells, and for indices beyond +-2^30.
 bool TakeBox(TextScanner& scanner, TypedBox& box, int dimension);
 
 /// Reads a file block by block.
 class TextLines
 {
 public:
-  /// Throws Error when there is no such file.
+  /// Opens the file. Throws Error when it does not exist.
   explicit TextLines(const std::string& path) : File(path), Size(this->File.Size()) {}
 
-  /// The next line, without its end; stays valid until the next call. Throws Error when there is none:
-  /// `expected` says what should stand there. Lines longer than 1 MiB are an error.
+  /// Returns the next line, without its end; valid until the next call. Throws Error at the end of the file,
+  /// for which `expected` names the expected contents, and for lines longer than 1 MiB.
   std::string_view Next(const char* expected);
-  /// The same, a single number.
+  /// Returns the next line as a number. Throws Error unless it is a number from `least` to `most`.
   std::int64_t NextNumber(const char* expected, std::int64_t least, std::int64_t most);
-  /// The last line that is not blank, at most 4096 letters of it. Does not move.
+  /// Returns the last line that is not blank, or the last 4096 bytes of it. Does not change the position.
   std::string LastLine() const;
 
-  /// Throws Error: the line that Next() gave last is not what it should be.
+  /// Throws Error for the line that Next() returned last, because its contents are not as expected.
   [[noreturn]] void Fail(const std::string& expected) const;
 
   const std::string& Path() const { return this->File.Path(); }
@@ -51,9 +52,9 @@ private:
 
   PlainFile File;
   std::uint64_t Size;
-  std::uint64_t Offset = 0;  ///< in the file, of what follows the buffer
+  std::uint64_t Offset = 0;  ///< file offset of the bytes behind the buffer
   std::vector<char> Buffer;
-  std::size_t Begin = 0, End = 0;  ///< what of the buffer is still to be given
+  std::size_t Begin = 0, End = 0;  ///< range of the buffer that was not returned yet
   std::string_view Line;
   std::int64_t Number = 0;
 };

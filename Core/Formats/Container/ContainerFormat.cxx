@@ -76,10 +76,10 @@ private:
   LocateTask Task;
   const Places Where;
   LocationTable Table;
-  std::vector<std::optional<std::uint64_t>> Sizes;             ///< of the files; none: it is not there
+  std::vector<std::optional<std::uint64_t>> Sizes;             ///< size of each file; nullopt: no such file
   std::map<std::array<int, 3>, const DataSet*> Sets;           ///< by level, variable and file
   std::map<int, std::vector<std::uint64_t>> BeforeOfVariable;  ///< see ValuesBefore()
-  Hdf5Files Files{this->Task, this->Table};                    ///< for data sets that are compressed
+  Hdf5Files Files{this->Task, this->Table};                    ///< for compressed data sets
 };
 
 const std::vector<std::uint64_t>& Locator::BeforeOf(int variable)
@@ -190,15 +190,15 @@ Places PlacesOf(const Catalog& catalog)
   return places;
 }
 
-/// Whatever the folder is called: its log says what it is. Steps beside a damaged log, or in a folder
-/// NAME.pio without one, are claimed, too: as VTKHDF files they would lack, without a word, the variables
-/// that VTKHDF has no place for.
+/// Claims a folder with a container's log, whatever its name. Also claims the steps beside a damaged log, or
+/// in a folder NAME.pio without a log: read as VTKHDF files, they would silently lack the variables that
+/// VTKHDF cannot represent.
 bool ContainerFormat::Claims(const std::string& path) const
 {
   std::error_code ignored;
   const fs::path file(path);
   const std::string folder = ContainerFolderOf(path), name = file.filename().string();
-  // A file that cannot be looked at is there, and reading it says why.
+  // A file that cannot be examined counts as existing; reading it reports the reason.
   const auto isThere = [&](const fs::path& one) {
     return fs::status(one, ignored).type() != fs::file_type::not_found;
   };
@@ -231,7 +231,7 @@ Series ContainerFormat::OpenSeries(const std::string& path, const SeriesOptions&
   }
   series.Watched.push_back(LogPathOf(folder));
   std::vector<DataSet> sets;
-  CatchError([&] { sets = Decode(log.Steps.back().Bytes).DataSets; });  // who reads the step is told
+  CatchError([&] { sets = Decode(log.Steps.back().Bytes).DataSets; });  // reading the step reports the fault
   if (std::any_of(
           sets.begin(), sets.end(), [](const DataSet& set) { return set.Compression == FilterKind::Zstd; })) {
     series.Notes.push_back(folder +

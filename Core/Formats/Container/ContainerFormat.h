@@ -1,5 +1,4 @@
-// PatchIO's own containers: folders with a log. Documentation/Container.md describes the format,
-// Core/Container encodes and decodes it.
+// The format of PatchIO's own containers: folders with a log. Documentation/Container.md describes the files.
 #pragma once
 
 #include "Formats/Container/StepRecord.h"
@@ -9,14 +8,15 @@
 
 namespace patchio::container {
 
-/// Where the values of a step lie.
+/// The locations of a step's values.
 struct Places
 {
   StepRecord Record;
-  std::vector<int> Rows;  ///< see RowsOf(); as they lie in the files
+  std::vector<int> Rows;  ///< patch of each row in the files; see RowsOf()
 };
 
-/// Those in the FormatData of a catalog that ContainerFormat has read. Throws Error for another one.
+/// Returns the locations in the FormatData of a catalog from ContainerFormat. Throws Error for another
+/// catalog.
 Places PlacesOf(const Catalog& catalog);
 
 class ContainerFormat : public Format
@@ -24,13 +24,13 @@ class ContainerFormat : public Format
 public:
   const char* Name() const override { return "Container"; }
   const char* Opens() const override { return "a PatchIO container (folder NAME.pio)"; }
-  /// The folder, its log, or the first file of a step.
+  /// Claims the folder, its log, or the first file of a step.
   bool Claims(const std::string& path) const override;
   bool SeemsBroken(const std::string& path) const override;
   Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;
   Catalog ReadCatalog(const std::string& path) const override;
   std::vector<ValueRange> RangesOf(const Catalog& catalog, int variable) const override;
-  /// The log is one.
+  /// No: the log serves as an index.
   bool NeedsIndex(const Catalog& /*catalog*/) const override { return false; }
   LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
       const LocateOptions& options) const override;

@@ -44,7 +44,7 @@ std::string Head(std::string_view data, Fragment kind)
   return head + static_cast<char>(kind);
 }
 
-/// The bytes of one log, fragment by fragment.
+/// Splits the bytes of a log into fragments, and collects the records.
 class Scanner
 {
 public:
@@ -70,12 +70,12 @@ private:
 
   std::string_view Bytes;
   std::uint64_t At = 0;
-  std::uint64_t Begin = 0;      ///< of the last record that began
-  std::string Open;             ///< its parts so far
-  bool InPart = false;          ///< it is not complete
-  bool Searching = false;       ///< for a whole fragment, behind a damaged one
-  std::uint64_t DamageEnd = 0;  ///< of the last fragment that is all there, but damaged
-  /// Bytes that may still be checked while a whole fragment is looked for: a forged log must not take hours.
+  std::uint64_t Begin = 0;      ///< offset of the current record
+  std::string Open;             ///< parts of the current record so far
+  bool InPart = false;          ///< the current record is not complete
+  bool Searching = false;       ///< searching for an undamaged fragment behind a damaged one
+  std::uint64_t DamageEnd = 0;  ///< end of the last fragment that has its full length but is damaged
+  /// Limit on the bytes that are checked during searches, so that a forged log cannot take hours.
   std::uint64_t Budget = std::uint64_t(1) << 26;
   RecordLog Log;
 };
@@ -105,8 +105,8 @@ void Scanner::Step()
   this->Take(kind, data);
 }
 
-/// Goes on behind a damaged fragment: at the next byte, since its length may be wrong. cut: the log ends
-/// before it does, as when it is still being written.
+/// Continues behind a damaged fragment: at the next byte, because the stated length may be wrong. `cut`: the
+/// log ends before the fragment does, as it does while a record is being written.
 void Scanner::Skip(std::size_t length, bool cut)
 {
   this->InPart = false;
@@ -136,7 +136,7 @@ void Scanner::Take(Fragment kind, std::string_view data)
   if (!fits || this->InPart) {
     return;
   }
-  // Between records lie only the zeros at a block's end.
+  // Between records, there are only the zeros at the end of a block.
   const std::uint64_t gap = this->Begin - this->Log.End;
   this->Log.LostBytes += gap < RecordLog::HeadBytes ? 0 : gap;
   this->Log.End = this->At;
@@ -180,7 +180,7 @@ namespace patchio::container {
 namespace {
 
 constexpr const char* Advice = "Write this step again. Other steps are not affected";
-/// A log of more bytes has not been written by anybody.
+/// Limit on the size of a log, above that of any real one.
 constexpr std::uint64_t MostBytes = std::uint64_t(1) << 32;
 
 std::string BytesOf(const PlainFile& file)
@@ -194,7 +194,7 @@ std::string BytesOf(const PlainFile& file)
   return bytes;
 }
 
-/// What tells whether a log has changed since it was read.
+/// The attributes that show whether a log has changed since it was read.
 using LogState = std::array<std::int64_t, 5>;
 
 LogState StateOf(const std::string& folder)
@@ -207,7 +207,7 @@ LogState StateOf(const std::string& folder)
       status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
 }
 
-/// The log that was read last, for FindStep().
+/// A cache of the log that was read last, for FindStep().
 class LastLog
 {
 public:
@@ -225,7 +225,7 @@ public:
     this->Log = std::move(log);
   }
 
-  /// Null when it is another one, or has changed.
+  /// Returns the log of `folder`, or null if another log is cached or the log has changed.
   std::shared_ptr<const ContainerLog> Of(const std::string& folder)
   {
     const LogState state = StateOf(folder);
@@ -240,7 +240,7 @@ private:
   std::shared_ptr<const ContainerLog> Log;
 };
 
-/// In ascending order of their numbers, of each the last.
+/// Sorts the steps by number, and keeps the last record of each number.
 void KeepLastOfEach(std::vector<LoggedStep>& steps)
 {
   std::stable_sort(steps.begin(), steps.end(),
@@ -250,7 +250,7 @@ void KeepLastOfEach(std::vector<LoggedStep>& steps)
   steps.erase(steps.begin(), kept.base());
 }
 
-/// Tables of one step.
+/// Reads tables of one step.
 class TableReader
 {
 public:
@@ -261,7 +261,7 @@ public:
 
   bool Has(const std::string& name) const { return this->Record.Tables.count(name) > 0; }
 
-  /// count: of its values; 0: as many as it has.
+  /// Reads a table. `count`: expected number of values; 0: any. Throws Error.
   template <typename T>
   std::vector<T> Read(const std::string& name, std::uint64_t count = 0) const
   {
@@ -274,7 +274,8 @@ public:
     return values;
   }
 
-  /// One of several parts of the same size; not compared with the checksum, which is that of the whole table.
+  /// Reads one of several parts of equal size. The checksum is not compared, because it is that of the whole
+  /// table.
   template <typename T>
   std::vector<T> ReadPart(
       const std::string& name, std::uint64_t parts, std::uint64_t part, std::size_t count) const
@@ -312,7 +313,7 @@ private:
   PlainFile File;
 };
 
-/// A step's catalog from its record and its tables.
+/// Makes a step's catalog from its record and its tables.
 class StepReader
 {
 public:
@@ -357,7 +358,7 @@ void StepReader::TakePatches(const TableReader& tables)
   }
   const auto boxes = tables.Read<std::int32_t>(tables::Boxes, 6 * count);
   const auto numbers = tables.Read<std::int32_t>(tables::Numbers, count);
-  if (boxes.size() != 6 * count || numbers.size() != count) {  // a count of 0 asks for nothing
+  if (boxes.size() != 6 * count || numbers.size() != count) {  // a count of 0 accepts any number
     tables.Fail(fmt::format("tables of {} patches", count), fmt::format("tables of {}", numbers.size()));
   }
   data.Patches.resize(count);
@@ -562,7 +563,7 @@ std::vector<std::uint32_t> ReadChecksums(const std::string& folder, const StepRe
     const std::vector<int>& rows, const std::vector<PatchVariable>& requests)
 {
   if (requests.empty()) {
-    return {};  // a step without variables has no such table
+    return {};  // a step without variables does not have this table
   }
   std::vector<std::size_t> rowOf(rows.size());
   for (std::size_t row = 0; row < rows.size(); ++row) {

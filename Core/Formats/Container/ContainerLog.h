@@ -1,4 +1,4 @@
-// The log of a container: records with checksums that are appended, and the steps that they tell of.
+// The log of a container: appended records with checksums, and the steps that they describe.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -14,31 +14,34 @@
 
 namespace patchio::container {
 
-/// A head is: CRC-32 of all that follows in the fragment (4 bytes), length of the data (2), kind of fragment
-/// (1: a whole record, 2: its first part, 3: a middle one, 4: the last); little-endian. A block's last bytes
-/// are zeros where no head fits in.
+/// The framing of records. The log consists of blocks, which contain fragments. The header of a fragment has
+/// the CRC-32 of the bytes after it in the fragment (4 bytes), the length of the data (2), and the kind of
+/// fragment (1: a whole record, 2: its first part, 3: a middle part, 4: the last part); little-endian. The
+/// end of a block that is too short for a header is filled with zeros. LevelDB's log has the same structure.
 struct RecordLog
 {
   static constexpr std::size_t BlockBytes = 32768;
   static constexpr std::size_t HeadBytes = 7;
 
-  /// What is to be written at `end`, the end of a log, to add the record.
+  /// Returns the bytes that add the record to a log that ends at `end`.
   static std::string Framed(std::string_view record, std::uint64_t end);
 
   std::vector<std::string> Records;
-  std::uint64_t End = 0;        ///< behind the last whole record: where the next one goes
-  std::uint64_t LostBytes = 0;  ///< damaged: between whole records, or a last record that has its full length
-  std::uint64_t BytesAfter = 0;  ///< of a last record that is being written, or never was to its end
+  std::uint64_t End = 0;         ///< offset behind the last complete record, where the next one is written
+  std::uint64_t LostBytes = 0;   ///< damaged bytes between records, or of a last record of full length
+  std::uint64_t BytesAfter = 0;  ///< bytes of a last record that is being written, or was never completed
 };
 
-/// The records of a log of these bytes. Takes any bytes: after damage it goes on with the next whole record.
+/// Returns the records in the bytes of a log. Accepts any bytes: after damage, it continues with the next
+/// complete record.
 RecordLog ReadRecords(std::string_view bytes);
 
-/// The log's file in a container's folder.
+/// Returns the path of the log in a container's folder.
 std::string LogPathOf(const std::string& folder);
-/// The folder behind its own name, that of its log, or of a file in it; it need not be a container.
+/// Returns the folder for its own path, that of its log, or that of a file in it. The folder need not be a
+/// container.
 std::string ContainerFolderOf(const std::string& path);
-/// True when the folder has a log that begins like one. Does not throw.
+/// Returns whether the folder has a log with the right beginning. Does not throw.
 bool IsContainer(const std::string& folder);
 
 struct LoggedStep
@@ -49,46 +52,48 @@ struct LoggedStep
 
 struct ContainerLog
 {
-  std::vector<LoggedStep> Steps;  ///< of each number the last record, in ascending order
-  std::uint64_t End = 0;          ///< where the next record goes
-  std::uint64_t LostBytes = 0;    ///< damaged ones among the records
-  std::uint64_t BytesAfter = 0;   ///< behind End
+  std::vector<LoggedStep> Steps;  ///< the last record of each step, in ascending order of steps
+  std::uint64_t End = 0;          ///< offset at which the next record is written
+  std::uint64_t LostBytes = 0;    ///< damaged bytes among the records
+  std::uint64_t BytesAfter = 0;   ///< bytes behind End
 };
 
-/// The step whose first file has this name in the log of its folder. The log that was read last stays in
-/// memory, and is read again where it has changed. Throws Error like ReadLog(), and when there is none. For
-/// any thread.
+/// Returns the step whose first file is `path` from the log in the same folder. Keeps the last log in memory,
+/// and reads it again if it has changed. Throws Error like ReadLog(), and when there is no such step.
+/// Thread-safe.
 LoggedStep FindStep(const std::string& path);
 
-/// Throws Error when the folder has no log of a version that is known. Needs no lock: a record that is being
-/// written is not there yet.
+/// Reads a container's log. Needs no lock: a record that is being written is not visible yet. Throws Error
+/// when the folder has no log of a known version.
 std::shared_ptr<const ContainerLog> ReadLog(const std::string& folder);
 
-/// Decodes the record of a step. Throws Error, which names the log and the step, if the record is not valid.
+/// Decodes the record of a step. Throws Error with the names of the log and the step if the record is
+/// invalid.
 StepRecord RecordOf(const std::string& folder, const LoggedStep& step);
 
-/// A step with its patches.
+/// A step with its complete catalog.
 struct RecordedStep
 {
   StepRecord Record;
-  Catalog Data;           ///< all of it; no FormatData
-  std::vector<int> Rows;  ///< see RowsOf(); as they lie in the files
+  Catalog Data;           ///< complete, but without FormatData
+  std::vector<int> Rows;  ///< patch of each row in the files; see RowsOf()
 };
 
-/// Reads the tables that say where patches are. Throws Error when a table is damaged or missing, or the
-/// record is impossible.
+/// Reads the tables with the positions of patches. Throws Error when a table is damaged or missing, or the
+/// record is invalid.
 RecordedStep ReadStep(const std::string& folder, const LoggedStep& step);
 
-/// What the tables of the least and the greatest values say of a variable, by patch. Reads no more of them,
-/// so only CheckTables() knows whether they are as they were written. Throws Error when they are missing.
+/// Returns the least and greatest values of a variable, by patch, from their tables. Reads only these parts
+/// of the tables, so it cannot compare checksums; see CheckTables(). Throws Error when the tables are
+/// missing.
 std::vector<ValueRange> ReadRanges(
     const std::string& folder, const StepRecord& record, const std::vector<int>& rows, int variable);
-/// The checksum of each of the requests, of a patch (as an index into `rows`, a permutation) and a variable.
-/// Reads the whole table, because only all of it shows that the file is the one that the log describes.
-/// Throws Error when the table is missing, cut off or changed.
+/// Returns the checksum of each of the requests, which consist of a patch and a variable. `rows`: patch of
+/// each row. Reads the whole table, because only its own checksum shows that the file is the one that the log
+/// describes. Throws Error when the table is missing, truncated or changed.
 std::vector<std::uint32_t> ReadChecksums(const std::string& folder, const StepRecord& record,
     const std::vector<int>& rows, const std::vector<PatchVariable>& requests);
-/// Compares all tables with their checksums. Throws Error like ReadStep().
+/// Compares the checksums of all tables. Throws Error like ReadStep().
 void CheckTables(const std::string& folder, const StepRecord& record);
 
 }  // namespace patchio::container

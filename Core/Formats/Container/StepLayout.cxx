@@ -13,7 +13,7 @@
 namespace patchio::container {
 namespace {
 
-/// The bits of three numbers below 2^31 in turn, highest first, as two words.
+/// Returns the interleaved bits of three numbers below 2^31, highest first, as two words.
 std::pair<std::uint64_t, std::uint64_t> MortonKey(const std::array<std::uint32_t, 3>& index)
 {
   std::array<std::uint64_t, 2> words{0, 0};
@@ -35,7 +35,7 @@ std::pair<std::uint64_t, std::uint64_t> KeyOf(const Patch& patch)
   return MortonKey(index);
 }
 
-/// True where what one partition has of cells and points, all have.
+/// Returns whether all partitions have points, and have cells in the same lists.
 bool ArePartitionsAlike(const Catalog& catalog)
 {
   for (const MeshSize& mesh : catalog.Meshes) {
@@ -58,7 +58,7 @@ bool OnAllPatches(const Catalog& catalog, int variable)
   return true;
 }
 
-/// The name of the data set with an array of a mesh.
+/// Returns the name of the data set for an array of a mesh.
 std::string LinkNameOf(const Catalog& catalog, const Variable& variable)
 {
   const char* const name = variable.Role == MeshRole::Points         ? "/Points"
@@ -68,7 +68,7 @@ std::string LinkNameOf(const Catalog& catalog, const Variable& variable)
   return variable.Role == MeshRole::Points ? name : GroupOfList(catalog, variable.CellList) + name;
 }
 
-/// Below the group of a level; each once.
+/// Returns the names of the variables' data sets below the group of a level, all different.
 std::vector<std::string> LinkNamesOf(const Catalog& catalog)
 {
   std::set<std::string> taken;
@@ -79,7 +79,7 @@ std::vector<std::string> LinkNamesOf(const Catalog& catalog)
       continue;
     }
     std::string name = variable.Name.empty() || variable.Name == "." ? "unnamed" : variable.Name;
-    std::replace(name.begin(), name.end(), '/', '_');  // in HDF5, a group
+    std::replace(name.begin(), name.end(), '/', '_');  // in HDF5, a slash would denote a group
     const std::string folder = variable.Center == Centering::Cell ? "/CellData/" : "/PointData/";
     std::string link = folder + name;
     for (int i = 2; !taken.insert(link).second; ++i) {
@@ -92,8 +92,8 @@ std::vector<std::string> LinkNamesOf(const Catalog& catalog)
 
 std::uint64_t ChunkTuples(const Catalog& catalog, const DataSet& set)
 {
-  // Fewer make long lists of chunks, and compress badly; of more, a slice through large patches needs too
-  // many.
+  // Limits on the tuples of a chunk. Smaller chunks make long lists and compress badly; with larger ones, a
+  // slice through large patches must decode too many values.
   constexpr std::uint64_t fewest = 1 << 10, most = 1 << 16;
   const std::uint64_t components = catalog.Variables[set.Variable].Components;
   std::uint64_t patches = 0, least = ~std::uint64_t(0), greatest = 0;

@@ -1,4 +1,4 @@
-// Which values lie where in the data sets of a step: pure functions, for the writer and the reader alike.
+// The layout of values in the data sets of a step: pure functions, used by the writer and the reader.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -10,50 +10,52 @@
 
 namespace patchio::container {
 
-/// The patches of a step in the order in which their values lie: by level, by file, and then along a Morton
-/// curve through their lower corners, so that neighbours in space, which one rank writes and a region needs
-/// together, are mostly neighbours in the file. One global patch number a row.
+/// Returns the patches of a step in the order of their values: by level, by file, and then along a Morton
+/// curve through their lower corners. Neighbours in space are often written by one rank and read together;
+/// the curve makes most of them neighbours in the file. One global patch number per row.
 std::vector<int> RowsOf(const Catalog& catalog);
 
-/// What other readers of VTKHDF files will make of a file of the step.
+/// The VTKHDF type as which other readers see a file of the step.
 enum class FileProfile
 {
-  Image,  ///< ImageData: one box with values at its nodes alone
+  Image,  ///< ImageData: one box with values at its nodes only
   Amr,    ///< OverlappingAMR: levels of boxes of cells, each finer than the one before
   Mesh,   ///< UnstructuredGrid or PolyData: partitions that all have cells in the same lists
-  Own     ///< nothing: VTKHDF has no type for it, or there are several files
+  Own     ///< none: VTKHDF has no type for the step, or the step has several files
 };
 FileProfile ProfileOf(const Catalog& catalog, int files);
 
-/// The group that holds all of a level; `profile` of the file, Own for what others cannot read.
+/// Returns the group with all data of a level. `profile`: of the file; Own for groups that other readers do
+/// not see.
 std::string GroupOfLevel(FileProfile profile, int level);
-/// The group of a list of cells in that of a mesh: "/Polygons" and so on; empty for an unstructured grid.
+/// Returns the group of a list of cells within the group of a mesh, such as "/Polygons"; empty for an
+/// unstructured grid.
 std::string GroupOfList(const Catalog& catalog, int list);
 
-/// The data sets of a step whose values are of these types, without their places. Those that exist on all
-/// patches of all levels are where other readers of VTKHDF files look for them; the others, which such
-/// readers would not understand, are in groups of PatchIO's own.
+/// Returns the data sets of a step, without their places. Variables that exist on all patches of all levels
+/// are where other readers of VTKHDF files look for them. Other variables, which such readers do not support,
+/// are in groups of PatchIO's own.
 std::vector<DataSet> DataSetsOf(const Catalog& catalog, int files);
 
-/// The shape of a data set in the HDF5 file, slowest axis first; components, where there are several, come
-/// last.
+/// Returns the shape of a data set in the HDF5 file, slowest axis first; components, if there are several,
+/// are the last axis.
 std::vector<std::uint64_t> ShapeOf(const Catalog& catalog, int files, const DataSet& set);
 
-/// The shape of its chunks where it is compressed. They are cut along one axis only, so that the values of a
-/// chunk follow each other.
+/// Returns the shape of a compressed data set's chunks. Chunks are cut along one axis only, so that their
+/// values are contiguous.
 ///
-/// A reader of a patch reads all chunks that have a part of it. So where the patches of a level are of one
-/// size, no patch has a part of a chunk only: a chunk has one of them, several small ones, or an even part of
-/// a large one. Else chunks are half as large as a patch is on average, which costs about half as many values
-/// more.
+/// A reader of a patch must read all chunks that overlap it. If the patches of a level have equal sizes, no
+/// chunk overlaps a patch in part: a chunk holds one patch, several small ones, or an even part of a large
+/// one. Otherwise chunks have half the size of an average patch, so that about half as many values again are
+/// read.
 std::vector<std::uint64_t> ChunkShapeOf(const Catalog& catalog, int files, const DataSet& set);
 std::uint64_t ChunksOf(const Catalog& catalog, int files, const DataSet& set);
 
-/// Where the rows of a variable begin in the data sets that they lie in: by patch, in values. A patch without
-/// the variable takes no room.
+/// Returns, by patch, the number of values before the rows of the patch in the variable's data set. A patch
+/// without the variable takes no space.
 std::vector<std::uint64_t> ValuesBefore(const Catalog& catalog, const std::vector<int>& rows, int variable);
 
-/// Values of a variable on a patch, all components.
+/// Returns the number of values of a variable on a patch, including all components.
 inline std::uint64_t ValuesOf(const Catalog& catalog, int variable, int patch)
 {
   return catalog.PresenceOf(variable, patch) != Presence::Stored
@@ -62,22 +64,23 @@ inline std::uint64_t ValuesOf(const Catalog& catalog, int variable, int patch)
                    catalog.Variables[variable].Components;
 }
 
-// The tables. Those of patches have an entry a row, those of variables and patches (which say more of each
-// variable) the rows of variable 0, then those of variable 1, and so on.
+// The tables of a step. Tables of patches have one entry per row. Tables of variables and patches have the
+// rows of variable 0, then those of variable 1, and so on.
 namespace tables {
-constexpr const char* Boxes = "boxes";      ///< int32: lower and upper index of axis 0, of axis 1, of axis 2
+constexpr const char* Boxes = "boxes";      ///< int32: lower and upper index of each axis, axis by axis
 constexpr const char* Numbers = "numbers";  ///< int32: number of the patch within its level
-/// int32, where there is such a table: numbers by which patches are called, else those above. On separate
-/// levels those with the same are one box in pieces.
+/// int32, optional: numbers that identify patches to the user instead of the numbers above. On separate
+/// levels, patches with the same number are parts of one box.
 constexpr const char* Marks = "marks";
-constexpr const char* Present = "present";    ///< uint8, a variable and patch: 1 where it has values there
-constexpr const char* Least = "least";        ///< float64, a variable and patch: of all components
-constexpr const char* Greatest = "greatest";  ///< the same
+constexpr const char* Present = "present";    ///< uint8, per variable and patch: 1 if there are values
+constexpr const char* Least = "least";        ///< float64, per variable and patch: of all components
+constexpr const char* Greatest = "greatest";  ///< float64, per variable and patch: of all components
 constexpr const char* Checksums =
-    "checksums";  ///< uint32, a variable and patch: CRC-32 of its values as stored
-/// int64, 9 a patch of a mesh: points; cells of each of 4 lists; entries in the connectivity of each.
+    "checksums";  ///< uint32, per variable and patch: CRC-32 of the values as stored
+/// int64, 9 per patch of a mesh: points; cells of each of 4 lists; entries of the connectivity of each list.
 constexpr const char* Meshes = "meshes";
-/// float64: positions of the nodes along an axis of a rectilinear grid, and what these stand for.
+/// float64: positions of the nodes along an axis of a rectilinear grid, and the coordinates that they
+/// represent.
 std::string Positions(int axis);
 std::string Labels(int axis);
 }  // namespace tables

@@ -24,12 +24,12 @@ constexpr const char* FormatName = "PatchIO container";
 constexpr char StepKind = 1;
 constexpr Requirement Require("The record of the step");
 
-/// Names of MeshRole.
+/// Names of the enumerators of MeshRole.
 constexpr std::array<const char*, 6> MeshRoles{
     "values", "points", "connectivity", "offsets", "types", "flags"};
 static_assert(MeshRoles.size() == static_cast<std::size_t>(MeshRole::Flags) + 1);
 
-/// The value that `key` of `entry` names.
+/// Returns the enumerator whose name is the value of `key`. Throws Error.
 template <typename Enum>
 Enum Named(const json& entry, const char* key, Enum last)
 {
@@ -40,7 +40,7 @@ Enum Named(const json& entry, const char* key, Enum last)
   Require.Fail(fmt::format("the unknown {} '{}'", key, PlainText(name)));
 }
 
-/// JSON has no infinite numbers.
+/// Returns the number, or null if it is not finite, because JSON has no such numbers.
 json Finite(double number)
 {
   return std::isfinite(number) ? json(number) : json();
@@ -245,7 +245,7 @@ StepRecord RecordOf(const json& all)
   return record;
 }
 
-/// What a record begins with; `rest`: what follows.
+/// Reads the beginning of a record. `rest`: set to the bytes behind it.
 StepHead TakeHead(std::string_view bytes, std::string_view& rest)
 {
   constexpr std::size_t fixed = 1 + sizeof(std::int64_t) + sizeof(double) + 2 * sizeof(std::uint16_t);
@@ -302,7 +302,7 @@ std::string Encode(const StepRecord& record)
   put(record.Data.Time);
   put(static_cast<std::uint16_t>(record.Files[0].size()));
   put(static_cast<std::uint16_t>(record.Data.Date.size()));
-  // Texts from files need not be UTF-8.
+  // Texts from files may contain bytes that are not UTF-8.
   return bytes + record.Files[0] + record.Data.Date +
          JsonOf(record).dump(-1, ' ', false, json::error_handler_t::replace);
 }

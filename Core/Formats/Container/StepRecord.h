@@ -1,5 +1,5 @@
-// One time step of a container, as its record in the log describes it: everything but what there is one of
-// for each patch, which lies in tables in the step's first file. Documentation/Container.md has the format.
+// The record of one time step in a container's log. It describes everything except the data of patches, which
+// are in tables in the step's first file. Documentation/Container.md describes the format.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -14,15 +14,15 @@
 
 namespace patchio::container {
 
-/// The version that this code writes, and the latest that it reads.
+/// The version that this code writes, and the latest one that it reads.
 constexpr int FormatVersion = 1;
 
-/// Numbers of all patches, in a data set of their own in the first file.
+/// A table of numbers of all patches: a data set in the first file.
 struct Table
 {
-  std::uint64_t Offset = 0;  ///< in the file
+  std::uint64_t Offset = 0;  ///< in the file, in bytes
   std::uint64_t Bytes = 0;
-  std::uint32_t Checksum = 0;  ///< CRC-32 of them
+  std::uint32_t Checksum = 0;  ///< CRC-32 of the bytes
 };
 
 /// The values of a variable on all patches of a level that lie in one file, row after row.
@@ -31,22 +31,22 @@ struct DataSet
   int Level = 0;
   int Variable = 0;
   int File = 0;              ///< index into StepRecord::Files
-  std::string Name;          ///< in the HDF5 file
-  std::uint64_t Offset = 0;  ///< in the file, where they are not compressed
+  std::string Name;          ///< path in the HDF5 file
+  std::uint64_t Offset = 0;  ///< in the file, in bytes; not for compressed data sets
   std::uint64_t Values = 0;
-  /// None, Deflate or Zstd, after Shuffle; then they are in chunks, which the HDF5 file has a list of.
+  /// None, Deflate or Zstd, after Shuffle. Compressed values are in chunks, which the HDF5 file lists.
   FilterKind Compression = FilterKind::None;
 };
 
-/// As --compress and records call it: "off", "deflate", "zstd".
+/// Returns the name in records and for --compress: "off", "deflate" or "zstd".
 const char* NameOfCompression(FilterKind filter);
 
 struct StepRecord
 {
-  /// All but its patches, where they have variables, and the positions of axes.
+  /// The catalog without its patches, the presence of variables on them, and the positions of axes.
   Catalog Data;
   std::vector<ElementType> Types;             ///< of each variable
-  std::vector<std::string> Files;             ///< that have values; names without a folder
+  std::vector<std::string> Files;             ///< names without a folder; the first has the tables
   std::vector<std::vector<int>> PatchCounts;  ///< by level and file
   std::vector<DataSet> DataSets;
   std::map<std::string, Table> Tables;  ///< by their names
@@ -58,30 +58,31 @@ struct StepRecord
   }
 };
 
-/// Before a step is written: throws Error for what no reader would take. Names from files need not be UTF-8,
-/// which those in a record are: what is none becomes U+FFFD, and names that would then be the same get _2 ...
+/// Prepares the names of a catalog for writing. Names from files may contain bytes that are not UTF-8, which
+/// records require: such bytes become U+FFFD, and names that are then equal get _2, _3, ... Throws Error for
+/// catalogs that no reader would accept.
 void MakeReadable(Catalog& data);
 
-/// The bytes for the log.
+/// Encodes a record for the log.
 std::string Encode(const StepRecord& record);
-/// Throws Error, which says what is wrong, for bytes that Encode() has not made.
+/// Decodes a record. Throws Error with the reason for bytes that do not come from Encode().
 StepRecord Decode(std::string_view bytes);
 
-/// What the record of a step begins with.
+/// The beginning of a step's record.
 struct StepHead
 {
   std::int64_t Step = 0;
   double Time = 0;
-  std::string File;  ///< the first
+  std::string File;  ///< name of the first file
   std::string Date;  ///< see TimeStep
 };
-/// Throws Error when the bytes are no record of a step.
+/// Reads the beginning of a record. Throws Error when the bytes are not a step's record.
 StepHead HeadOf(std::string_view bytes);
 
-/// The first record of a log, which says what it is.
+/// Returns the first record of a log, which identifies the format and its version.
 std::string EncodeLogHead();
-/// Throws Error when the bytes are not that, or of a version from the future; the text follows the name of
-/// the file.
+/// Throws Error when the bytes are not the first record of a log, or have a newer version. The caller puts
+/// the name of the file before the text.
 void CheckLogHead(std::string_view bytes);
 
 }  // namespace patchio::container

@@ -26,7 +26,8 @@ std::vector<double> GaussianLatitudes(int count)
 {
   constexpr double degrees = 180 / 3.14159265358979323846;
   std::vector<double> latitudes;
-  // The sines are the roots of a Legendre polynomial; Boost gives those that are not negative.
+  // The sines of the latitudes are the roots of a Legendre polynomial. Boost returns those that are not
+  // negative.
   const std::vector<double> roots = boost::math::legendre_p_zeros<double>(count);
   for (auto root = roots.rbegin(); root != roots.rend(); ++root) {
     if (*root > 0) {
@@ -41,13 +42,13 @@ std::vector<double> GaussianLatitudes(int count)
 
 namespace {
 
-/// Cells of a patch: few enough that each of 4 ranks has several patches of a regional model's field, many
-/// enough that each piece of the file is worth a request.
+/// Cells of a patch: few enough that each of 4 ranks gets several patches of a regional model's field, and
+/// enough for an efficient request to the storage.
 constexpr std::int64_t CellsOfPatch = 1 << 19;
 constexpr std::int64_t MostPatches = 1 << 16;
-constexpr std::int64_t MostPresences = 1 << 28;  ///< patches times variables
+constexpr std::int64_t MostPresences = 1 << 28;  ///< limit on patches x variables
 constexpr std::int64_t FewestRows = 8;
-constexpr int SurfaceIndex = -1;  ///< of the nodes of the surface, below those of the levels
+constexpr int SurfaceIndex = -1;  ///< index of the surface's nodes, below those of the levels
 
 enum Group
 {
@@ -67,7 +68,8 @@ double HectopascalsIn(const Descriptor& descriptor)
   return descriptor.Pascals || descriptor.Z.front() > highest ? 0.01 : 1;
 }
 
-/// Pressures become heights in km of an atmosphere with a scale height of 7 km; other levels are numbered.
+/// Returns the heights of the levels. Pressures become heights in km in an atmosphere with a scale height of
+/// 7 km; other levels are numbered.
 std::vector<double> HeightsOf(const Descriptor& descriptor)
 {
   constexpr double scaleHeight = 7;
@@ -113,7 +115,7 @@ private:
   void AddVariables();
 
   const Descriptor& Source;
-  std::vector<Group> Groups;  ///< one a level of the catalog
+  std::vector<Group> Groups;  ///< group of each level of the catalog
   Catalog Result;
 };
 
@@ -128,7 +130,7 @@ void CatalogMaker::FindGroups()
   }
 }
 
-/// The surface lies half a step below the lowest level, so that both can be seen.
+/// Makes the axes. The surface is half a step below the lowest level, so that both are visible.
 void CatalogMaker::MakeAxes()
 {
   auto& axes = this->Result.Axes;
@@ -170,8 +172,8 @@ void CatalogMaker::AddLevel(Group group)
   this->Result.Levels.back().PatchCount = static_cast<int>(this->Result.Patches.size()) - level.FirstPatch;
 }
 
-/// Cuts across rows first: neighbours then share one row of each level, and the part of a level that a patch
-/// has lies in one piece.
+/// Cuts the cells into patches, across rows first: neighbours then share only one row of each level, and a
+/// patch's part of a level is contiguous.
 void CatalogMaker::AddPatches(const Box& cells)
 {
   const std::int64_t all = cells.Cells();
@@ -205,7 +207,8 @@ void CatalogMaker::AddPatches(const Box& cells)
 void CatalogMaker::AddVariables()
 {
   const Descriptor& d = this->Source;
-  // Values differ from the one for "undefined" by rounding. Without one, a number that no float is equal to.
+  // Values may differ from the undefined one by rounding. Without an undefined value, use a number that
+  // equals no float.
   const double undefined = d.Undefined.value_or(std::numeric_limits<double>::max());
   const double tolerance = d.Undefined ? std::abs(undefined) / 1e5 : 0;
   for (std::int64_t member = 0; member < d.MemberCount(); ++member) {

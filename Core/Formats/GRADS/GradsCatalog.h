@@ -1,4 +1,4 @@
-// The catalog of a GrADS data set, with latitudes of Gaussian grids.
+// The catalog of a GrADS data set, and the latitudes of Gaussian grids.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -10,13 +10,15 @@
 
 namespace patchio::grads {
 
-/// Latitudes of a grid that GrADS knows by a name in lower case, such as gaust62; 0 for another name.
+/// Returns the number of latitudes of a grid that GrADS knows by name, such as gaust62 (in lower case); 0 for
+/// other names.
 int LatitudesOf(const std::string& grid);
 
-/// Latitudes of a Gaussian grid in degrees, from south to north; count: 1 .. 10000.
+/// Returns the latitudes of a Gaussian grid in degrees, from south to north. `count`: 1 .. 10000.
 std::vector<double> GaussianLatitudes(int count);
 
-/// Variables of the catalog: those of the first member of the ensemble, then those of the second, ...
+/// The origin of a catalog's variable. The catalog has the variables of the ensemble's first member, then
+/// those of the second, and so on.
 struct VariablePlace
 {
   std::int64_t Member = 0;
@@ -28,13 +30,13 @@ inline VariablePlace PlaceOfVariable(const Descriptor& descriptor, int variable)
   return {variable / count, variable % count};
 }
 
-/// True for fields with no level or one, and where the grid has a single level: they lie on a surface.
+/// Returns whether the variable lies on a surface: it has no level or one, or the grid has a single level.
 bool IsFlat(const Descriptor& descriptor, const GradsVariable& variable);
 
-/// Step `index`, 0 the first.
+/// Returns the head of step `index`, counted from 0.
 TimeStep StepOf(const Descriptor& descriptor, std::int64_t index);
 
-/// Notes for the user on how the grid is shown.
+/// Returns notes for the user on how the grid is displayed.
 std::vector<std::string> NotesOnGrid(const Descriptor& descriptor);
 
 }  // namespace patchio::grads

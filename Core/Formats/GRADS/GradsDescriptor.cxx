@@ -34,14 +34,14 @@ bool IsLeap(int year, Calendar calendar)
   return calendar == Calendar::Gregorian && year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 }
 
-/// Days of all years before this one, counted from year 1.
+/// Returns the days of all years before `year`, counted from year 1.
 std::int64_t DaysBefore(int year, Calendar calendar)
 {
   const std::int64_t years = year - 1;
   return years * 365 + (calendar == Calendar::Gregorian ? years / 4 - years / 100 + years / 400 : 0);
 }
 
-/// The part before Z; 0 where it says nothing.
+/// Takes the hour and minute, which precede Z; 0 if there is no Z.
 bool TakeHour(TextScanner& text, Date& date)
 {
   if (text.Left().find('z') == std::string_view::npos) {
@@ -81,7 +81,7 @@ Date DateOf(std::int64_t minutes, Calendar calendar)
   const auto inDay = static_cast<int>(all % MinutesOfDay);
   Date date;
   const std::int64_t cycle = DaysBefore(401, calendar);
-  date.Year = static_cast<int>(days * 400 / cycle) + 1;  // of the right one or a neighbour
+  date.Year = static_cast<int>(days * 400 / cycle) + 1;  // the right year or a neighbour of it
   while (date.Year > 1 && DaysBefore(date.Year, calendar) > days) {
     --date.Year;
   }
@@ -156,7 +156,7 @@ std::int64_t MinutesOfStep(
     return MinutesOf(start, calendar) + increment.Count * index;
   }
   const std::int64_t month = start.Year * std::int64_t(12) + start.Month - 1 + increment.Count * index;
-  Date date = start;  // the 31st of a shorter month is the first of the next, or later
+  Date date = start;  // day 31 of a shorter month becomes the first of the next month
   date.Year = static_cast<int>(month / 12);
   date.Month = static_cast<int>(month % 12) + 1;
   return MinutesOf(date, calendar);
@@ -172,7 +172,7 @@ namespace {
 
 constexpr std::int64_t MostVariables = 100'000;  ///< of all members of the ensemble
 
-constexpr double MostBytes = 4e18;  ///< of all times; offsets are exact below
+constexpr double MostBytes = 4e18;  ///< of all times; smaller offsets fit into 64 bits
 
 void CheckTimes(const Descriptor& d)
 {
@@ -243,8 +243,8 @@ void CheckSizes(const Descriptor& d)
   }
 }
 
-/// Throws Error when axes do not increase, times are no dates, the layout is one that PatchIO does not read,
-/// or sizes are larger than files can be.
+/// Throws Error when axes do not increase, times are not dates, PatchIO does not support the layout, or sizes
+/// exceed those of files.
 void CheckDescriptor(const Descriptor& descriptor)
 {
   CheckTimes(descriptor);
@@ -257,7 +257,7 @@ constexpr std::int64_t LongestAxis = std::int64_t(1) << 20;
 constexpr std::int64_t MostTimes = 1'000'000;
 constexpr std::int64_t LargestHeader = std::int64_t(1) << 40;
 
-/// One descriptor from its first to its last line.
+/// Parses a descriptor from its first to its last line.
 class Parser : private LineReader
 {
 public:
@@ -303,7 +303,7 @@ private:
 
   Descriptor Result;
   std::set<std::string> Seen;
-  std::int64_t FileX = 0, FileY = 0;  ///< of PDEF
+  std::int64_t FileX = 0, FileY = 0;  ///< grid of PDEF
 };
 
 const std::map<std::string, Parser::Handler>& Parser::Handlers()
@@ -377,7 +377,7 @@ void Parser::ParseOptions()
   }
 }
 
-/// Bytes beside the values.
+/// Takes the number of bytes beside the values.
 void Parser::ParseHeader()
 {
   static const std::map<std::string, std::int64_t Headers::*> headers{{"fileheader", &Headers::File},
@@ -416,7 +416,7 @@ std::vector<double> Parser::Linear(std::int64_t count)
   return axis;
 }
 
-/// Numbers may go on over many lines, which may begin with a minus sign.
+/// Returns a list of numbers, which may span many lines; lines may begin with a minus sign.
 std::vector<double> Parser::Listed(std::int64_t count, const char* what)
 {
   std::vector<double> axis;
@@ -469,7 +469,7 @@ void Parser::ParseTimes()
   if (this->Word(2) != "linear") {
     this->Fail("LINEAR, the only type of TDEF", Quoted(this->Word(2)));
   }
-  // OPTIONS may follow: days of leap years are judged once all is read.
+  // The calendar may be set later, by OPTIONS, so leap days are checked at the end.
   const auto start = ParseDate(this->Word(3), Calendar::Gregorian);
   if (!start) {
     this->Fail("a date like 00:00Z02JAN1987 as word 4", Quoted(this->Word(3)));
@@ -502,7 +502,7 @@ void Parser::ParseMembers()
   }
 }
 
-/// Name, number of times, first time. All members must have the times of TDEF.
+/// Takes the name, number of times and first time of a member. All members must have the times of TDEF.
 void Parser::ParseMember()
 {
   this->Result.Members.push_back(this->Words()[0]);
@@ -532,7 +532,7 @@ void Parser::ParseVariables()
   }
 }
 
-/// Name, number of levels, codes, description.
+/// Takes the name, number of levels, codes and description of a variable.
 void Parser::ParseVariable()
 {
   GradsVariable variable;
@@ -556,7 +556,7 @@ void Parser::ParseVariable()
   this->Result.Variables.push_back(variable);
 }
 
-/// 99, or -1 with what is unusual about the variable.
+/// Checks the codes of a variable: 99, or -1 with its special properties.
 void Parser::ParseCodes(const std::string& codes)
 {
   static const std::map<std::string, ElementType> types{{"-1,40,1", ElementType::UInt8},
@@ -615,7 +615,8 @@ void Parser::ParseSubstitution()
   this->Result.Substitutions.push_back(part);
 }
 
-/// The data lie on the grid of the projection; XDEF and YDEF are only what GrADS interpolates them to.
+/// Replaces the axes by numbers: the data lie on the grid of the projection, and XDEF and YDEF describe only
+/// the grid to which GrADS interpolates.
 void Parser::UseFileGrid()
 {
   const auto number = [](std::vector<double>& axis, std::int64_t count) {
@@ -642,11 +643,11 @@ void Parser::CheckComplete() const
   }
 }
 
-/// Each name once: ParaView knows arrays by their names alone.
+/// Makes the names of variables unique, because ParaView identifies arrays by their names.
 void Parser::NameVariables()
 {
   std::set<std::string> taken;
-  std::map<std::string, int> numbers;  // so that many of one name take no time that grows with their square
+  std::map<std::string, int> numbers;  // next number per name; avoids quadratic time
   for (GradsVariable& variable : this->Result.Variables) {
     const std::string stem = variable.Name;
     while (!taken.insert(variable.Name).second) {

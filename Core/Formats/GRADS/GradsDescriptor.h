@@ -10,61 +10,61 @@
 
 namespace patchio::grads {
 
-/// Dates as GrADS writes them, and times counted in minutes.
+/// A date and time of day.
 struct Date
 {
   int Year = 1, Month = 1, Day = 1, Hour = 0, Minute = 0;
 };
 
-/// Days of real years, or 365 in each.
+/// The calendar: real years, or years of 365 days.
 enum class Calendar
 {
   Gregorian,
   Days365
 };
 
-/// Minutes from the beginning of 1970 in this calendar; less than 0 before.
+/// Returns the minutes since the beginning of 1970 in this calendar; negative before.
 std::int64_t MinutesOf(const Date& date, Calendar calendar);
 Date DateOf(std::int64_t minutes, Calendar calendar);
 int DaysOfMonth(int year, int month, Calendar calendar);
-/// 1 on the first of January.
+/// Returns the day of the year, 1 for the first of January.
 int DayOfYear(const Date& date, Calendar calendar);
 
-/// "1987-01-02 06:00".
+/// Returns a date as text: "1987-01-02 06:00".
 std::string TextOf(const Date& date);
-/// "jan".
+/// Returns the name of a month in GrADS: "jan".
 const char* MonthName(int month);
 
-/// [hh[:mm]Z][dd]mmmyyyy, such as 06:30Z02jan1987 or feb87 (years of two digits lie in 1950 .. 2049). Nothing
-/// when the text is no such date.
+/// Parses [hh[:mm]Z][dd]mmmyyyy, such as 06:30Z02jan1987 or feb87 (years of two digits mean 1950 .. 2049).
+/// Returns nothing if the text is not a date.
 std::optional<Date> ParseDate(const std::string& text, Calendar calendar);
 
-/// Time between two steps.
+/// The time between two steps.
 struct Increment
 {
   std::int64_t Count = 1;
-  bool Months = false;  ///< of calendar months; else of minutes
+  bool Months = false;  ///< true: Count is in calendar months; false: in minutes
 };
 
-/// A count and one of mn, hr, dy, mo and yr: 6hr. Nothing when the text is none.
+/// Parses a number with the unit mn, hr, dy, mo or yr, such as 6hr. Returns nothing for other texts.
 std::optional<Increment> ParseIncrement(const std::string& text);
 
-/// Minutes of step `index`, 0 the first. The 31st of a month of 30 days is the 1st of the
-/// next, as in GrADS.
+/// Returns the time of step `index`, from 0, in minutes (see MinutesOf()). As in GrADS, day 31 of a month of
+/// 30 days is the 1st of the next month.
 std::int64_t MinutesOfStep(
     const Date& start, const Increment& increment, std::int64_t index, Calendar calendar);
 
-/// What a GrADS descriptor (.ctl) says: grid, times, variables, and how the data files are laid out.
+/// A variable of a descriptor.
 struct GradsVariable
 {
-  std::string Name;      ///< different from all others
+  std::string Name;      ///< unique
   std::string LongName;  ///< the description
   int Levels = 0;        ///< 0: a field without a level
-  /// Horizontal fields, one after another.
+  /// The number of horizontal fields, which follow each other.
   std::int64_t Fields() const { return this->Levels > 0 ? this->Levels : 1; }
 };
 
-/// A part of CHSUB: `Text` stands for %ch from step First to Last, 1 the first.
+/// A part of CHSUB: `Text` replaces %ch for steps First to Last, counted from 1.
 struct Substitution
 {
   std::int64_t First = 1, Last = 1;
@@ -85,7 +85,7 @@ struct TimeAxis
   Date DateAt(std::int64_t index) const { return DateOf(this->Minutes(index), this->Days); }
 };
 
-/// Bytes beside the values.
+/// The numbers of bytes beside the values.
 struct Headers
 {
   std::int64_t File = 0;         ///< FILEHEADER, once
@@ -95,46 +95,46 @@ struct Headers
   std::int64_t FieldTrailer = 0;
 };
 
-/// A descriptor whose parts fit each other. All sizes are such that products of them do not overflow.
+/// A descriptor whose parts are consistent. Products of its sizes do not overflow.
 struct Descriptor
 {
   std::string Path;  ///< absolute
-  std::string Text;  ///< all of it
-  std::string Data;  ///< name of the data file, or template for it; from the descriptor's folder on
+  std::string Text;  ///< the whole descriptor
+  std::string Data;  ///< name of the data file, or template of names; relative to the descriptor's folder
   bool Template = false;
   bool Sequential = false;  ///< each horizontal field is a record of Fortran
   bool BigEndian = false;
-  bool RowsReversed = false;    ///< north to south
-  bool LevelsReversed = false;  ///< last level first, in each variable
+  bool RowsReversed = false;    ///< rows from north to south
+  bool LevelsReversed = false;  ///< levels of each variable from last to first
   bool VariablesOutsideTimes = false;
   ElementType Type = ElementType::Float32;
   std::optional<double> Undefined;
   Headers Extra;
-  std::vector<double> X, Y;  ///< of the file's grid; increasing
-  std::vector<double> Z;     ///< levels as they are listed
-  bool Pascals = false;      ///< unit of Z, if it is a pressure
+  std::vector<double> X, Y;  ///< of the file's grid, increasing
+  std::vector<double> Z;     ///< levels as listed
+  bool Pascals = false;      ///< if Z is a pressure: its unit is Pa, not hPa
   TimeAxis Times;
-  std::vector<std::string> Members;  ///< of the ensemble; empty: there is none
+  std::vector<std::string> Members;  ///< of the ensemble; empty: no ensemble
   std::vector<GradsVariable> Variables;
   std::vector<Substitution> Substitutions;
-  std::string Projection;  ///< PDEF's word; empty: X and Y are longitudes and latitudes
+  std::string Projection;  ///< the projection in PDEF; empty: X and Y are longitudes and latitudes
   std::vector<std::string> Notes;
 
   std::int64_t FieldBytes() const
   {
     return static_cast<std::int64_t>(this->X.size() * this->Y.size() * SizeOf(this->Type));
   }
-  /// Members of the ensemble, 1 where there is none.
+  /// The number of the ensemble's members; 1 without an ensemble.
   std::int64_t MemberCount() const
   {
     return this->Members.empty() ? 1 : static_cast<std::int64_t>(this->Members.size());
   }
 };
 
-/// Throws Error, with the number of the line, when the file is no descriptor of gridded binary data or
-/// contradicts itself.
+/// Reads a descriptor. Throws Error, with the number of the line, when the file is not a descriptor of
+/// gridded binary data or contradicts itself.
 Descriptor ReadDescriptor(const std::string& path);
-/// The same of a file that was read before.
+/// Parses the text of a descriptor that was read before. Throws Error like ReadDescriptor().
 Descriptor ParseDescriptor(const std::string& path, const std::string& text);
 
 }  // namespace patchio::grads

@@ -11,7 +11,7 @@
 namespace patchio::grads {
 namespace {
 
-/// Fills in a template.
+/// Makes a file name from a template.
 class NameMaker
 {
 public:
@@ -38,7 +38,7 @@ private:
   Date Now;
 };
 
-/// Puts the text that holds for the step in the place of the first %ch.
+/// Replaces the first %ch by its text for the step.
 std::string NameMaker::WithSubstitutions(const std::string& text) const
 {
   const std::size_t at = text.find("%ch");
@@ -68,7 +68,7 @@ std::string NameMaker::Filled(const std::string& text) const
   return out;
 }
 
-/// Takes one part, which begins at `at` with %; tries longer names first.
+/// Takes the part that begins with % at `at`; tries longer names first. Returns false if it is not known.
 bool NameMaker::Take(const std::string& text, std::size_t& at, std::string& out) const
 {
   const Calendar calendar = this->Description.Times.Days;
@@ -132,7 +132,7 @@ bool NameMaker::TakeForecast(const std::string& text, std::size_t& at, std::stri
          take("%f3", fmt::format("{:03}", minutes / 60));
 }
 
-/// %t1 .. %t6 count from 1, %tm1 .. %tm6 from 0.
+/// Takes %t1 .. %t6, which count from 1, or %tm1 .. %tm6, which count from 0.
 bool NameMaker::TakeIndex(const std::string& text, std::size_t& at, std::string& out) const
 {
   const bool fromZero = text.compare(at, 3, "%tm") == 0;
@@ -212,12 +212,12 @@ std::int64_t FileLayout::FileBytes(std::int64_t steps) const
 
 std::int64_t FileLayout::StepsIn(std::int64_t steps, std::int64_t fileBytes) const
 {
-  // In ensembles, and with variables outside times, the last part of the file holds values of all steps.
+  // With several members per file, or variables outside times, the end of the file holds values of all steps.
   if (this->Description.VariablesOutsideTimes || this->Members > 1) {
     return fileBytes >= this->FileBytes(steps) ? steps : 0;
   }
   const std::int64_t whole = fileBytes - this->Description.Extra.File;
-  // A trailer may lack behind the last time.
+  // The trailer behind the last time may be missing.
   return std::clamp<std::int64_t>((whole + this->Description.Extra.TimeTrailer) / this->TimeBytes, 0, steps);
 }
 

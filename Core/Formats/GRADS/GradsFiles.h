@@ -1,4 +1,4 @@
-// Which file holds a step, and where in it: names made of templates, and the order of values in a file.
+// The file of each step, with names from templates, and the order of values in a file.
 #pragma once
 
 #include "Formats/GRADS/GradsDescriptor.h"
@@ -8,41 +8,41 @@
 
 namespace patchio::grads {
 
-/// Name of the file that holds a step of a member. Throws Error when the template has a part that GrADS does
-/// not know.
+/// Returns the path of the file with a step of a member. Throws Error when the template has a part that GrADS
+/// does not know.
 std::string FileName(const Descriptor& descriptor, std::int64_t step, std::int64_t member);
 
-/// True when each member of the ensemble has files of its own.
+/// Returns whether each member of the ensemble has its own files.
 bool HasFilesOfMembers(const Descriptor& descriptor);
 
-/// A step's place in its files.
+/// The place of a step in its files.
 struct StepPlace
 {
-  std::int64_t Index = 0;  ///< among the steps of the file
+  std::int64_t Index = 0;  ///< number among the steps of the file
   std::int64_t Count = 1;  ///< steps that the file holds
 };
-/// Steps that follow each other and have the same file name lie in that file, one after another.
+/// Returns the place of a step. Consecutive steps with the same file name follow each other in that file.
 StepPlace PlaceOfStep(const Descriptor& descriptor, std::int64_t step);
 
-/// Where values lie in a file.
+/// The places of values in a file, in bytes.
 class FileLayout
 {
 public:
   explicit FileLayout(const Descriptor& descriptor);
 
-  /// Bytes from a field to the next one of the same variable.
+  /// The distance between two successive fields of a variable.
   std::int64_t FieldStride() const { return this->Stride; }
-  /// Where the first value of a field lies in its file. `level`: as stored, 0 the first.
+  /// Returns the offset of a field's first value. `level`: as stored, from 0.
   std::int64_t Offset(const StepPlace& step, std::int64_t member, int variable, std::int64_t level) const;
-  /// Bytes that a file of so many steps has.
+  /// Returns the size of a file with `steps` steps.
   std::int64_t FileBytes(std::int64_t steps) const;
-  /// How many of so many steps, from the first one on, lie completely in a file of this size.
+  /// Returns how many of `steps` steps, from the first, are complete in a file of `fileBytes` bytes.
   std::int64_t StepsIn(std::int64_t steps, std::int64_t fileBytes) const;
 
 private:
   const Descriptor& Description;
-  std::vector<std::int64_t> FieldsBefore;  ///< of each variable, and of all
-  std::int64_t Members = 1;                ///< in a file
+  std::vector<std::int64_t> FieldsBefore;  ///< number of fields before each variable, and of all variables
+  std::int64_t Members = 1;                ///< number of members per file
   std::int64_t TimeHead = 0;
   std::int64_t Stride = 0, TimeBytes = 0;
 };

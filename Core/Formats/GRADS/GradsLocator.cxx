@@ -1,4 +1,4 @@
-// Where the values of patches lie.
+// Locates the values of patches.
 #include "Base/Bytes.h"
 #include "Base/Communicator.h"
 #include "Base/Error.h"
@@ -19,7 +19,7 @@
 namespace patchio::grads {
 namespace {
 
-/// The number in front of a record of Fortran; nothing when there are no bytes.
+/// Returns the number in front of a Fortran record, or nothing at the end of the file.
 std::optional<std::uint32_t> MarkerAt(const PlainFile& file, std::int64_t offset, bool bigEndian)
 {
   std::uint32_t word = 0;
@@ -52,19 +52,19 @@ public:
   }
 
 private:
-  /// A file that was looked at.
+  /// A file that was examined.
   struct KnownFile
   {
     int Number = -1;  ///< in the table
     std::int64_t Bytes = 0;
-    bool Absent = false;  ///< as members of an ensemble may be
+    bool Absent = false;  ///< members of an ensemble may lack files
     std::string Fault;
   };
-  /// The part of a variable that a patch has.
+  /// The part of a variable on a patch.
   struct Part
   {
     VariablePlace Where;
-    std::int64_t Levels = 0;                               ///< that are stored
+    std::int64_t Levels = 0;                               ///< number of stored levels
     std::int64_t FirstLevel = 0, LevelCount = 1;           ///< of the patch
     std::int64_t FirstRow = 0, RowCount = 0, Columns = 0;  ///< of the patch
   };
@@ -86,7 +86,7 @@ private:
   const FileLayout Layout;
   const std::int64_t Index;
   const StepPlace Place;
-  std::vector<KnownFile> Files;  ///< one a member, as they are needed
+  std::vector<KnownFile> Files;  ///< one per member; filled when needed
   LocationTable Table;
 };
 
@@ -136,7 +136,7 @@ void Locator::LookInto(const std::string& path, std::int64_t member, KnownFile& 
   }
 }
 
-/// Throws Error for records of another size or byte order, which would be shown as noise.
+/// Throws Error for records of another size or byte order, whose values would be displayed as noise.
 void Locator::CheckMarker(const PlainFile& file, const std::string& path, std::int64_t member) const
 {
   const std::int64_t offset = this->Layout.Offset(this->Place, member, 0, 0) - 4;
@@ -175,7 +175,7 @@ Locator::Part Locator::PartOf(const PatchVariable& request) const
   return part;
 }
 
-/// Where a row begins in the file; level and row are numbers as they are shown.
+/// Returns the offset of a row in the file; `level` and `row` are numbers in the order of display.
 std::int64_t Locator::RowOffset(const Part& part, std::int64_t level, std::int64_t row) const
 {
   const std::int64_t rows = static_cast<std::int64_t>(this->Source.Y.size());
@@ -185,7 +185,7 @@ std::int64_t Locator::RowOffset(const Part& part, std::int64_t level, std::int64
          storedRow * part.Columns * static_cast<std::int64_t>(SizeOf(this->Source.Type));
 }
 
-/// All values of the part lie one after another, in the order of the array.
+/// Returns whether all values of the part are contiguous, in the order of the array.
 bool Locator::IsOnePiece(const Part& part) const
 {
   const bool rows = !this->Source.RowsReversed || part.RowCount == 1;
@@ -228,8 +228,8 @@ Location Locator::OnePiece(const Part& part, int file)
   return MakeLocation(Encoding::Raw, this->Table.Extents.size() - 1, 1);
 }
 
-/// A chunk for what lies in one piece: the rows of a level. The last row is the next patch's first one and a
-/// chunk by itself, so that whoever has that patch need not read it twice.
+/// Adds a chunk for each contiguous piece: the rows of a level. The last row of a patch is the first one of
+/// the next patch. It is a chunk of its own, so that a rank with both patches does not read it twice.
 Location Locator::Rows(const Part& part, int file)
 {
   const bool shared =

@@ -1,4 +1,4 @@
-// From a descriptor to time steps.
+// The time steps of a descriptor.
 #include "Base/Bytes.h"
 #include "Base/Communicator.h"
 #include "Base/Error.h"
@@ -28,10 +28,10 @@ namespace fs = std::filesystem;
 namespace patchio::grads {
 namespace {
 
-constexpr std::int64_t MostVariables = 8;  ///< that are looked at
-constexpr std::int64_t ValuesOfRun = 64;   ///< read at once
+constexpr std::int64_t MostVariables = 8;  ///< number of variables that are examined
+constexpr std::int64_t ValuesOfRun = 64;   ///< values read at a time
 constexpr int RunsOfField = 2;
-constexpr std::size_t FewestWords = 16;  ///< different ones; fewer say nothing
+constexpr std::size_t FewestWords = 16;  ///< number of different words needed for a decision
 
 float ValueOf(std::uint32_t word, bool bigEndian)
 {
@@ -41,21 +41,21 @@ float ValueOf(std::uint32_t word, bool bigEndian)
   return value;
 }
 
-/// Hardly any quantity has other values. Two thirds of numbers whose bytes are turned around have, or all
-/// where mantissas end with zeros.
+/// Returns whether a physical quantity may have this value. About two thirds of numbers in the wrong byte
+/// order are implausible; all are if their mantissas end with zeros.
 bool IsPlausible(float value)
 {
   constexpr float least = 1e-12f, most = 1e12f;
   return std::abs(value) >= least && std::abs(value) <= most;
 }
 
-/// True for zero, and for the value that stands for none.
+/// Returns whether the value is zero or the undefined value, which allow no conclusion.
 bool SaysNothing(float value, const std::optional<double>& undefined)
 {
   return value == 0 || (undefined && std::abs(value - *undefined) <= std::abs(*undefined) / 1e5);
 }
 
-/// Some different words of a step's fields, as they lie in the file.
+/// Returns some different words of a step's fields, as stored.
 std::set<std::uint32_t> SampleOf(const Descriptor& descriptor, std::int64_t step)
 {
   const PlainFile file(FileName(descriptor, step, 0));
@@ -81,16 +81,16 @@ std::set<std::uint32_t> SampleOf(const Descriptor& descriptor, std::int64_t step
   return words;
 }
 
-/// Looks at some values of a step: 4-byte floats that are not records of Fortran, which show their byte order
-/// themselves. Gives a message for the user when hardly any value makes sense, but most would in the other
-/// byte order; empty otherwise, when there are too few values, and when the file cannot be read.
+/// Examines some values of a step, if they are 4-byte floats that are not Fortran records, which show their
+/// byte order themselves. Returns a warning if hardly any value is plausible, but most would be in the other
+/// byte order. Otherwise returns an empty text, also if there are too few values or the file cannot be read.
 std::string DoubtsAboutByteOrder(const Descriptor& descriptor, std::int64_t step)
 {
   if (descriptor.Type != ElementType::Float32 || descriptor.Sequential) {
     return {};
   }
   std::set<std::uint32_t> sample;
-  // A file that cannot be opened, or a member of the ensemble that is not there, says so when it is read.
+  // A file that cannot be opened, or a missing member of the ensemble, is reported when it is read.
   const std::string ignored = CatchError([&] { sample = SampleOf(descriptor, step); });
   std::size_t words = 0, asDescribed = 0, otherwise = 0;
   for (const std::uint32_t word : sample) {
@@ -115,7 +115,7 @@ std::string DoubtsAboutByteOrder(const Descriptor& descriptor, std::int64_t step
       FileName(descriptor, step, 0), words, asDescribed, order, otherwise, right, right, descriptor.Path);
 }
 
-/// Bytes of a plain file; nothing when there is none.
+/// Returns the size of a plain file, or nothing if there is none.
 std::optional<std::int64_t> SizeOfFile(const std::string& path)
 {
   std::error_code fault;
@@ -126,7 +126,7 @@ std::optional<std::int64_t> SizeOfFile(const std::string& path)
   return fault ? std::nullopt : std::optional<std::int64_t>(static_cast<std::int64_t>(bytes));
 }
 
-/// Finds the steps whose files are there.
+/// Finds the steps whose files exist.
 class StepFinder
 {
 public:
@@ -159,12 +159,12 @@ private:
   const Descriptor& Source;
   const FileLayout Layout;
   Series Found;
-  bool LastIsThere = true;  ///< the file that was looked at last
+  bool LastIsThere = true;  ///< the file examined last exists
   std::int64_t MissingFiles = 0, MissingMembers = 0, ShortFiles = 0, LongFiles = 0;
   std::string FirstMissing, FirstMissingMember, FirstShort, FirstLong;
 };
 
-/// The steps of one file, or of the files of all members.
+/// Adds the steps of one file, or of the files of all members.
 void StepFinder::AddFile(std::int64_t first, std::int64_t count)
 {
   const std::int64_t members = HasFilesOfMembers(this->Source) ? this->Source.MemberCount() : 1;
@@ -201,7 +201,8 @@ void StepFinder::AddFile(std::int64_t first, std::int64_t count)
   }
 }
 
-/// Files of steps that may come: the first that are not there behind others, and such as are not whole.
+/// Watches the files of steps that may appear: the first missing files after existing ones, and incomplete
+/// files.
 void StepFinder::WatchFiles(const std::vector<std::string>& names, bool there, bool shorter)
 {
   if ((there && shorter) || (!there && this->LastIsThere)) {
@@ -221,8 +222,8 @@ void StepFinder::AddShort(const std::string& name, std::int64_t bytes, std::int6
   }
 }
 
-/// A file whose size does not fit, but would fit exactly with other OPTIONS, must not be read: all values
-/// would be wrong.
+/// Throws Error if the size of a file does not match, but would match with other OPTIONS: all values would be
+/// wrong.
 void StepFinder::CheckOptions(const std::string& name, std::int64_t bytes, std::int64_t count) const
 {
   Descriptor other = this->Source;
@@ -274,7 +275,7 @@ void StepFinder::Summarize()
   }
 }
 
-/// model.ctl, post.ctl_2017..., model.ctl.old
+/// Returns whether the name is like model.ctl, post.ctl_2017... or model.ctl.old.
 bool HasNameOfDescriptor(const std::string& path)
 {
   const std::string name = LowerCase(fs::path(path).filename().string());
@@ -290,7 +291,7 @@ bool GradsFormat::Claims(const std::string& path) const
   return HasNameOfDescriptor(path) && fs::is_regular_file(path, ignored) && LooksLikeDescriptor(path);
 }
 
-/// A file with other text belongs to another program.
+/// A file with other text does not count: it belongs to another program.
 bool GradsFormat::SeemsBroken(const std::string& path) const
 {
   std::error_code ignored;

@@ -15,9 +15,9 @@
 namespace patchio::grads {
 namespace {
 
-constexpr std::size_t LargestFile = std::size_t(4) << 20;  ///< levels take some; the rest is a few kilobytes
+constexpr std::size_t LargestFile = std::size_t(4) << 20;  ///< long lists of levels fit in
 
-/// As many bytes as there are, but no more than `most`.
+/// Returns the first bytes of the file, at most `most`.
 std::string ReadBytes(const std::string& path, std::size_t most)
 {
   std::string text(most, '\0');
@@ -90,7 +90,7 @@ void LineReader::Fail(const std::string& expected, const std::string& found, con
   throw FileError(this->Path + (number > 0 ? fmt::format(", line {}", number) : ""), expected, found, advice);
 }
 
-/// A word as a message shows it.
+/// Returns the word in the form for messages.
 std::string LineReader::Found(std::size_t index) const
 {
   return index < this->Words().size() ? Quoted(this->Words()[index]) : "the end of the line";
@@ -117,7 +117,7 @@ double LineReader::Number(std::size_t index, const char* what) const
   return *number;
 }
 
-/// Goes on to the next line that is no comment; false at the end.
+/// Goes to the next line that is not a comment. Returns false at the end.
 bool LineReader::NextLine()
 {
   do {

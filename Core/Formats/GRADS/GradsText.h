@@ -1,4 +1,4 @@
-// The lines of a descriptor, as words.
+// The lines of a descriptor, split into words.
 #pragma once
 
 #include "Base/Text.h"
@@ -13,19 +13,20 @@ namespace patchio::grads {
 
 struct Line
 {
-  std::size_t Number = 0;          ///< 1 the first
+  std::size_t Number = 0;          ///< counted from 1
   std::vector<std::string> Words;  ///< at least one
-  std::string Rest;                ///< what follows the first word, without blanks at its ends
-  bool Comment = false;            ///< the first letter is neither a letter nor a digit
+  std::string Rest;                ///< text after the first word, without blanks at its ends
+  bool Comment = false;            ///< the first character is neither a letter nor a digit
 };
 
-/// A whole file. Throws Error when it cannot be read, is larger than any descriptor, or no text.
+/// Reads a whole descriptor. Throws Error when it cannot be read, is larger than any descriptor, or is not a
+/// text.
 std::string ReadText(const std::string& path);
 
-/// The lines that are not empty.
+/// Returns the lines that are not empty.
 std::vector<Line> LinesOf(const std::string& text);
 
-/// Goes through lines one by one, and says where something is wrong.
+/// Steps through lines, and throws errors with the number of the line.
 class LineReader
 {
 protected:
@@ -33,7 +34,7 @@ protected:
 
   const Line& Current() const { return this->Lines[this->At]; }
   const std::vector<std::string>& Words() const { return this->Current().Words; }
-  /// Word `index` of the line, in lower case; empty where there is none.
+  /// Returns word `index` of the line, in lower case; empty if there is none.
   std::string Word(std::size_t index) const
   {
     return this->At < this->Lines.size() && index < this->Words().size() ? LowerCase(this->Words()[index])
@@ -48,13 +49,13 @@ protected:
 
   std::string Path;
   std::vector<Line> Lines;
-  std::size_t At = 0;  ///< the line at hand
+  std::size_t At = 0;  ///< the current line
 };
 
-/// A word that a user wrote, as a message may show it.
+/// Returns a word from a file in quotes, in the form for messages.
 std::string Quoted(const std::string& word);
 
-/// True when a file's first bytes are lines of a descriptor. Never throws.
+/// Returns whether the first bytes of a file are lines of a descriptor. Does not throw.
 bool LooksLikeDescriptor(const std::string& path);
 
 }  // namespace patchio::grads

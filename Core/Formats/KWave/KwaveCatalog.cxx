@@ -13,7 +13,7 @@ void AddSet(const PartSet& set, const KwaveDescription& description, Catalog& ca
   level.FirstPatch = static_cast<int>(catalog.Patches.size());
   level.Role = set.Role;
   level.Spacing = description.Spacing;
-  // The grain is of the last axis of the data sets; where a cuboid is flat along it, nothing is cut.
+  // The grain is that of the data sets' last axis; a cuboid that is flat along this axis is not cut.
   const int last = set.Role == LevelRole::Points ? 0 : description.Dims[2] > 1 ? 2 : 1;
   for (std::size_t p = 0; p < set.Parts.size(); ++p) {
     const bool cuts = SlowestAxis(set.Parts[p].Cells) == last;
@@ -23,7 +23,7 @@ void AddSet(const PartSet& set, const KwaveDescription& description, Catalog& ca
       Patch& patch = catalog.Patches.emplace_back();
       patch.Cells = box;
       patch.Level = number;
-      // The number of a separate box says which part it belongs to.
+      // The number of a separate box is that of its part.
       patch.Number = set.Role == LevelRole::Separate
                          ? static_cast<int>(p) + 1
                          : static_cast<int>(catalog.Patches.size()) - 1 - level.FirstPatch;

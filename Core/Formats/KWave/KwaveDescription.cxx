@@ -30,7 +30,7 @@ enum class MaskType
 
 struct Cuboid
 {
-  std::array<std::int64_t, 3> Lower{}, Upper{};  ///< from 1, both included
+  std::array<std::int64_t, 3> Lower{}, Upper{};  ///< from 1, inclusive
 
   std::int64_t Width(int axis) const { return this->Upper[axis] - this->Lower[axis] + 1; }
   bool operator==(const Cuboid& other) const
@@ -44,19 +44,19 @@ std::array<std::int64_t, 3> ExtentsOf(const Cuboid& cuboid)
   return {cuboid.Width(0), cuboid.Width(1), cuboid.Width(2)};
 }
 
-/// The numbers that a mask must have to fit results.
+/// The properties that a mask must have to match results.
 struct MaskNeeds
 {
   MaskType Type = MaskType::Index;
   std::array<std::int64_t, 3> Dims{};  ///< grid points of the domain
-  std::uint64_t Points = 0;            ///< Index: length of the list; 0: any
-  /// Corners: data sets of one quantity in order, extents of x, y, z; empty: any.
+  std::uint64_t Points = 0;            ///< for Index: length of the list; 0: any
+  /// For Corners: extents along x, y, z of the data sets of one quantity, in order; empty: any.
   std::vector<std::array<std::int64_t, 3>> Cuboids;
 };
 
 struct Mask
 {
-  std::string File;  ///< name in the same folder; empty: the file itself
+  std::string File;  ///< name of a file in the same folder; empty: the file itself
   std::uint64_t Points = 0;
   std::vector<Cuboid> Cuboids;
 };
@@ -97,7 +97,7 @@ bool Fits(const std::vector<Cuboid>& cuboids, const MaskNeeds& needs)
          std::equal(cuboids.begin(), cuboids.end(), needs.Cuboids.begin(), needs.Cuboids.end(), alike);
 }
 
-/// "out_2.h5" and "in_2.h5": the names under which an input may lie beside its output.
+/// Returns whether the names match like those of an input and its output, such as "out_2.h5" and "in_2.h5".
 bool NamedAlike(const std::string& output, const std::string& other)
 {
   const std::pair<const char*, const char*> words[] = {
@@ -112,7 +112,7 @@ bool NamedAlike(const std::string& output, const std::string& other)
   return false;
 }
 
-/// HDF5 files of the folder but the one itself, those that are named alike first.
+/// Returns the names of the other HDF5 files in the folder, those with matching names first.
 std::vector<std::string> FilesBeside(const fs::path& path)
 {
   std::vector<std::string> names;
@@ -132,7 +132,7 @@ std::vector<std::string> FilesBeside(const fs::path& path)
   return names;
 }
 
-/// The points of two lists in two files.
+/// Returns whether the lists of points in two files are equal.
 bool SamePoints(const fs::path& folder, const Mask& a, const Mask& b)
 {
   if (a.Points != b.Points || a.Points > MostCompared) {
@@ -144,7 +144,7 @@ bool SamePoints(const fs::path& folder, const Mask& a, const Mask& b)
   return a.Points == 0 || read(a) == read(b);
 }
 
-/// The mask in a file, if it has one that fits. Throws Error when it has one that makes no sense.
+/// Returns the mask in a file, if it has a matching one. Throws Error when the mask is invalid.
 std::vector<Mask> MaskIn(const KwaveFile& file, const MaskNeeds& needs)
 {
   if (needs.Type == MaskType::Corners) {
@@ -161,8 +161,8 @@ std::vector<Mask> MaskIn(const KwaveFile& file, const MaskNeeds& needs)
   return fits ? std::vector<Mask>{mask} : std::vector<Mask>();
 }
 
-/// The mask of an output that has none, from an input file (or another output) in its folder: one that is
-/// named alike before others. Empty when none fits. Throws Error when several fit that are not the same.
+/// Returns the mask for an output without one, from an input file (or another output) in its folder. Files
+/// with matching names go first. Empty if no mask matches. Throws Error when different masks match.
 std::vector<Mask> MaskBeside(const std::string& path, const MaskNeeds& needs)
 {
   const fs::path folder = fs::path(path).parent_path();
@@ -190,7 +190,7 @@ std::vector<Mask> MaskBeside(const std::string& path, const MaskNeeds& needs)
         found.push_back(mask);
       }
     } catch (const Error&) {
-      // Another file that cannot be read is not the one that is looked for.
+      // An unreadable file cannot be the right one.
     }
   }
   for (std::size_t i = 1; i < found.size(); ++i) {
@@ -205,8 +205,8 @@ std::vector<Mask> MaskBeside(const std::string& path, const MaskNeeds& needs)
   return found;
 }
 
-/// Reads grid points, distances and the time step into `to`, with notes on unusual grids. Throws Error when a
-/// file cannot have them.
+/// Reads the numbers of grid points, the spacings and the time step, and adds notes on unusual grids. Throws
+/// Error for invalid numbers.
 void ReadDomain(const KwaveFile& file, KwaveDescription& to)
 {
   const char* const counts[] = {"Nx", "Ny", "Nz"};
@@ -222,7 +222,7 @@ void ReadDomain(const KwaveFile& file, KwaveDescription& to)
       throw FileError(to.Path, fmt::format("a positive grid spacing in '{}'", spacings[axis]),
           fmt::format("{}", to.Spacing[axis]), "The file is damaged");
     }
-    // k-Wave's grid is centred: point i, from 0, lies at (i - floor(N/2)) d. Cells are centred at the points.
+    // k-Wave's grid is centred: point i, from 0, is at (i - floor(N/2)) d. Cells are centred at the points.
     to.Origin[axis] = -(static_cast<double>(to.Dims[axis] / 2) + 0.5) * to.Spacing[axis];
   }
   constexpr double mostPoints = 1e13;
@@ -245,7 +245,7 @@ void ReadDomain(const KwaveFile& file, KwaveDescription& to)
   }
 }
 
-/// The times of the description's steps, where PatchIO has written the file: they need not be dt apart.
+/// Reads the times of the steps from a file that PatchIO has written; they need not be multiples of dt.
 void ReadTimes(const KwaveFile& file, KwaveDescription& to)
 {
   const DatasetInfo info = file.Describe(TimesName);
@@ -266,14 +266,14 @@ void ReadTimes(const KwaveFile& file, KwaveDescription& to)
   }
 }
 
-/// Values along x, y and z of a data set with three axes or more.
+/// Returns the number of values along x, y and z of a data set with three axes or more.
 std::array<std::int64_t, 3> ExtentsOf(const DatasetInfo& info)
 {
   const std::uint64_t* const z = info.Dims.data() + info.Dims.size() - 3;
   return {static_cast<std::int64_t>(z[2]), static_cast<std::int64_t>(z[1]), static_cast<std::int64_t>(z[0])};
 }
 
-/// Parts are cut at the borders of chunks along this axis of the data set.
+/// Makes sure that parts are cut only at the borders of chunks along this axis of the data set.
 void WidenGrain(Part& part, const DatasetInfo& info, std::size_t axis)
 {
   if (!info.Chunks.empty()) {
@@ -303,12 +303,12 @@ public:
   }
 
 private:
-  /// A data set of the sensor, or a group of them.
+  /// A data set of the sensor, or a group of data sets.
   struct SensorItem
   {
     std::string Name;
-    DatasetInfo Info;                           ///< of the data set, or of the group's first
-    std::map<std::int64_t, DatasetInfo> Parts;  ///< of a group, by their numbers
+    DatasetInfo Info;                           ///< of the data set, or of the first one of the group
+    std::map<std::int64_t, DatasetInfo> Parts;  ///< data sets of a group, by number
   };
 
   void ReadRoot();
@@ -340,9 +340,9 @@ private:
   MaskType Type = MaskType::Index;
   std::vector<std::pair<std::string, DatasetInfo>> DomainItems;
   std::vector<SensorItem> SensorItems;
-  std::vector<Mask> Sensor;                            ///< none or one
-  std::vector<std::string> Complex, Unknown, Damaged;  ///< names
-  std::uint64_t SampledSteps = 0;                      ///< that the arrays have room for; 0: no series
+  std::vector<Mask> Sensor;                            ///< none or one mask
+  std::vector<std::string> Complex, Unknown, Damaged;  ///< names of data sets
+  std::uint64_t SampledSteps = 0;                      ///< steps that the arrays have room for; 0: no series
 };
 
 bool Reader::HasDomainShape(const DatasetInfo& info) const
@@ -364,7 +364,7 @@ void Reader::ReadRoot()
     }
     this->Type = type == 0 ? MaskType::Index : MaskType::Corners;
   } else if (this->File.Has("sensor_mask_index")) {
-    this->HasSensor = true;  // version 1.0
+    this->HasSensor = true;  // files of version 1.0
   }
   for (const std::string& name : this->File.Names()) {
     if (this->File.IsGroup(name)) {
@@ -375,11 +375,11 @@ void Reader::ReadRoot()
   }
 }
 
-/// Finds out what a data set of the root is.
+/// Determines the meaning of a data set of the root.
 void Reader::Sort(const std::string& name)
 {
   const DatasetInfo info = this->File.Describe(name);
-  // All that a file of PatchIO has apart from its header is of the sensor, also a single value.
+  // In a file from PatchIO, all data sets apart from the header belong to the sensor, even single values.
   const bool sampled = IsOfSensor(name) || (this->IsOurs && !IsHeader(name));
   if (IsSetting(name) || info.Values() < (sampled ? 1 : 2)) {
     return;
@@ -399,7 +399,7 @@ void Reader::Sort(const std::string& name)
   }
 }
 
-/// Finds out what a group is: it may hold the data sets "1", "2", ... of the cuboids.
+/// Determines the meaning of a group: it may hold the data sets "1", "2", ... of the cuboids.
 void Reader::SortGroup(const std::string& name)
 {
   constexpr std::size_t mostParts = 100'000;
@@ -426,7 +426,7 @@ void Reader::SortGroup(const std::string& name)
   this->SensorItems.push_back(item);
 }
 
-/// What the mask must be like to fit the results.
+/// Returns the properties that the mask must have to match the results.
 MaskNeeds Reader::NeedsOfData() const
 {
   MaskNeeds needs;
@@ -515,7 +515,7 @@ void Reader::AddSensor()
   }
 }
 
-/// A level of points; its quantities follow.
+/// Adds a level of points, without quantities.
 void Reader::AddList(const std::string& level, std::uint64_t points, const std::string& positions)
 {
   constexpr std::uint64_t most = (std::uint64_t(1) << 30) - 1;
@@ -533,7 +533,7 @@ void Reader::AddList(const std::string& level, std::uint64_t points, const std::
   this->Result.Sets.push_back(set);
 }
 
-/// True when the series has as many steps as those before; the first series decides.
+/// Returns whether the series has as many steps as the first series, and at least one.
 bool Reader::TakeSteps(const std::string& name, std::uint64_t steps)
 {
   if (this->SampledSteps == 0 && steps > 0) {
@@ -586,7 +586,7 @@ void Reader::AddCuboids()
   }
   for (const SensorItem& item : this->SensorItems) {
     const bool series = !IsAggregate(item.Name);
-    // A series has four axes; an aggregate three, or four of which one is 1.
+    // A series has four axes. An aggregate has three, or four of which one has length 1.
     const std::uint64_t steps = item.Info.Dims.size() == 4 ? item.Info.Dims[0] : 1;
     Quantity quantity{item.Name, number, series, std::vector<bool>(cuboids.size(), false)};
     for (const auto& [cuboid, info] : item.Parts) {
@@ -612,7 +612,7 @@ void Reader::AddCuboids()
   to.Sets.push_back(set);
 }
 
-/// Where an input's sources are; outputs do not say.
+/// Adds the sources of an input file; output files do not contain them.
 void Reader::AddSources()
 {
   const std::pair<const char*, const char*> lists[] = {{"p_source_index", "pressure source"},
@@ -647,7 +647,7 @@ void Reader::ReadSteps()
   const auto sampled = static_cast<std::int64_t>(this->SampledSteps);
   const double start = all - static_cast<double>(sampled) + 1;
   to.FirstStep = start >= 1 && start < 1e15 ? static_cast<std::int64_t>(start) : 1;
-  // A run that a checkpoint has stopped has written the steps up to t_index only.
+  // A run that was stopped at a checkpoint has written only the steps up to t_index.
   const double there = done - static_cast<double>(to.FirstStep) + 1;
   to.Steps = static_cast<std::int64_t>(std::clamp(there, 0.0, static_cast<double>(sampled)));
   if (to.Steps < sampled) {
@@ -656,7 +656,7 @@ void Reader::ReadSteps()
   }
   ReadTimes(this->File, to);
   if (to.Steps == 0) {
-    // No step of the series is there yet.
+    // No step of the series exists yet.
     to.Quantities.erase(std::remove_if(to.Quantities.begin(), to.Quantities.end(),
                             [](const Quantity& quantity) { return quantity.Series; }),
         to.Quantities.end());

@@ -1,4 +1,4 @@
-// What a k-Wave file means: sets of values (the domain, the sensor, sources), quantities, time steps.
+// The contents of a k-Wave file: sets of values (the domain, the sensor, sources), quantities, time steps.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -9,20 +9,20 @@
 
 namespace patchio::kwave {
 
-/// Values that lie side by side: the whole domain, one cuboid, a list of points.
+/// A contiguous set of values: the whole domain, one cuboid, or a list of points.
 struct Part
 {
-  Box Cells;               ///< of the domain; of a list, axis 0 counts its points
+  Box Cells;               ///< cells of the domain; for a list, axis 0 counts its points
   std::int64_t Grain = 1;  ///< planes across the last axis that can be read without their neighbours
 };
 
-/// One level of the catalog.
+/// The parts that form one level of the catalog.
 struct PartSet
 {
-  std::string Name;  ///< "domain"
+  std::string Name;  ///< name of the level, such as "domain"
   LevelRole Role = LevelRole::Refinement;
   std::vector<Part> Parts;
-  std::string Positions;  ///< lists only: Variable::StoredName of their positions
+  std::string Positions;  ///< for lists: Variable::StoredName of the points' positions
 };
 
 struct Quantity
@@ -30,7 +30,7 @@ struct Quantity
   std::string Name;
   int Set = 0;
   bool Series = false;      ///< has values for each sampled step
-  std::vector<bool> Parts;  ///< of the set, which have it
+  std::vector<bool> Parts;  ///< whether each part of the set has the quantity
 };
 
 struct KwaveDescription
@@ -41,9 +41,9 @@ struct KwaveDescription
   std::vector<PartSet> Sets;
   std::vector<Quantity> Quantities;
   double TimeStep = 0;         ///< dt
-  std::int64_t FirstStep = 1;  ///< as k-Wave counts, from 1: of the first sampled values
-  std::int64_t Steps = 1;      ///< that have been sampled; 1 as well where nothing was
-  std::vector<double> Times;   ///< of all steps, where the file has them: see TimesName
+  std::int64_t FirstStep = 1;  ///< number of the first sampled step, in k-Wave's count from 1
+  std::int64_t Steps = 1;      ///< number of sampled steps; 1 if nothing was sampled
+  std::vector<double> Times;   ///< times of all steps, if the file has them; see TimesName
   std::vector<std::string> Warnings, Notes;
 
   double TimeOf(std::int64_t step) const
@@ -53,14 +53,14 @@ struct KwaveDescription
   }
 };
 
-/// Reads an input or output file, and where needed the mask in another one beside it. Throws Error.
+/// Reads an input or output file, and if necessary the mask from another file in its folder. Throws Error.
 KwaveDescription ReadDescription(const std::string& path);
 
-/// The catalog of all steps, turned to the first. Large parts are cut into several patches, so that ranks can
-/// share them.
+/// Returns the catalog of all steps, turned to the first. Large parts are cut into several patches, so that
+/// ranks can share them.
 Catalog MakeCatalog(const KwaveDescription& description);
 
-/// A data set of another file in the same folder, as Variable::StoredName: "in.h5/sensor_mask_index".
+/// Returns Variable::StoredName of a data set in another file of the folder: "in.h5/sensor_mask_index".
 inline std::string NameInOtherFile(const std::string& file, const std::string& dataset)
 {
   return file.empty() ? dataset : file + "/" + dataset;

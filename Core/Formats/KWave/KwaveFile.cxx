@@ -98,7 +98,7 @@ bool SaysKwave(const std::string& text)
   return text.find("k-Wave") != std::string::npos || text.find("kspaceFirstOrder") != std::string::npos;
 }
 
-/// The beginning of a file; empty when it cannot be read.
+/// Returns the beginning of a file; empty if it cannot be read.
 std::string BeginningOf(const std::string& path)
 {
   std::string bytes(64 * 1024, '\0');

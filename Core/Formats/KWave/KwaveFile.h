@@ -1,4 +1,4 @@
-// A file of k-Wave, and the names in it.
+// A file of k-Wave, and the names of its data sets.
 #pragma once
 
 #include "Hdf5/File.h"
@@ -10,53 +10,56 @@
 
 namespace patchio::kwave {
 
-/// PatchIO's own: the times of all steps, shape (steps,1,1,1), where they are not multiples of dt.
+/// A data set of PatchIO's own: the times of all steps, of shape (steps,1,1,1), if they are not multiples of
+/// dt.
 constexpr const char* TimesName = "sample_times";
 
-/// "ux_max_all", "p_final": values of the whole domain, whatever the sensor.
+/// Returns whether the data set has values of the whole domain, whatever the sensor: "ux_max_all", "p_final".
 bool IsOfDomain(const std::string& name);
 
-/// "p", "uy_non_staggered", "p_max", "Iz_avg", "Q_term": values at the sensor.
+/// Returns whether the data set has values at the sensor: "p", "uy_non_staggered", "p_max", "Iz_avg",
+/// "Q_term".
 bool IsOfSensor(const std::string& name);
 
-/// One value a point, made of all steps: maxima, averages, final values.
+/// Returns whether the data set has one value per point, computed from all steps: a maximum, an average or a
+/// final value.
 bool IsAggregate(const std::string& name);
 
-/// True for the names of single numbers in a file's header, such as "Nx", "dt" and "t_index".
+/// Returns whether the name is that of a single number in a file's header, such as "Nx", "dt" and "t_index".
 bool IsHeader(const std::string& name);
 
-/// The name of the variable with the positions of a list of points.
+/// Returns the name of the variable with the positions of a list of points.
 inline std::string PositionsOf(const std::string& list)
 {
   return list + " positions";
 }
 
-/// Returns the reason why PatchIO cannot write a sensor's variable with this name, as a phrase for messages.
-/// Empty: PatchIO can write it.
+/// Returns the reason why PatchIO cannot write a sensor's variable with this name, as a phrase for messages;
+/// empty if it can.
 std::string FaultOfName(const std::string& name);
 
-/// Data sets that say how the simulation is run; they are no fields, whatever their shapes.
+/// Returns whether the data set is a setting of the simulation, which is not a field, whatever its shape.
 bool IsSetting(const std::string& name);
 
-/// What a k-Wave file holds, as its data sets and attributes say; nothing is concluded from it here.
+/// The type of a k-Wave file, from its attributes.
 enum class FileType
 {
-  None,  ///< not k-Wave's
+  None,  ///< not a k-Wave file
   Input,
   Output,
   Checkpoint
 };
 
-/// What a path leads to. A file that HDF5 cannot open, but whose beginning has k-Wave's attributes in it, is
-/// taken for an output: opening it will say what is wrong. Does not throw.
+/// Returns the type of a file. A file that HDF5 cannot open, but which has k-Wave's attributes at its
+/// beginning, counts as an output; opening it reports the fault. Does not throw.
 FileType TypeOfFile(const std::string& path);
 
-/// A data set without its values.
+/// The description of a data set.
 struct DatasetInfo
 {
   std::vector<std::uint64_t> Dims;    ///< slowest first
-  std::vector<std::uint64_t> Chunks;  ///< empty: not in chunks
-  bool Numbers = false;               ///< floats of 4 or 8 bytes, or integers of 4 or 8
+  std::vector<std::uint64_t> Chunks;  ///< empty: not chunked
+  bool Numbers = false;               ///< floats or integers of 4 or 8 bytes
   bool Complex = false;
 
   std::uint64_t Values() const;
@@ -65,28 +68,28 @@ struct DatasetInfo
 class KwaveFile
 {
 public:
-  /// Throws Error when the file cannot be opened.
+  /// Opens the file. Throws Error when that fails.
   explicit KwaveFile(const std::string& path) : File(path) {}
 
   const std::string& Path() const { return this->File.Path(); }
   bool Has(const std::string& name) const { return this->File.Has(name); }
-  /// A text attribute of the root without padding; empty when there is none.
+  /// Returns a text attribute of the root without padding; empty if there is none.
   std::string Attribute(const std::string& name) const;
-  /// The value of a data set of one value. Throws Error.
+  /// Returns the value of a data set with a single value. Throws Error.
   double Number(const std::string& name) const { return this->File.Double(name); }
   double NumberOr(const std::string& name, double otherwise) const;
-  /// A count of at least 1, and less than 2^30. Throws Error.
+  /// Returns a number from 1 to 2^30 - 1. Throws Error.
   std::int64_t Count(const std::string& name) const;
 
-  /// Names in the root or in a group, in name order.
+  /// Returns the names in the root or in a group, in alphabetical order.
   std::vector<std::string> Names(const std::string& group = "/") const;
   bool IsGroup(const std::string& name) const { return this->File.IsGroup(name); }
-  /// No dimensions when there is no such data set.
+  /// Returns the description of a data set; without dimensions if it does not exist.
   DatasetInfo Describe(const std::string& name) const;
 
-  /// All values of a data set of integers. Throws Error when there are more than `most`.
+  /// Returns all values of a data set of integers. Throws Error when there are more than `most`.
   std::vector<std::int64_t> Integers(const std::string& name, std::uint64_t most) const;
-  /// The first `count` values of a data set that has as many. Throws Error.
+  /// Returns the first `count` values of a data set. Throws Error when there are fewer.
   std::vector<double> Doubles(const std::string& name, std::uint64_t count) const;
 
 private:

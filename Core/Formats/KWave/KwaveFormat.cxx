@@ -29,7 +29,7 @@ bool KwaveFormat::Claims(const std::string& path) const
   return TypeOfFile(path) != FileType::None;
 }
 
-/// True when HDF5 itself cannot open it.
+/// Returns whether HDF5 cannot open a file that has the name of such a file.
 bool KwaveFormat::SeemsBroken(const std::string& path) const
 {
   const std::string ending = fs::path(path).extension().string();

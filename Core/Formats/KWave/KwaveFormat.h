@@ -1,5 +1,5 @@
-// k-Wave's HDF5 files: outputs with what its sensor has seen, and inputs. See README.md beside this file for
-// the format's facts.
+// The format of k-Wave's HDF5 files: outputs with the values at the sensor, and inputs. README.md in this
+// folder documents the format.
 #pragma once
 
 #include "Formats/Format.h"

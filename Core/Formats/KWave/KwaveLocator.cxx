@@ -1,4 +1,4 @@
-// From the catalog to the bytes in k-Wave files.
+// Locates values in k-Wave files.
 #include "Base/Error.h"
 #include "Formats/Hdf5Files.h"
 #include "Formats/KWave/KwaveFormat.h"
@@ -18,7 +18,7 @@ namespace {
 using hdf5::Dataset;
 using hdf5::StorageLayout;
 
-/// Describes a contiguous data set as one in chunks without filters, one chunk a time step.
+/// Describes a contiguous data set as a chunked one without filters, with one chunk per time step.
 void BecomeChunks(LocatedDataset& found, std::uint64_t stepValues)
 {
   Dataset& info = found.Info;
@@ -72,7 +72,7 @@ private:
   std::vector<std::uint64_t> FirstInPart, PartValues;  ///< per patch
 };
 
-/// Patches that were cut of one part lie one after another in its data sets.
+/// Measures parts. Patches that were cut from one part follow each other in its data sets.
 void Locator::MeasureParts()
 {
   const std::size_t patches = this->Data.Patches.size();
@@ -94,7 +94,7 @@ void Locator::MeasureParts()
   }
 }
 
-/// The path of a data set's file, and its name there.
+/// Returns the path of a data set's file, and its name there.
 std::pair<std::string, std::string> Locator::NameOf(const PatchVariable& request) const
 {
   const Patch& patch = this->Data.Patches[request.Patch];
@@ -128,7 +128,7 @@ Location Locator::LocateOne(const PatchVariable& request)
   return this->Files.Append(found, name, this->PartOf(request));
 }
 
-/// Throws Error unless the data set is what the catalog says.
+/// Throws Error unless the data set is as the catalog describes it.
 void Locator::Check(LocatedDataset& found, const std::string& path, const std::string& name,
     bool timeInvariant, std::uint64_t partValues) const
 {
@@ -137,7 +137,7 @@ void Locator::Check(LocatedDataset& found, const std::string& path, const std::s
     throw FileError(path, fmt::format("numbers of 4 or 8 bytes in '{}'", name), "another type",
         "The file is not a k-Wave file");
   }
-  // Signed numbers are large enough for all that k-Wave counts.
+  // Signed numbers are large enough for all of k-Wave's counts.
   found.Type = found.Type == ElementType::UInt32   ? ElementType::Int32
                : found.Type == ElementType::UInt64 ? ElementType::Int64
                                                    : found.Type;
@@ -154,7 +154,7 @@ void Locator::Check(LocatedDataset& found, const std::string& path, const std::s
   }
 }
 
-/// Which values of its data set a request wants: of the step of the catalog, or of all steps.
+/// Returns the values of the data set for a request: of the catalog's step, or of all steps.
 hdf5::DatasetPart Locator::PartOf(const PatchVariable& request) const
 {
   hdf5::DatasetPart part{this->FirstInPart[request.Patch], this->CountOf(request)};

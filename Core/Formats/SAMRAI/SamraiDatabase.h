@@ -9,9 +9,9 @@
 
 namespace patchio::samrai {
 
-/// SAMRAI's dumps hold two families of data sets: those that its database class writes, Write() here, are big
-/// endian, one-dimensional (single values too) and have an attribute that tells their type; the others,
-/// WriteNative(), are in the writing machine's byte order and have none.
+/// Writes a file of SAMRAI's database. SAMRAI's dumps have two families of data sets. Those of its database
+/// class, see Write(), are big-endian and one-dimensional (single values, too), with an attribute for their
+/// type. The others, see WriteNative(), have the writing machine's byte order and no such attribute.
 class DatabaseFile
 {
 public:
@@ -32,7 +32,7 @@ public:
   void WriteNative(hid_t group, const std::string& name, hid_t type, const std::vector<hsize_t>& shape,
       const void* values) const;
 
-  /// Must be called last.
+  /// Completes the file. Call it last.
   void Finish() const { this->File.Finish(); }
 
 private:
@@ -43,18 +43,18 @@ private:
   hdf5::OutputFile File;
 };
 
-/// Range of one component on one patch, and how it is present there.
+/// The range of one component on one patch, and its presence there.
 struct MinMax
 {
   double Min = 0.0;
   double Max = 0.0;
-  int MaterialFlag = 0;  ///< 0: none of it, 1: nothing else, 2: mixed, and what ordinary variables have
+  int MaterialFlag = 0;  ///< 0: absent; 1: fills the patch; 2: mixed, also for ordinary variables
   int SpeciesFlag = 0;
   char Defined = 0;
-  char Padding[7] = {};  ///< named, so that no chance bytes reach the file
+  char Padding[7] = {};  ///< explicit, so that the file contains no random bytes
 };
 
-/// Where one patch lies.
+/// The place of one patch: its cluster file, writing processor, level and number in the level.
 struct PatchMapEntry
 {
   int Cluster = 0;
@@ -63,25 +63,25 @@ struct PatchMapEntry
   int Patch = 0;
 };
 
-/// Cells of one patch, and its corners in space.
+/// The cells of one patch, and its corners in space.
 struct PatchExtent
 {
   int Lower[3] = {}, Upper[3] = {};
   double LowerCorner[3] = {}, UpperCorner[3] = {};
 };
 
-/// The children, or the parents, of one patch: a part of one array of global patch numbers.
+/// The children, or the parents, of one patch: a range of an array of global patch numbers.
 struct PointerEntry
 {
-  int Offset = -1;  ///< -1 without any
+  int Offset = -1;  ///< -1 if there are none
   int Count = 0;
 };
 
-/// Which members of a record are read or written; the others stay as they are when a record is read.
+/// The members of a record that are read or written. Members that are not read keep their values.
 enum class Members
 {
   All,
-  Needed  ///< no ranges and no corners, which may be missing or wrong
+  Needed  ///< without ranges and corners, which may be missing or wrong
 };
 
 std::vector<hdf5::RecordMember> MembersOfMinMax(Members members);

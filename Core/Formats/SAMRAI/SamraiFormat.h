@@ -1,5 +1,5 @@
-// SAMRAI VisIt dumps: dumps.visit, summary.samrai and processor_cluster.*.samrai. See README.md beside this
-// file for the format's facts.
+// The format of SAMRAI's VisIt dumps: dumps.visit, summary.samrai and processor_cluster.*.samrai. README.md
+// in this folder documents the format.
 #pragma once
 
 #include "Formats/Format.h"

@@ -24,8 +24,8 @@
 #include <utility>
 #include <vector>
 
-// From the catalog to the bytes in the processor_cluster files, which threads look into. The answer is the
-// same for any number of threads.
+// Locates values in the processor_cluster files, which several threads examine. The result does not depend on
+// the number of threads.
 
 namespace fs = std::filesystem;
 
@@ -33,34 +33,36 @@ namespace patchio::samrai {
 
 namespace {
 
-/// State of a file that several threads look into.
+/// The state of a file that several threads examine.
 struct SharedFile
 {
   std::string Path;
-  std::atomic<std::uint64_t> Listed{0};  ///< chunks, by all threads
-  /// More chunks than hdf5::MostChunks(): from now on none are listed, and what was located is void.
+  std::atomic<std::uint64_t> Listed{0};  ///< number of chunks listed by all threads
+  /// The file has more chunks than hdf5::MostChunks(): no more chunks are listed, and all earlier results are
+  /// void.
   std::atomic<bool> TooMany{false};
 };
 
-/// For one thread; several may look into one file. All methods throw Error, with the file and what is wrong
-/// in it.
+/// Reads the structure of a file, for one thread; several threads may examine one file with an object each.
+/// All methods throw Error, with the name of the file and the reason.
 class ClusterFile
 {
 public:
-  /// Turns to a file of `bytes` bytes. `shared` must live as long as this file is in use.
+  /// Opens a file of `bytes` bytes. `shared` must outlive the use of the file.
   void Open(SharedFile& shared, hdf5::ReadAt read, std::uint64_t bytes);
   const std::string& Path() const { return this->Shared->Path; }
 
   void OpenPatch(const Patch& patch);
-  // Names count from the patch that was opened last.
-  /// "/processor.00000/level.00001/patch.00002/density", of an empty name the patch's group
+  // Names below are relative to the patch that was opened last.
+  /// Returns a name like "/processor.00000/level.00001/patch.00002/density"; for an empty name, that of the
+  /// patch's group.
   std::string FullName(const std::string& name) const;
   bool Has(const std::string& name);
   hdf5::Dataset Describe(const std::string& name);
-  /// Returns whether `chunks` more chunks may be listed: lists that no sound file needs must not fill the
-  /// memory.
+  /// Counts `chunks` more chunks. Returns whether they may be listed: lists that are longer than in any sound
+  /// file must not fill the memory.
   bool MayList(std::uint64_t chunks);
-  /// Fills ChunksOf(dataset) chunks.
+  /// Lists the chunks of a data set. `chunks`: an array of ChunksOf(dataset) elements.
   void ListChunks(const std::string& name, const hdf5::Dataset& dataset, Chunk* chunks);
 
 private:
@@ -70,14 +72,14 @@ private:
 
   SharedFile* Shared = nullptr;
   hdf5::Structure Reader;
-  Patch Current;                ///< the patch at hand
-  int Writer = -1, Level = -1;  ///< of the level at hand
+  Patch Current;                ///< the current patch
+  int Writer = -1, Level = -1;  ///< of the current level
   hdf5::Group LevelGroup, PatchGroup;
 };
 
 constexpr const char* DamagedOrForeign = "The file is damaged or does not belong to this summary";
 
-/// "/processor.00000/level.00001/patch.00002"
+/// Returns a name like "/processor.00000/level.00001/patch.00002".
 std::string PatchGroupName(const Patch& patch)
 {
   return Numbered("/processor.", patch.Writer) + Numbered("/level.", patch.Level) +
@@ -151,7 +153,7 @@ hdf5::Dataset ClusterFile::Describe(const std::string& name)
 bool ClusterFile::MayList(std::uint64_t chunks)
 {
   const std::uint64_t most = hdf5::MostChunks(this->Reader.SizeOfFile());
-  chunks = std::min(chunks, most + 1);  // the sum must not overflow
+  chunks = std::min(chunks, most + 1);  // keeps the sum from overflowing
   if (!this->Shared->TooMany && (this->Shared->Listed += chunks) > most) {
     this->Shared->TooMany = true;
   }
@@ -163,10 +165,10 @@ void ClusterFile::ListChunks(const std::string& name, const hdf5::Dataset& datas
   this->Guarded(name, [&] { this->Reader.ListChunks(dataset, chunks); });
 }
 
-/// Names of all variables' data sets, one for each component.
+/// Names of the data sets of all variables, one per component.
 using ComponentNames = std::vector<std::vector<std::string>>;
 
-/// Locates the variables of patches. For one thread. Keeps references to all that its constructor takes.
+/// Locates the variables of patches, for one thread. Keeps references to the constructor's arguments.
 class SamraiPatchLocator
 {
 public:
@@ -176,15 +178,15 @@ public:
   {
   }
 
-  /// Appends the locations of requests *begin .. *(end - 1), all of one patch, to `found`. Extents get the
-  /// file number `file`, problems the index of their location in `found`.
+  /// Appends the locations of requests *begin .. *(end - 1), which belong to one patch, to `found`. Extents
+  /// get the file number `file`; problems get the index of their location in `found`.
   void Locate(
       ClusterFile& cluster, int file, const std::size_t* begin, const std::size_t* end, LocationTable& found);
 
 private:
   using Dataset = hdf5::Dataset;
 
-  /// The one request that is being located.
+  /// The request that is being located.
   struct Task
   {
     ClusterFile& Cluster;
@@ -204,13 +206,13 @@ private:
   const Catalog& Data;
   const std::vector<PatchVariable>& Requests;
   const ComponentNames& Names;
-  std::vector<Dataset> Datasets;  ///< of the request at hand, one for each component
+  std::vector<Dataset> Datasets;  ///< of the current request, one per component
 };
 
 using hdf5::StorageLayout;
 using hdf5::TypeClass;
 
-/// The layout that all have; none when they differ.
+/// Returns the layout of the data sets, or Library if they differ.
 StorageLayout CommonLayout(const std::vector<hdf5::Dataset>& datasets)
 {
   const StorageLayout first = datasets.front().Layout;
@@ -219,7 +221,7 @@ StorageLayout CommonLayout(const std::vector<hdf5::Dataset>& datasets)
   return same ? first : StorageLayout::Library;
 }
 
-/// Why the library has to read them.
+/// Returns the reason why the library must read the data sets.
 std::string LibraryReason(const std::vector<hdf5::Dataset>& datasets)
 {
   for (const hdf5::Dataset& dataset : datasets) {
@@ -413,7 +415,7 @@ Location SamraiPatchLocator::AddLibrary(
   return MakeLocation(Encoding::Library, first, names.size());
 }
 
-/// Consecutive requests of one patch.
+/// Consecutive requests for one patch.
 struct PatchRun
 {
   const std::size_t* Begin;
@@ -421,12 +423,12 @@ struct PatchRun
   int File;  ///< index into LocationTable::Files
 };
 
-/// Consecutive patches of one file, and where their values are.
+/// Consecutive patches of one file, and the locations of their values.
 struct Block
 {
   std::size_t FirstRun = 0, EndRun = 0;
   LocationTable Found;
-  std::string Fault;  ///< why nothing was found at all; empty: Found tells
+  std::string Fault;  ///< reason why nothing could be located; empty: see Found
 };
 
 class Locator
@@ -449,14 +451,14 @@ public:
   }
 
 private:
-  /// State that a thread keeps from block to block.
+  /// The state that a thread keeps between blocks.
   struct BlockReader
   {
     explicit BlockReader(const Locator& of) : Locate(of.Data, of.Requests, of.Names) {}
     ClusterFile Cluster;
     SamraiPatchLocator Locate;
     int File = -1;
-    std::string Fault;  ///< why the file cannot be opened; empty: it is open
+    std::string Fault;  ///< reason why the file cannot be opened; empty: it is open
   };
 
   void OrderRequests();
@@ -474,15 +476,15 @@ private:
   const ComponentNames Names;
   LocationTable Table;
 
-  std::vector<std::size_t> Order;  ///< requests with bytes, by file and patch
+  std::vector<std::size_t> Order;  ///< requests with stored values, sorted by file and patch
   std::vector<PatchRun> Runs;
   std::vector<Block> Blocks;
-  std::deque<SharedFile> Shared;  ///< one for each file
+  std::deque<SharedFile> Shared;  ///< one per file
   LocateTask Task{this->Options};
   std::unique_ptr<Source> Storage;
 };
 
-/// Answers what the catalog alone can answer, and orders the rest by file and patch.
+/// Answers the requests that need only the catalog, and sorts the others by file and patch.
 void Locator::OrderRequests()
 {
   using Key = std::tuple<int, int, std::size_t>;  // file, patch, request
@@ -529,8 +531,8 @@ void Locator::FindRuns()
 
 void Locator::MakeBlocks()
 {
-  // Enough blocks for the threads to end together, and few enough that what is done once a block does not
-  // count.
+  // Enough blocks that all threads end at about the same time, and few enough that the overhead of a block is
+  // negligible.
   const std::size_t threads = static_cast<std::size_t>(std::max(this->Options.Threads, 1));
   const std::size_t most = std::clamp<std::size_t>(this->Runs.size() / (threads * 8), 4, 512);
   for (std::size_t begin = 0; begin < this->Runs.size();) {
@@ -554,7 +556,7 @@ void Locator::LocateBlocks()
     try {
       this->LocateBlock(readers.local(), block);
     } catch (const std::exception& exception) {
-      block.Fault = exception.what();  // out of memory, say
+      block.Fault = exception.what();  // for example, out of memory
     }
   });
 }
@@ -585,14 +587,15 @@ void Locator::TurnTo(BlockReader& reader, int file)
   });
 }
 
-/// Brings all answers into the order of the patches.
+/// Merges all results in the order of the patches.
 void Locator::Merge()
 {
   BlockReader again(*this);
   for (Block& block : this->Blocks) {
     const int file = this->Runs[block.FirstRun].File;
     if (this->Shared[static_cast<std::size_t>(file)].TooMany) {
-      // Which threads came first must not show: now no lists of this file are made.
+      // The result must not depend on the order of threads, so this file is located again without lists of
+      // chunks.
       block.Found = LocationTable();
       this->LocateBlock(again, block);
     }
@@ -632,12 +635,12 @@ LocationTable SamraiFormat::Locate(
 
 }  // namespace patchio::samrai
 
-// Least and greatest values on patches, as a summary has them.
+// The least and greatest values on patches, from the summary.
 
 namespace patchio::samrai {
 
-/// For ordinary scalars only. SAMRAI takes the ranges before it rounds doubles to floats, so they are
-/// widened.
+/// Returns the ranges of ordinary scalars only. They are widened, because SAMRAI computes them before it
+/// rounds doubles to floats.
 std::vector<ValueRange> SamraiFormat::RangesOf(const Catalog& catalog, int variable) const
 {
   const Variable& wanted = catalog.Variables[variable];

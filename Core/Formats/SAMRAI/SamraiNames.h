@@ -1,4 +1,4 @@
-// Names of files, folders, groups and data sets in a dump: one place for reading and writing.
+// Names of files, folders, groups and data sets in a dump, for reading and writing.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@ constexpr const char* IndexName = "dumps.visit";
 constexpr const char* SummaryName = "summary.samrai";
 constexpr const char* DumpPrefix = "visit_dump.";
 
-/// "patch.00012": a number of at least five digits; `number` >= 0.
+/// Returns a name like "patch.00012": the prefix and a number >= 0 with at least five digits.
 inline std::string Numbered(const std::string& prefix, std::int64_t number)
 {
   const std::string digits = std::to_string(number);
   return prefix + std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
 }
 
-/// Folder of the dump of one step.
+/// Returns the name of the folder with the dump of a step.
 inline std::string DumpName(std::int64_t step)
 {
   return Numbered(DumpPrefix, step);
 }
 
-/// True for a name that DumpName() may give.
+/// Returns whether DumpName() may have returned the name.
 inline bool IsDumpName(const std::string& name)
 {
   return name.rfind(DumpPrefix, 0) == 0;
@@ -34,7 +34,8 @@ inline std::string ClusterName(int file)
   return Numbered("processor_cluster.", file) + ".samrai";
 }
 
-/// Data set of one component of the variable `name`: "<name>", or "<name>.07" when there are several.
+/// Returns the data set of one component of the variable `name`: "<name>", or "<name>.07" if there are
+/// several.
 inline std::string ComponentName(const std::string& name, int components, int component)
 {
   return components == 1 ? name : name + (component < 10 ? ".0" : ".") + std::to_string(component);

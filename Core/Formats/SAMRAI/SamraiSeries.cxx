@@ -1,4 +1,4 @@
-// From dumps.visit, or one summary, to time steps.
+// The time steps of dumps.visit, or of one summary.
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/File.h"
@@ -23,14 +23,14 @@ namespace {
 
 constexpr std::string_view Skipping = "Skipping a dump. ";
 
-/// A name in a file is no reason to look anywhere else than below its folder.
+/// Returns whether the path is below the folder: names in files must not lead anywhere else.
 bool LiesBelow(const fs::path& folder, const fs::path& path)
 {
   const fs::path relative = path.lexically_relative(folder.lexically_normal());
   return !relative.empty() && *relative.begin() != "..";
 }
 
-/// Paths in the index, in its order, without repetitions.
+/// Returns the paths in the index, in its order, without repetitions.
 std::vector<fs::path> ListedSummaries(const fs::path& index, Series& series)
 {
   CheckRegularFile(index);
@@ -60,12 +60,12 @@ std::vector<fs::path> ListedSummaries(const fs::path& index, Series& series)
   return paths;
 }
 
-/// Summaries of all visit_dump.* directories beside the index.
+/// Returns the summaries of all visit_dump.* folders beside the index.
 std::vector<fs::path> FoundSummaries(const fs::path& directory, const fs::path& summaryName)
 {
   std::vector<fs::path> paths;
-  // A part of the directory that cannot be read holds nothing to show. Each step must report that by a code:
-  // the increment of a range-for would throw.
+  // A folder that cannot be read contains no dumps. Errors are returned as codes, because the increment in a
+  // range-for loop would throw.
   std::error_code fault, ignored;
   fs::directory_iterator entry(directory, fault);
   while (!fault && entry != fs::directory_iterator()) {
@@ -84,8 +84,8 @@ TimeStep HeadOf(const std::string& summary, const SeriesOptions& options)
   return known ? *known : ReadSummaryHead(summary);
 }
 
-/// A note each on VisIt's expressions and on values for each material, where the summary names some: PatchIO
-/// does not show them. Throws Error when the file is damaged.
+/// Returns a note on VisIt's expressions and one on values for each material, if the summary has them;
+/// PatchIO does not show them. Throws Error when the file is damaged.
 std::vector<std::string> NotesOnLeftOut(const std::string& summary)
 {
   const hdf5::File file(summary);
@@ -114,12 +114,12 @@ std::vector<std::string> NotesOnLeftOut(const std::string& summary)
   return notes;
 }
 
-/// Adds what the first dump has that is not shown; the others mostly have the same.
+/// Adds notes on the data of the first dump that are not shown; most other dumps have the same notes.
 void AddNotes(Series& series)
 {
   TimeStep& first = series.Steps.front();
   if (!first.HasNotes) {
-    const std::string ignored = CatchError([&] {  // reading the step says what is wrong with a summary
+    const std::string ignored = CatchError([&] {  // reading the step reports the fault of a summary
       first.Notes = NotesOnLeftOut(first.Path);
       first.HasNotes = true;
     });
@@ -127,7 +127,7 @@ void AddNotes(Series& series)
   series.Notes.insert(series.Notes.end(), first.Notes.begin(), first.Notes.end());
 }
 
-/// Adds the dump, or a warning why it is left out.
+/// Adds the dump, or a warning with the reason why it is left out.
 void TryAdd(const fs::path& summary, const SeriesOptions& options, Series& series)
 {
   try {
@@ -149,7 +149,7 @@ Series OpenIndex(const fs::path& index, const SeriesOptions& options)
   }
   if (!options.ListedOnly) {
     series.Watched.push_back(index.parent_path().string());
-    // A restarted run overwrites the index and lists only its own dumps.
+    // A restarted run overwrites the index, and lists only its own dumps.
     const std::set<fs::path> known(listed.begin(), listed.end());
     std::size_t before = series.Steps.size();
     for (const fs::path& summary : FoundSummaries(index.parent_path(), summaryName)) {
@@ -194,7 +194,7 @@ bool SamraiFormat::Claims(const std::string& path) const
   if (!fs::is_regular_file(path, ignored)) {
     return false;
   }
-  // Other codes name their index *.visit too.
+  // Other codes call their index *.visit, too.
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);

@@ -24,7 +24,7 @@ constexpr int LargestRatio = 1 << 10;
 constexpr int MostGhosts = 64;
 constexpr double MostValues = 1e12;  ///< of one array on one patch
 
-/// Throws Error when the file is another one of a dump, or a foreign one.
+/// Throws Error when the file is not a summary, but another file of a dump or a foreign one.
 void CheckIsSummary(const hdf5::File& file)
 {
   if (!file.Has("/BASIC_INFO")) {
@@ -33,7 +33,7 @@ void CheckIsSummary(const hdf5::File& file)
   }
 }
 
-/// Throws Error when the file is no summary or lacks its time or step.
+/// Reads time and step. Throws Error when the file is not a summary or lacks one of them.
 void ReadTimeAndStep(const hdf5::File& file, double& time, std::int64_t& step)
 {
   CheckIsSummary(file);
@@ -41,7 +41,7 @@ void ReadTimeAndStep(const hdf5::File& file, double& time, std::int64_t& step)
   step = file.Int(Basic + "time_step_number");
 }
 
-/// Reads one summary, part by part; each part relies on those before it.
+/// Reads a summary, part by part; each part depends on those before it.
 class SummaryReader
 {
 public:
@@ -69,7 +69,8 @@ private:
     throw FileError(this->Data.Path, expected, found, "The summary is damaged or was not written by SAMRAI");
   }
 
-  /// A count that the file can really hold: each of the things counted takes `bytesEach` bytes in it.
+  /// Returns the value of `name` as a count. Throws Error unless the file is large enough for that many items
+  /// of `bytesEach` bytes.
   int Count(const std::string& name, int bytesEach) const
   {
     const int count = this->File.Int(Basic + name);
@@ -98,7 +99,7 @@ private:
   hdf5::File File;
   std::uint64_t Bytes;
   Catalog Data;
-  std::vector<std::vector<std::string>> PresenceDatasets;  ///< of each variable, one a component
+  std::vector<std::vector<std::string>> PresenceDatasets;  ///< of each variable, one per component
   std::size_t OrdinaryVariables = 0;
 };
 
@@ -132,10 +133,10 @@ void SummaryReader::ReadLevels()
   }
   const std::vector<int> counts = this->File.Ints(Basic + "number_patches_at_level", levels);
   const std::vector<int> ratios = this->File.Ints(Basic + "ratios_to_coarser_levels", 3 * levels);
-  // A patch has at least its map and its extents in the file.
+  // Each patch has at least its map and its extents in the file.
   const int patches = this->Count("number_global_patches", 16 + 72);
   std::int64_t first = 0;
-  std::array<std::int64_t, 3> fineness{1, 1, 1};  ///< cells of level l in one of level 0, an axis
+  std::array<std::int64_t, 3> fineness{1, 1, 1};  ///< refinement of level l relative to level 0, per axis
   for (int l = 0; l < levels; ++l) {
     Level& level = this->Data.Levels.emplace_back();
     if (counts[l] < 0 || first + counts[l] > patches) {
@@ -233,8 +234,8 @@ void SummaryReader::ReadGeometry()
       }
       this->Data.Levels[l].Spacing[axis] = dx;
     }
-    // XLO is the corner of the domain, whose first index need not be 0. The patches' own xlo assume that it
-    // is, and are shifted where it is not.
+    // XLO is the corner of the domain, whose first index may differ from 0. The xlo of patches assumes that
+    // it is 0, and is shifted otherwise.
     int first = LargestIndex;
     for (int p = 0; p < this->Data.Levels[0].PatchCount; ++p) {
       first = std::min(first, this->Data.Patches[p].Cells.Lower[axis]);
@@ -300,7 +301,8 @@ void SummaryReader::ReadVariables()
 std::string SummaryReader::FreeName(const std::string& wanted) const
 {
   std::string name = wanted;
-  // Counting begins where hardly a number is taken yet, so that many materials of one name stay cheap.
+  // The numbers begin at one that is rarely in use, so that many materials with the same name do not take
+  // quadratic time.
   for (std::size_t number = this->Data.Variables.size(); this->Data.FindVariable(name) >= 0; ++number) {
     name = name == wanted ? wanted + " (material)" : fmt::format("{} (material {})", wanted, number);
   }
@@ -359,14 +361,14 @@ void SummaryReader::AddDenseMaterial(const std::string& material, const Int3& gh
   }
 }
 
-/// How a variable exists on a patch, by one of its records.
+/// Returns the presence of a variable on a patch, from one of its records.
 Presence SummaryReader::PresenceIn(const MinMax& record, std::size_t variable) const
 {
   const Variable& info = this->Data.Variables[variable];
   if (variable < this->OrdinaryVariables || info.Material >= 0) {
     return record.Defined ? Presence::Stored : Presence::Absent;
   }
-  // A patch that is all or none of a dense material is recorded by its flag alone.
+  // If a patch contains all or nothing of a dense material, only its flag is recorded.
   const bool species = info.StoredName.find("/species/") != std::string::npos;
   const int flag = species ? record.SpeciesFlag : record.MaterialFlag;
   return flag == 0 ? Presence::Zero : flag == 1 ? Presence::One : Presence::Stored;
@@ -408,7 +410,7 @@ void SummaryReader::ReadChildren()
   for (std::size_t p = 0; p < pointers.size(); ++p) {
     const int count = std::max(pointers[p].Count, 0);
     const int offset = count > 0 ? pointers[p].Offset : 0;
-    // The lists of the patches share nothing, so all together they are no longer than the table.
+    // The lists of patches do not overlap, so they are not longer than the table in total.
     if (offset < 0 || offset > length - count ||
         this->Data.Children.size() + count > static_cast<std::size_t>(length)) {
       this->Fail(fmt::format("children of patch {} inside child_array", p),

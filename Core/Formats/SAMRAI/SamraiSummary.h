@@ -8,7 +8,7 @@
 
 namespace patchio::samrai {
 
-/// Time and step alone, and so cheap. Throws Error when the file is no summary or lacks them.
+/// Reads time and step of a dump, which is cheap. Throws Error when the file is not a summary or lacks them.
 TimeStep ReadSummaryHead(const std::string& path);
 
 }  // namespace patchio::samrai

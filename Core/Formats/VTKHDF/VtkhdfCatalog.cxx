@@ -13,7 +13,8 @@
 namespace patchio::vtkhdf {
 namespace {
 
-/// Cells of a level in one of the next coarser, from the sizes of both.
+/// Returns the refinement ratio of a level to the next coarser one, from the cell sizes of both. Throws
+/// Error.
 int RatioOf(const FileFacts& facts, int level, int axis)
 {
   const double coarse = facts.Levels[level - 1].Spacing[axis], fine = facts.Levels[level].Spacing[axis];
@@ -67,7 +68,8 @@ void AddLevel(const FileFacts& facts, int number, Catalog& catalog)
   }
 }
 
-/// Levels may have different arrays, but those of one name must have one form.
+/// Returns the variable for an array, and adds it if necessary. Levels may have different arrays, but arrays
+/// of one name must have the same number of components. Throws Error.
 int VariableOf(const LevelArray& array, const std::string& path, Catalog& catalog)
 {
   const std::string& stored = array.Stored;
@@ -93,8 +95,8 @@ int VariableOf(const LevelArray& array, const std::string& path, Catalog& catalo
   return static_cast<int>(catalog.Variables.size()) - 1;
 }
 
-/// The same at all steps: where these have no patches of their own, and it begins at the same place on all
-/// levels.
+/// Returns whether the array is the same at all steps: the patches do not change, and the array begins at the
+/// same place at all steps.
 bool IsTimeInvariant(const FileFacts& facts, const LevelArray& array)
 {
   return facts.Times.size() > 1 && !facts.PatchesChange &&
@@ -102,7 +104,7 @@ bool IsTimeInvariant(const FileFacts& facts, const LevelArray& array)
              [&](std::uint64_t first) { return first == array.First[0]; });
 }
 
-/// Arrays without entries on a patch are not there.
+/// Marks the variable as absent on the patches of a level on which its array has no entries.
 void SetPresence(int variable, const Level& level, Catalog& catalog)
 {
   for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
@@ -139,7 +141,7 @@ void AddVariables(const FileFacts& facts, Catalog& catalog, PlacesOfSteps& place
   }
 }
 
-/// The number at the end of the file's name, before its ending; 0 without one.
+/// Returns the number at the end of the file's name, before its extension; 0 if there is none.
 std::int64_t NumberInName(const std::string& path)
 {
   const std::string name = path.substr(path.rfind('/') + 1);

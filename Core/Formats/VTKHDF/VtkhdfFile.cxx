@@ -27,7 +27,7 @@
 namespace patchio::vtkhdf {
 namespace {
 
-/// The part of each data set that a step has. Places are numbers of entries before it.
+/// The part of each data set that belongs to a step. The numbers are entries before that part.
 struct MeshStep
 {
   std::size_t FirstPartition = 0, Partitions = 0;
@@ -37,19 +37,19 @@ struct MeshStep
   std::uint64_t AllCells() const { return this->Cell[0] + this->Cell[1] + this->Cell[2] + this->Cell[3]; }
 };
 
-/// All partitions of a file, and which of them each step has.
+/// All partitions of a file, and the range of them for each step.
 class Partitions
 {
 public:
-  /// Throws Error when the file does not say or contradicts itself.
+  /// Reads the partitions. Throws Error when the file lacks them or contradicts itself.
   Partitions(const Access& file, FileType type, const StepsGroup& steps);
 
   const std::vector<MeshStep>& Steps() const { return this->OfSteps; }
-  /// The partitions of a step.
+  /// Returns the partitions of a step.
   std::vector<MeshSize> SizesOf(std::size_t step) const;
-  /// True when some step has another mesh than the first one.
+  /// Returns whether some step has a different mesh than the first.
   bool Change() const;
-  /// The mesh's own arrays, without `First`.
+  /// Returns the arrays of the mesh itself (points, cells), without `First`.
   std::vector<LevelArray> Arrays() const;
 
 private:
@@ -62,11 +62,11 @@ private:
   std::uint64_t PlaceOfOffsets(const MeshStep& step, std::size_t list) const;
 
   const Access& File;
-  std::vector<std::string> Lists;  ///< where the lists of cells are: "", or "Lines/" and so on
+  std::vector<std::string> Lists;  ///< groups of the lists of cells: "", or "Lines/" and so on
   std::vector<bool> HasList;
   std::vector<MeshSize> All;
-  std::vector<std::vector<std::uint64_t>> CellsBefore;  ///< by list: before each partition, and all
-  std::vector<std::uint64_t> OffsetEntries;             ///< by list: of its data set
+  std::vector<std::vector<std::uint64_t>> CellsBefore;  ///< by list: cells before each partition, and the sum
+  std::vector<std::uint64_t> OffsetEntries;             ///< by list: number of entries of its data set
   std::vector<MeshStep> OfSteps;
 };
 
@@ -80,8 +80,8 @@ bool SameSize(const MeshSize& a, const MeshSize& b)
   return a.Points == b.Points && a.Cells == b.Cells && a.Connectivity == b.Connectivity;
 }
 
-/// Throws Error for polyhedra, and where VTK has left out the mesh's own lists: for external time steps of a
-/// mesh that stays.
+/// Throws Error for polyhedra, and for files in which VTK has omitted the mesh's own lists: external time
+/// steps of a constant mesh.
 void CheckSupported(const Access& file)
 {
   const std::string faces = InRoot("PolyhedronToFaces");
@@ -101,7 +101,7 @@ void CheckSupported(const Access& file)
   }
 }
 
-/// Where a step begins in one of the mesh's own arrays.
+/// Returns the number of entries before a step in one of the mesh's own arrays.
 std::uint64_t PlaceOf(const MeshStep& step, const LevelArray& array)
 {
   switch (array.Role) {
@@ -116,7 +116,8 @@ std::uint64_t PlaceOf(const MeshStep& step, const LevelArray& array)
   }
 }
 
-/// Entries per component that a partition has in an array, be it the mesh's own or data.
+/// Returns the number of entries per component that a partition has in an array of the mesh itself or of
+/// data.
 std::uint64_t EntriesOf(const MeshSize& partition, const LevelArray& array)
 {
   const auto entries = [&] {
@@ -139,7 +140,7 @@ Partitions::Partitions(const Access& file, FileType type, const StepsGroup& step
                     ? std::vector<std::string>{"Vertices/", "Lines/", "Polygons/", "Strips/"}
                     : std::vector<std::string>{""};
   for (const std::string& list : this->Lists) {
-    // Polygonal data need not have all lists.
+    // Polygonal data may lack some of the lists.
     this->HasList.push_back(list.empty() || file.Has(InRoot(list.substr(0, list.size() - 1))));
   }
   this->ReadSizes();
@@ -186,8 +187,9 @@ void Partitions::AddUpCells()
   }
 }
 
-/// Steps/NumberOfParts need not be there when all steps have as many. `first` is completed: with external
-/// time steps, VTK's writer leaves it 0, though each step has partitions of its own.
+/// Returns the number of partitions of each step. Steps/NumberOfParts may be missing if all steps have
+/// equally many. Completes `first`: with external time steps, VTK's writer leaves it 0 although each step has
+/// its own partitions.
 std::vector<std::int64_t> Partitions::PartitionsOfSteps(
     const StepsGroup& steps, const std::vector<std::int64_t>& point, std::vector<std::int64_t>& first) const
 {
@@ -206,7 +208,8 @@ std::vector<std::int64_t> Partitions::PartitionsOfSteps(
       steps.Count(), static_cast<std::int64_t>(shared ? this->All.size() : each));
 }
 
-/// True when the points of each step, `each` partitions of it, begin where those of the step before end.
+/// Returns whether the points of each step, which has `each` partitions, begin behind those of the step
+/// before.
 bool Partitions::FollowEachOther(std::size_t each, const std::vector<std::int64_t>& point) const
 {
   std::uint64_t before = 0;
@@ -245,9 +248,9 @@ void Partitions::ReadSteps(const StepsGroup& steps)
   }
 }
 
-/// Each partition has one offset more than cells, so it matters how many partitions lie before: all those
-/// before the step's first, but where a list of cells is stored once for several partitions, only as many as
-/// have the cells before.
+/// Returns the number of offsets before a step. Each partition has one more offset than cells, so the number
+/// of partitions before the step matters: all partitions before its first one; but if a list of cells is
+/// stored once for several partitions, only the number of partitions with the cells before.
 std::uint64_t Partitions::PlaceOfOffsets(const MeshStep& step, std::size_t list) const
 {
   const std::vector<std::uint64_t>& before = this->CellsBefore[list];
@@ -315,16 +318,16 @@ std::optional<int> ComponentsBehind(const std::vector<std::uint64_t>& dims, std:
   return several ? std::optional(static_cast<int>(dims.back())) : std::nullopt;
 }
 
-/// The components of an array of AMR or of a mesh, whose values follow each other; nullopt for other
-/// shapes.
+/// Returns the number of components of an array of AMR or of a mesh, whose values follow each other; nullopt
+/// for other shapes.
 std::optional<int> ComponentsOfList(const std::vector<std::uint64_t>& dims)
 {
   return ComponentsBehind(dims, 1);
 }
 
-/// The components of an array of an image at one step, which has `tuples` along x, y and z. VTK omits flat
-/// axes; for a single point it omits all axes, or all but one in a file without steps. Other writers keep all
-/// three axes. Returns nullopt for other shapes.
+/// Returns the number of components of an array of an image at one step, with `tuples` values along x, y and
+/// z. VTK omits flat axes; for a single point it omits all axes, or all but one in a file without steps.
+/// Other writers keep all three axes. Returns nullopt for other shapes.
 std::optional<int> ComponentsOfImage(
     const std::vector<std::uint64_t>& dims, const Int3& tuples, const std::array<bool, 3>& flat)
 {
@@ -347,11 +350,11 @@ std::optional<int> ComponentsOfImage(
       }
     }
   }
-  // With other axes than the image says: whoever asks compares the number of values.
+  // The axes differ from those of the image: the caller compares the number of values.
   return ComponentsBehind(dims, 3);
 }
 
-/// More levels than any code has; a forged file shall not cost more.
+/// Limits above those of any real file, which bound the cost of a forged one.
 constexpr int MostLevels = 64;
 constexpr std::size_t MostPlaces = 1 << 26;
 
@@ -365,22 +368,22 @@ const char* FolderOf(Centering center)
   return center == Centering::Cell ? "CellData/" : "PointData/";
 }
 
-/// The boxes of a level at one step: rows of its table.
+/// The boxes of a level at one step, as rows of its table.
 struct BoxRows
 {
   std::uint64_t First = 0, Count = 0;
 };
 
-/// Without such an array nothing can be shown.
+/// Returns whether the array belongs to the mesh itself; without such an array nothing can be shown.
 bool IsOfMesh(const LevelArray& array)
 {
   return array.Role != MeshRole::Values && array.Role != MeshRole::Flags;
 }
 
-/// First tuples of each step, where the file has none of the array itself.
+/// Returns the first tuple of each step, for arrays whose own offsets are not in the file.
 using FirstTuples = std::function<std::vector<std::uint64_t>(Centering center)>;
 
-/// Planes of an image that a chunk has values of.
+/// Returns the number of an image's planes that a chunk overlaps.
 std::int64_t PlanesOfChunk(const hdf5::Dataset& info, bool hasSteps)
 {
   std::size_t axis = hasSteps ? 1 : 0;
@@ -447,7 +450,7 @@ private:
   std::vector<std::uint64_t> OfOwnSteps(std::vector<std::uint64_t> ofSteps) const;
   std::uint64_t TuplesOf(const LevelFacts& level, const LevelArray& array) const;
   std::uint64_t TuplesOfBoxes(const std::vector<Box>& boxes, Centering center) const;
-  /// One layer of nodes along the axis.
+  /// Returns whether the axis has a single layer of nodes.
   bool IsFlat(int axis) const
   {
     return axis >= this->Facts.Dimension || (this->Facts.FlatAxes >> axis & 1) != 0;
@@ -458,11 +461,11 @@ private:
   Access File;
   StepsGroup Steps;
   FileFacts Facts;
-  std::size_t Places = 0;      ///< in LevelArray::First of all arrays
-  std::set<std::string> Told;  ///< arrays in LeftOut; levels share them
+  std::size_t Places = 0;      ///< number of entries in LevelArray::First of all arrays
+  std::set<std::string> Told;  ///< arrays in LeftOut, each once for all levels
 };
 
-/// As ParaView writes the time of a file of one step.
+/// Reads the time of a file with one step, as ParaView writes it.
 void FactsReader::ReadTime()
 {
   if (this->Steps.IsThere()) {
@@ -476,7 +479,7 @@ void FactsReader::ReadTime()
   }
 }
 
-/// The entries of all steps, or only that of the step whose patches the facts describe.
+/// Returns the entries of all steps, or only that of the step whose patches the facts describe.
 std::vector<std::uint64_t> FactsReader::OfOwnSteps(std::vector<std::uint64_t> ofSteps) const
 {
   return this->Facts.PatchesChange
@@ -490,7 +493,7 @@ void FactsReader::ReadImage()
   level.Boxes = {this->File.WholeExtent(Root, this->Facts.FlatAxes)};
   level.Spacing = this->File.Triple(Root, "Spacing");
   this->Facts.Origin = this->File.Triple(Root, "Origin");
-  if ((this->Facts.FlatAxes & 4) != 0) {  // data of two dimensions have no third index
+  if ((this->Facts.FlatAxes & 4) != 0) {  // data of two dimensions do not have a third index
     Box& cells = level.Boxes[0];
     this->Facts.Origin[2] += cells.Lower[2] * level.Spacing[2];
     cells.Lower[2] = cells.Upper[2] = 0;
@@ -565,7 +568,7 @@ void FactsReader::ReadLevel(const std::string& group, LevelFacts& level)
   this->ReadArrays(group, first, level);
 }
 
-/// Which boxes of a level each step has. Older files have other names of the lists.
+/// Returns the boxes of a level at each step. Older files use other names of the lists.
 std::vector<BoxRows> FactsReader::RowsOfSteps(const std::string& group, std::uint64_t boxes) const
 {
   if (!this->Steps.IsThere()) {
@@ -604,7 +607,7 @@ void FactsReader::ReadMesh()
         });
       },
       level);
-  // After the data, so that a name means data first.
+  // After the data, because a name means data first.
   for (LevelArray array : partitions.Arrays()) {
     array.First = this->OfOwnSteps(firstOf([&](const MeshStep& step) { return PlaceOf(step, array); }));
     if (const auto found = this->ReadArray(Root, array, level)) {
@@ -613,7 +616,7 @@ void FactsReader::ReadMesh()
   }
 }
 
-/// Values per component that all boxes have.
+/// Returns the number of values per component on all boxes.
 std::uint64_t FactsReader::TuplesOfBoxes(const std::vector<Box>& boxes, Centering center) const
 {
   double tuples = 0;
@@ -659,7 +662,8 @@ void FactsReader::ReadArrays(const std::string& group, const FirstTuples& first,
   }
 }
 
-/// Where each step of an array begins: as the file says, or where its grid does.
+/// Returns the first tuple of each step of an array: its own if the file states it, otherwise that of its
+/// grid.
 std::vector<std::uint64_t> FactsReader::FirstOf(const std::string& group, Centering center,
     const std::string& name, const FirstTuples& first, const LevelFacts& level) const
 {
@@ -670,7 +674,7 @@ std::vector<std::uint64_t> FactsReader::FirstOf(const std::string& group, Center
   if (!places) {
     return first(center);
   }
-  // Images count by steps, all others by values.
+  // Offsets of images count steps, all others count values.
   const std::uint64_t unit =
       this->Facts.Type == FileType::Image ? this->TuplesOfBoxes(level.Boxes, center) : 1;
   std::vector<std::uint64_t> tuples;
@@ -685,7 +689,7 @@ std::vector<std::uint64_t> FactsReader::FirstOf(const std::string& group, Center
   return tuples;
 }
 
-/// Finds out what a data set has; nothing where it cannot be read, which LeaveOut() tells.
+/// Reads the description of an array. Returns nothing if the array cannot be read; see LeaveOut().
 std::optional<LevelArray> FactsReader::ReadArray(
     const std::string& group, LevelArray array, LevelFacts& level)
 {
@@ -729,7 +733,7 @@ std::optional<LevelArray> FactsReader::ReadArray(
   return array;
 }
 
-/// True when the values of a step are in several parts of a virtual array.
+/// Returns whether the values of a step are in several parts of a virtual array.
 bool FactsReader::IsScattered(const std::string& dataset, const LevelArray& array, std::uint64_t tuples) const
 {
   const std::vector<hdf5::VirtualPart> parts = this->File.File().Find(dataset).Parts;
@@ -752,7 +756,8 @@ void FactsReader::LeaveOut(const LevelArray& array, const std::string& fault)
   }
 }
 
-/// From the values per axis of a data set, slowest first; nothing where no array has them.
+/// Returns the number of components of an array, from its values per axis, slowest first; nothing for shapes
+/// that no array has.
 std::optional<int> FactsReader::ComponentsOf(
     std::vector<std::uint64_t> dims, const LevelArray& array, const LevelFacts& level) const
 {
@@ -770,7 +775,8 @@ std::optional<int> FactsReader::ComponentsOf(
   return ComponentsOfImage(dims, tuples, {this->IsFlat(0), this->IsFlat(1), this->IsFlat(2)});
 }
 
-/// Meshes and files made of steps may have room for more.
+/// Throws Error if an array has the wrong number of values. Meshes and files with steps may have more than
+/// are used.
 void FactsReader::CheckTuples(
     const std::string& dataset, const LevelArray& array, std::uint64_t tuples, std::uint64_t found) const
 {

@@ -1,4 +1,4 @@
-// What a VTKHDF file holds, as its attributes and data sets say.
+// The contents of a VTKHDF file, from its attributes and data sets.
 #pragma once
 
 #include "Catalog/Box.h"
@@ -12,29 +12,30 @@
 
 namespace patchio::vtkhdf {
 
-/// An array of a level.
+/// An array on a level.
 struct LevelArray
 {
   std::string Name;
-  std::string Stored;  ///< the data set below the level's group: "CellData/density"
+  std::string Stored;  ///< data set in the level's group: "CellData/density"
   Centering Center = Centering::Cell;
   int Components = 1;
   MeshRole Role = MeshRole::Values;
   int CellList = 0;
-  std::vector<std::uint64_t> First;  ///< by step: tuples in the data set before the level's first
+  std::vector<std::uint64_t> First;  ///< by step: number of tuples in the data set before the level's first
 };
 
 struct LevelFacts
 {
   Double3 Spacing{1, 1, 1};
-  std::vector<Box> Boxes;        ///< images and AMR
-  std::vector<MeshSize> Meshes;  ///< the partitions of meshes
+  std::vector<Box> Boxes;        ///< for images and AMR
+  std::vector<MeshSize> Meshes;  ///< for meshes: the partitions
   std::vector<LevelArray> Arrays;
-  std::int64_t Grain = 1;  ///< of images: planes in the thickest chunks, which are decoded as a whole
+  std::int64_t Grain = 1;  ///< for images: planes of the thickest chunks, which are decoded as a whole
 };
 
-/// An image is one level of one box, a mesh one level of partitions. Boxes and partitions are those of one
-/// step; LevelArray::First is of all steps, or, where these have others, of that one.
+/// The description of a file. An image is one level with one box, a mesh one level of partitions. Boxes and
+/// partitions are those of one step. LevelArray::First has entries for all steps, or only for that step if
+/// other steps have other patches.
 struct FileFacts
 {
   std::string Path;
@@ -44,13 +45,14 @@ struct FileFacts
   std::uint64_t FlatAxes = 0;  ///< see Level::FlatAxes
   std::optional<double> Time;
   int Step = 0;
-  std::vector<double> Times;   ///< of all steps in the file; empty where it is not made of steps
+  std::vector<double> Times;   ///< times of all steps in the file; empty if the file has no steps
   bool PatchesChange = false;  ///< see Catalog::PatchesChange
   std::vector<LevelFacts> Levels;
-  std::vector<std::string> LeftOut;  ///< a text for each array that cannot be shown, and why
+  std::vector<std::string> LeftOut;  ///< for each array that cannot be shown: a text with the reason
 };
 
-/// Throws Error when the file is broken, has something that is not read, or does not have the step.
+/// Reads the description of a file at a step. Throws Error when the file is broken, contains something
+/// unsupported, or does not have the step.
 FileFacts ReadFacts(const std::string& path, int step = 0);
 
 }  // namespace patchio::vtkhdf

@@ -15,7 +15,7 @@ bool VtkhdfFormat::Claims(const std::string& path) const
   return TypeNamed(NameOfType(path)) != FileType::None;
 }
 
-/// True when HDF5 itself cannot open it.
+/// Returns whether HDF5 cannot open a file that has the name of such a file.
 bool VtkhdfFormat::SeemsBroken(const std::string& path) const
 {
   std::error_code ignored;

@@ -1,6 +1,5 @@
-// VTKHDF files, VTK's HDF5 format, of the types ImageData, OverlappingAMR, UnstructuredGrid and
-// PolyData. See README.md beside this file
-// for the format's facts.
+// The format of VTKHDF files, VTK's HDF5 format, of the types ImageData, OverlappingAMR, UnstructuredGrid and
+// PolyData. README.md in this folder documents the format.
 #pragma once
 
 #include "Formats/Format.h"

@@ -1,5 +1,5 @@
-// From the catalog to the bytes of a VTKHDF file: a data set has the values of all boxes of a level one after
-// another, or those of an image, and those of several steps one after another, too.
+// Locates values in a VTKHDF file. A data set has the values of all boxes of a level one after another, or
+// those of an image; the values of several steps follow each other, too.
 #include "Base/Error.h"
 #include "Formats/Hdf5Files.h"
 #include "Formats/VTKHDF/VtkhdfFormat.h"
@@ -45,10 +45,11 @@ private:
   LocationTable Table;
   Hdf5Files Files{this->Task, this->Table};
   PlacesOfSteps Places;
-  std::vector<std::vector<std::uint64_t>> Before;  ///< by variable, where it was needed; see BeforePatches()
+  std::vector<std::vector<std::uint64_t>> Before;  ///< by variable, filled when needed; see BeforePatches()
 };
 
-/// Tuples between the first one of a level and that of each of its patches, in the level's data set.
+/// Returns the number of tuples before each patch of a level, counted from the level's first tuple in the
+/// data set.
 const std::vector<std::uint64_t>& Locator::BeforePatches(int variable)
 {
   std::vector<std::uint64_t>& before = this->Before[static_cast<std::size_t>(variable)];
@@ -68,7 +69,8 @@ const std::vector<std::uint64_t>& Locator::BeforePatches(int variable)
   return before;
 }
 
-/// Slices of an image that follow each other have a plane of nodes in common.
+/// Returns the number of tuples that a patch shares with its predecessor: successive slices of an image have
+/// a plane of nodes in common.
 std::uint64_t Locator::TuplesShared(int first, int patch) const
 {
   const auto dims = this->Data.ArrayDims(patch, Centering::Node, {0, 0, 0});

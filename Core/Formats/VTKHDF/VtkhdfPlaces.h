@@ -1,4 +1,4 @@
-// What a catalog of a VTKHDF file says to Locate(): where the steps begin.
+// The first tuples of all steps, which a VTKHDF file's catalog passes to Locate().
 #pragma once
 
 #include "Base/Bytes.h"
@@ -11,13 +11,13 @@
 
 namespace patchio::vtkhdf {
 
-/// For each step, level and variable: tuples in the data set before the level's first one. Where patches
-/// change, only of the step that the catalog is turned to. A plain value.
+/// For each step, level and variable: the number of tuples in the data set before the level's first. If
+/// patches change, only for the step to which the catalog is turned. Copyable.
 class PlacesOfSteps
 {
 public:
   PlacesOfSteps() = default;
-  /// All 0.
+  /// Sets all numbers to 0.
   explicit PlacesOfSteps(const Catalog& catalog)
       : Steps(catalog.PatchesChange ? 1 : static_cast<std::size_t>(catalog.StepsInFile)),
         OfStep(catalog.Levels.size() * catalog.Variables.size()),
@@ -25,7 +25,7 @@ public:
         First(Steps * OfStep, 0)
   {
   }
-  /// From Catalog::FormatData. Throws Error when that is none of a VTKHDF file.
+  /// Reads the numbers from Catalog::FormatData. Throws Error if the catalog is not that of a VTKHDF file.
   PlacesOfSteps(const Catalog& catalog, FileType& type) : PlacesOfSteps(catalog)
   {
     ByteReader in(catalog.FormatData);
@@ -39,8 +39,8 @@ public:
     this->First = std::move(first);
   }
 
-  /// False where arrays of the file are not in the catalog. Such a file has no sidecar: opening it must say
-  /// each time which arrays are left out.
+  /// Returns whether the catalog has all arrays of the file. If not, the file gets no index, so that each
+  /// opening reports the arrays that are left out.
   bool AreOfAllArrays() const { return !this->LacksArrays; }
 
   std::vector<std::byte> Pack(FileType type, bool lacksArrays) const
@@ -52,7 +52,7 @@ public:
     return out.Take();
   }
 
-  /// One place a step.
+  /// Sets the number for each step.
   void Set(int level, int variable, const std::vector<std::uint64_t>& places)
   {
     for (std::size_t step = 0; step < this->Steps && step < places.size(); ++step) {
