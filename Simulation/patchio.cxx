@@ -23,16 +23,16 @@ struct patchio_output
 {
   std::unique_ptr<output::Output> Engine;
   std::string Error;
-  int Key = MPI_KEYVAL_INVALID;  ///< of an attribute that MPI_Finalize() deletes
+  int Key = MPI_KEYVAL_INVALID;  ///< an attribute whose deletion by MPI_Finalize() completes the output
   bool IsClosed = false;
 };
 
 namespace {
 
-/// What patchio_error(NULL) says.
+/// Message of patchio_error(NULL).
 std::string lastError;
 
-/// Throws Error where an argument is NULL that must not be.
+/// Throws Error if a required argument is NULL.
 void Require(const void* argument, const char* call, const char* name)
 {
   if (!argument) {
@@ -63,7 +63,7 @@ patchio_output* Keep(std::unique_ptr<patchio_output> output)
   return all.emplace_back(std::move(output)).get();
 }
 
-/// Runs work(engine).
+/// Runs work(engine). Returns 0, or 1 after an error, whose message is kept.
 template <typename Work>
 int Try(patchio_output* output, const Work& work)
 {
@@ -83,12 +83,12 @@ int Try(patchio_output* output, const Work& work)
       output->Error = fault;
     }
   } catch (const std::bad_alloc&) {
-    // There is no memory for the message either.
+    // There is not enough memory for the message either.
   }
   return 1;
 }
 
-/// Runs work(engine), which declares something: see Output::Declare(). call: the name of the C function.
+/// Runs work(engine), which declares something; see Output::Declare(). `call`: name of the C function.
 template <typename Work>
 int TryToDeclare(patchio_output* output, const char* call, bool replaces, const Work& work)
 {
@@ -111,7 +111,7 @@ ElementType TypeOf(patchio_type type, const char* name)
       PlainText(name), static_cast<int>(type), static_cast<int>(PATCHIO_INT64)));
 }
 
-/// Called by MPI_Finalize(): brings to the storage what a program has forgotten to close.
+/// Called by MPI_Finalize(). Completes an output that the program did not close.
 int FinishForgotten(MPI_Comm /*self*/, int /*key*/, void* forgotten, void* /*extra*/)
 {
   const WithoutTraps guard;
@@ -134,7 +134,7 @@ void AwaitFinalize(patchio_output& output)
   MPI_Comm_set_attr(MPI_COMM_SELF, output.Key, &output);
 }
 
-/// The output is closed in time.
+/// Removes the attribute, because the output is closed in time.
 void ForgetFinalize(patchio_output& output)
 {
   int finalized = 0;
@@ -159,8 +159,8 @@ Int3 ThreeOf(const std::int32_t* numbers, int otherwise)
   return numbers ? Int3{numbers[0], numbers[1], numbers[2]} : Int3{otherwise, otherwise, otherwise};
 }
 
-/// Lets writes beyond the limit of file sizes fail, when the signal would end a program that does not handle
-/// it.
+/// Makes writes beyond the limit of file sizes fail with an error code, if the signal would end the program
+/// because it has no handler.
 void IgnoreSizeSignal()
 {
   struct sigaction now = {};
@@ -178,7 +178,7 @@ bool IsMpiUp(int& begun)
   return begun && !finalized;
 }
 
-/// Throws Error for arguments and calls for which MPI would end the program.
+/// Throws Error for arguments and calls at which MPI would end the program.
 void CheckMpi(MPI_Comm communicator)
 {
   int begun = 0;
@@ -229,7 +229,7 @@ patchio_output* patchio_open(const char* configuration, MPI_Comm communicator)
   return lastError.empty() ? Keep(std::move(output)) : nullptr;
 }
 
-/// For patchio.f90, whose communicators are numbers.
+/// patchio_open() for patchio.f90, whose communicators are numbers.
 extern "C" __attribute__((visibility("default"))) patchio_output* patchio_open_fortran(
     const char* configuration, MPI_Fint communicator)
 {
@@ -246,7 +246,7 @@ int patchio_compute(patchio_output* output, MPI_Comm* compute)
   });
 }
 
-/// For patchio.f90.
+/// patchio_compute() for patchio.f90.
 extern "C" __attribute__((visibility("default"))) int patchio_compute_fortran(
     patchio_output* output, MPI_Fint* compute)
 {
