@@ -116,8 +116,7 @@ std::uint64_t PlaceOf(const MeshStep& step, const LevelArray& array)
   }
 }
 
-/// Returns the number of entries per component that a partition has in an array of the mesh itself or of
-/// data.
+/// Returns the number of entries per component of a partition in an array of the mesh itself or of data.
 std::uint64_t EntriesOf(const MeshSize& partition, const LevelArray& array)
 {
   const auto entries = [&] {
@@ -208,8 +207,7 @@ std::vector<std::int64_t> Partitions::PartitionsOfSteps(
       steps.Count(), static_cast<std::int64_t>(shared ? this->All.size() : each));
 }
 
-/// Returns whether the points of each step, which has `each` partitions, begin behind those of the step
-/// before.
+/// Returns whether the points of each step, of `each` partitions, begin behind those of the step before.
 bool Partitions::FollowEachOther(std::size_t each, const std::vector<std::int64_t>& point) const
 {
   std::uint64_t before = 0;
