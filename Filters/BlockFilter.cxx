@@ -39,7 +39,7 @@ void PutNames(const std::vector<std::string>& names, Tree* tree)
 
 void SetTreeOutput(vtkCompositeDataSet* input, vtkInformation* output)
 {
-  // The pieces are no images, so AMR cannot hold them. Since VTK 9.6 it is a collection.
+  // The pieces are no images, so AMR data cannot hold them. Since VTK 9.6, AMR data are such a collection.
   const bool isTree = !vtkUniformGridAMR::SafeDownCast(input) && vtkDataObjectTree::SafeDownCast(input);
   const char* const wanted = isTree ? input->GetClassName()
                              : vtkPartitionedDataSetCollection::SafeDownCast(input)

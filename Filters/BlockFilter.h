@@ -1,4 +1,4 @@
-// What filters have in common that take all blocks of their input together.
+// Helpers of the filters that process all blocks of their input together.
 #ifndef Filters_BlockFilter_h
 #define Filters_BlockFilter_h
 
@@ -20,12 +20,12 @@ class vtkMultiProcessController;
 
 namespace patchio {
 
-/// Makes the output the kind of tree that VTK makes when a filter runs on one block of this input after
-/// another.
+/// Gives `output` a tree of the class that VTK itself creates when it runs a filter on `input` block by
+/// block, unless it has one already.
 void SetTreeOutput(vtkCompositeDataSet* input, vtkInformation* output);
 
-/// Fills an output with a data set for each piece (see filters::Blocks::Pieces): a tree, or a data set if
-/// there is one piece.
+/// Puts one data set per piece (see filters::Blocks::Pieces) into `output`, with the pieces' names. An output
+/// that is no tree becomes a shallow copy of the only piece.
 void PutPieces(const std::vector<std::string>& names,
     const std::vector<vtkSmartPointer<vtkDataObject>>& pieces, vtkDataObject* output);
 
@@ -36,8 +36,8 @@ void PutPieces(const std::vector<std::string>& names, const std::vector<vtkSmart
   PutPieces(names, std::vector<vtkSmartPointer<vtkDataObject>>(pieces.begin(), pieces.end()), output);
 }
 
-/// The output of a filter that keeps cells: a grid for each piece. `take` makes the parts; `goesOn` is told
-/// how much is done.
+/// Fills `output` with one unstructured grid per piece, made of the parts that `take` returns. `goesOn`
+/// receives the progress of both stages, from 0 to 1.
 void PutCells(const filters::Blocks& blocks,
     const std::function<std::vector<filters::SolidPart>(const filters::GoesOn&)>& take,
     const filters::GoesOn& goesOn, vtkDataObject* output);
@@ -45,21 +45,22 @@ void PutCells(const filters::Blocks& blocks,
 /// The array that a filter's property SetInputArrayToProcess() names.
 struct ChosenArray
 {
-  std::string Name;  ///< empty: none
+  std::string Name;  ///< empty if no array is named
   int Association;   ///< such as vtkDataObject::FIELD_ASSOCIATION_CELLS
 };
 ChosenArray ArrayOf(vtkAlgorithm& filter);
 
-/// Does the work of a filter. What it throws, such as that memory has run out, becomes an error of the
-/// filter, whose output is then empty: VTK itself would end the program.
+/// Calls `work` and returns its result. If `work` throws, for example std::bad_alloc, the filter reports an
+/// error, `output` is emptied and 1 is returned: VTK itself would end the program.
 int Guarded(vtkAlgorithm* filter, vtkDataObject* output, const std::function<int()>& work);
 
-/// Runs another filter on the input, block by block; 0 if it fails.
+/// Runs `filter` on a shallow copy of `input` (VTK does so block by block) and passes its result on to
+/// `output`. Returns 0 if there is no result, or one of another class than `output`.
 int RunByItself(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output);
 
-/// The ranks of a controller; without one, or without MPI, this process alone.
+/// Returns the ranks of `controller`, or this process alone if `controller` is null or has no MPI.
 std::unique_ptr<Communicator> MakeCommunicator(vtkMultiProcessController* controller);
-/// The ranks of the process's global controller.
+/// Returns the ranks of the process's global controller.
 std::unique_ptr<Communicator> AllRanks();
 
 }  // namespace patchio

@@ -43,7 +43,7 @@ void TakeExtent(const int extent[6], Block& block)
   }
 }
 
-/// False if the positions along an axis are not finite or do not increase.
+/// Sets the block's bounds. Returns false if the positions along an axis are not finite or do not increase.
 bool BoundsOfPositions(Block& block)
 {
   for (int axis = 0; axis < 3; ++axis) {
@@ -105,7 +105,7 @@ bool TakeCurvilinear(vtkStructuredGrid* grid, Block& block)
   return std::all_of(block.Bounds.begin(), block.Bounds.end(), [](double end) { return std::isfinite(end); });
 }
 
-/// VTK does not show a cell with a hidden corner.
+/// Hides the cells around hidden points, as VTK does not show a cell with a hidden corner.
 void HideAroundPoints(const unsigned char* points, Block& block)
 {
   const vtkIdType count = NumberOf({block.Cells(0), block.Cells(1), block.Cells(2)});
@@ -132,7 +132,7 @@ void HideAroundPoints(const unsigned char* points, Block& block)
   }
 }
 
-/// False if there are too few flags.
+/// Sets the block's flags. Returns false if the arrays have too few flags.
 bool TakeFlags(Block& block)
 {
   vtkUnsignedCharArray* const cells = block.Grid->GetCellGhostArray();
@@ -160,13 +160,13 @@ bool TakeGeometry(Block& block)
   return grid && TakeCurvilinear(grid, block);
 }
 
-/// Finds all grids of an input, without what is in them.
+/// Collects all grids of an input, without looking at their geometry and arrays.
 class Collector
 {
 public:
   Blocks Found;
 
-  /// A child of the root, which may be null: on other ranks, a grid may be in its place.
+  /// Adds a child of the root. The child may be null on this rank where another rank has a grid.
   void AddChild(vtkDataObject* child, const std::string& name, unsigned int flatIndex)
   {
     if (auto* const tree = vtkCompositeDataSet::SafeDownCast(child)) {
@@ -183,7 +183,7 @@ public:
     }
   }
 
-  /// A child for each level.
+  /// Adds the levels of AMR data as children.
   void AddLevels(vtkUniformGridAMR* amr)
   {
     for (unsigned int level = 0; level < amr->GetNumberOfLevels(); ++level) {
@@ -232,7 +232,7 @@ private:
     }
   }
 
-  int PieceOfGrids = -1;  ///< -1: there is none yet
+  int PieceOfGrids = -1;  ///< the piece of the grids that are the root's own children; -1: none yet
 };
 
 }  // namespace

@@ -21,36 +21,36 @@ enum class BlockForm
   Curvilinear
 };
 
-/// One grid. An axis with a single point has one cell without width.
+/// A structured grid of the input. An axis with a single point has one cell, of width 0.
 ///
-/// Points and cells are numbered as VTK does: x runs fastest.
+/// Points and cells are numbered as in VTK: x runs fastest.
 struct Block
 {
   /// Ghost flags of cells that are not visible: duplicate, refined or hidden ones.
   static constexpr unsigned char HidingFlags = 1 | 8 | 32;
 
   vtkDataSet* Grid = nullptr;  ///< has the cell and point data; lives as long as the input
-  int Piece = 0;  ///< the child of the input's root that holds it, see Blocks::Pieces; mostly a level
-  unsigned int FlatIndex = 0;  ///< its number in the input's tree, as VTK counts; 0 if the input is this grid
+  int Piece = 0;               ///< index of the root's child that holds the grid, see Blocks::Pieces
+  unsigned int FlatIndex = 0;  ///< the grid's flat index in the input's tree; 0 if the input is the grid
 
   BlockForm Form = BlockForm::Uniform;
-  Int3 First{
-      0, 0, 0};  ///< index of the first point in the grid's extent; patches of a level share the index space
+  /// Indices of the first point in the grid's extent. Patches of a level share the index space.
+  Int3 First{0, 0, 0};
   Int3 Points{1, 1, 1};  ///< points along each axis
   std::array<double, 6> Bounds{0, -1, 0, -1, 0, -1};
 
-  /// Uniform: Origin + Spacing * (First + i) is the position of point i, and equal in all blocks that have
-  /// this point.
+  /// Uniform grids: point i lies at Origin + Spacing * (First + i). The position is equal, to the last bit,
+  /// in all blocks that have the point.
   std::array<double, 3> Origin{0, 0, 0}, Spacing{1, 1, 1};
-  /// Uniform and rectilinear: strictly increasing positions of points along each axis, one axis after
-  /// another.
+  /// Uniform and rectilinear grids: strictly increasing positions of the points along x, then along y, then
+  /// along z.
   std::vector<double> Positions;
-  /// Curvilinear: the positions of all points, three components each.
+  /// Curvilinear grids: the positions of all points, three components each.
   vtkDataArray* Corners = nullptr;
 
   const unsigned char* Flags = nullptr;  ///< vtkGhostType of the cells; null if all of them are visible
-  std::vector<unsigned char>
-      FlagsOfOwn;  ///< holds Flags where points are hidden: then the cells around them are, too
+  /// Memory of Flags if the grid hides points: the cells around a hidden point are hidden, too.
+  std::vector<unsigned char> FlagsOfOwn;
 
   int Cells(int axis) const { return this->Points[axis] > 1 ? this->Points[axis] - 1 : 1; }
   const double* PositionsOf(int axis) const
@@ -64,12 +64,13 @@ struct Block
 struct Blocks
 {
   std::vector<Block> List;
-  std::vector<std::string>
-      Pieces;  ///< names of the root's children, also of empty ones; one if the input is a grid
-  std::string NotUnderstood;  ///< why filters must leave the whole input to VTK; empty if they need not
+  /// Names of the root's children, empty children included. A grid as input gives a single name.
+  std::vector<std::string> Pieces;
+  std::string NotUnderstood;  ///< why the input must go to VTK's own filters; empty if it is supported
 };
 
-/// input: a data set, a tree of them, or an AMR, whose levels count as children. Keeps pointers into it.
+/// Collects the grids of a data set, of a tree of data sets, or of AMR data, whose levels count as the root's
+/// children. The result keeps pointers into `input`. Not collective.
 Blocks MakeBlocks(vtkDataObject* input);
 
 }  // namespace patchio::filters

@@ -25,8 +25,8 @@ int NumberOf(const CellEdge& edge)
 
 using Ring = std::array<int, 4>;  // corners of a face, in turn
 
-/// The cuts of one face: from the edge where the ring leaves the positive corners to that where it came to
-/// them.
+/// Returns the cuts of one face. Each cut goes from the edge where the ring leaves a run of positive corners
+/// to the edge where the ring entered that run.
 std::vector<std::pair<CellEdge, CellEdge>> CutFace(unsigned positive, const Ring& ring)
 {
   std::vector<std::pair<CellEdge, CellEdge>> cuts;
@@ -44,7 +44,7 @@ std::vector<std::pair<CellEdge, CellEdge>> CutFace(unsigned positive, const Ring
   return cuts;
 }
 
-/// The cuts of all faces, joined to closed polygons.
+/// Joins the cuts of all faces to closed polygons.
 CellCase CutSolid(unsigned positive)
 {
   std::map<int, CellEdge> next;

@@ -1,4 +1,4 @@
-// The corners of a block's cells.
+// The corners of a block's cells, and how a surface passes between them.
 #pragma once
 
 #include "Filters/Blocks.h"
@@ -27,7 +27,7 @@ struct CellShape
   int Count() const { return 1 << this->Axes; }
 
   int Axes = 0;
-  Int3 AxisOf{0, 1, 2};  ///< of the grid
+  Int3 AxisOf{0, 1, 2};  ///< the grid's axis of each of the cell's axes
   std::array<Int3, 8> Corners{};
 };
 
@@ -38,12 +38,12 @@ struct CellEdge
   int Corner, Axis;
 };
 
-/// The polygons of a cell with three axes, the lines of one with two, the point of one with one. Positive
-/// corners on a face are kept apart, on both sides alike.
+/// How a surface passes through a cell: polygons for three axes, lines for two, a point for one. Two positive
+/// corners on a face's diagonal are separated, and the cell on the other side of the face does the same.
 using CellCase = std::vector<std::vector<CellEdge>>;
 
-/// For 0 to 3 axes; by the set of positive corners. Polygons turn so that their normal points to the positive
-/// side.
+/// Returns the cases of cells with `axes` axes (0 to 3), indexed by the bit set of positive corners. The
+/// normals of polygons point to the positive side. Thread-safe.
 const std::vector<CellCase>& CellCases(int axes);
 
 }  // namespace patchio::filters

@@ -9,7 +9,7 @@
 namespace patchio::filters {
 namespace {
 
-/// Nodes that are nearer than this part of the narrowest cell are one.
+/// Nodes count as one if they are closer than this fraction of the narrowest cell.
 constexpr double Tolerance = 1e-3;
 
 double NarrowestCell(const std::vector<std::pair<const double*, int>>& lists)
@@ -20,7 +20,7 @@ double NarrowestCell(const std::vector<std::pair<const double*, int>>& lists)
       narrowest = std::min(narrowest, nodes[i] - nodes[i - 1]);
     }
   }
-  // Flat blocks have none, but positions.
+  // Flat blocks have no cells with a width, so the size of their positions sets the scale.
   for (std::size_t l = 0; l < lists.size() && !std::isfinite(narrowest); ++l) {
     greatest = std::max(greatest, std::abs(lists[l].first[0]));
   }
@@ -89,7 +89,7 @@ std::vector<double> CellLattice::Nodes(const std::vector<CellBlock>& blocks, int
   return all;
 }
 
-/// Makes an Axis, still empty, for each different list of nodes.
+/// Makes an empty Axis for each different list of nodes, and returns these lists.
 CellLattice::AxisNodes CellLattice::ShareAxes(int axis)
 {
   AxisNodes lists;
@@ -146,7 +146,7 @@ void CellLattice::Place(int axis, const AxisNodes& lists)
   }
 }
 
-/// A place within a cell may be a node of finer blocks only.
+/// Sets MisfitText unless all nodes within cells of a block belong to finer blocks.
 void CellLattice::CheckFit(int axis)
 {
   if (this->OfPoints() || axis == this->FlatAxis()) {
@@ -200,7 +200,7 @@ CellRef CellLattice::Find(const Int3& cube, int& hint) const
   CellRef found;
   this->Bins->ForEachMeeting({cube, cube}, [&](int block) {
     const CellRef cell = this->At(block, cube);
-    // The same whatever the order of the blocks, also where blocks overlap.
+    // The finest cell: so the order of the blocks does not matter where they overlap.
     if (cell && (!found || this->IsFiner(block, found.Block))) {
       found = cell;
     }

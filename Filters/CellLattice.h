@@ -1,4 +1,4 @@
-// Where the visible cells of many blocks lie beside each other, whatever their levels.
+// Finds the visible cells beside a cell, across blocks and levels, on a lattice of all node positions.
 #ifndef Filters_CellLattice_h
 #define Filters_CellLattice_h
 
@@ -15,22 +15,22 @@
 
 namespace patchio::filters {
 
-/// The cells of one block, with the values that are contoured. Or its points: then what is called a cell here
-/// is a point, and what lies between eight of them is a cell of the grid.
+/// The cells of one block with the values to contour. If OfPoints is true, each "cell" stands for a point of
+/// the block, and a cell of the grid lies between eight of them.
 struct CellBlock
 {
-  std::array<const double*, 3> Nodes{};  ///< increasing positions along each axis, NodeCount() of them
+  std::array<const double*, 3> Nodes{};  ///< NodeCount() increasing positions along each axis
   Int3 Cells{0, 0, 0};
   bool OfPoints = false;
-  int FlatAxis =
-      -1;  ///< along this axis there is one cell without width, and one node; the same in all blocks
-  /// Volume of a cell, by which levels are told apart; 0 where the cells of all blocks have any size.
+  /// The axis with one node and one cell of width 0, which is the same in all blocks; -1: none.
+  int FlatAxis = -1;
+  /// Volume of a cell, which tells its level. 0 if cells of a block differ in size, as in rectilinear grids.
   double CellVolume = 0;
   const unsigned char* Flags = nullptr;  ///< ghost flags of the grid's cells; null if all of them are visible
-  const unsigned char* PointFlags = nullptr;  ///< of points of other ranks as well: not 0 for hidden ones
-  const float* Floats = nullptr;              ///< the values, either these
-  const double* Doubles = nullptr;            ///< or these; none where only visibility matters
-  bool Own = true;                            ///< false: a copy of cells of another rank
+  const unsigned char* PointFlags = nullptr;  ///< flags of another rank's points, not 0 for hidden points
+  const float* Floats = nullptr;              ///< the values, if they are float
+  const double* Doubles = nullptr;  ///< the values, if they are double; neither: only visibility matters
+  bool Own = true;                  ///< false for copies of another rank's cells
 
   int NodeCount(int axis) const
   {
@@ -45,7 +45,8 @@ struct CellBlock
   {
     return this->Floats ? this->Floats[cell] : this->Doubles ? this->Doubles[cell] : 0;
   }
-  /// Cells whose value is not a number count as hidden; also points of hidden cells alone.
+  /// Returns whether the cell is visible. Cells with a NaN value count as hidden, and so do points that only
+  /// hidden cells have.
   bool IsVisible(std::int64_t cell) const
   {
     const bool hidden =
@@ -53,8 +54,8 @@ struct CellBlock
     return !hidden && !std::isnan(this->Value(cell));
   }
   bool IsPointHidden(std::int64_t point) const;
-  /// For points: the number of the grid's cell that begins at a point, which is not the last one along any
-  /// axis.
+  /// Returns, for points, the number of the grid's cell that begins at `point`, which must not be the last
+  /// point along any axis.
   std::int64_t CellAfter(const Int3& point) const
   {
     return point[0] + (this->Cells[0] - 1) * (point[1] + std::int64_t(this->Cells[1] - 1) * point[2]);
@@ -74,29 +75,28 @@ struct CellRef
   }
 };
 
-/// A lattice of the positions of all nodes of all blocks, along each axis. A cell of a coarse block covers
-/// several cubes of the lattice where there are finer blocks anywhere beside it. Each cube lies in one
-/// visible cell at most.
+/// A lattice of the node positions of all blocks along each axis. A cell covers several cubes of the lattice
+/// if another block has nodes in the cell's range along an axis. A cube lies in one visible cell at most.
 class CellLattice
 {
 public:
-  /// What blocks share that have the same nodes along an axis.
+  /// Tables along one axis, shared by all blocks with the same nodes along this axis.
   struct Axis
   {
-    std::vector<int> Places;      ///< of the nodes, on the lattice
-    std::vector<int> CellAt;      ///< the cell that covers each cube from the first place on
-    std::vector<double> Centers;  ///< of the cells
+    std::vector<int> Places;      ///< index of each node on the lattice
+    std::vector<int> CellAt;      ///< the cell that covers each cube, from cube Places[0] on
+    std::vector<double> Centers;  ///< positions of the cells' centres
   };
 
-  /// The blocks' nodes, flags and values must outlive this. `others`: node positions of other ranks along
-  /// each axis.
+  /// The nodes, flags and values that the blocks point to must outlive the lattice. others: node positions of
+  /// other ranks along each axis.
   explicit CellLattice(std::vector<CellBlock> blocks, const std::array<std::vector<double>, 3>& others = {});
 
-  /// The sorted positions of the blocks' nodes along an axis, without doubles.
+  /// Returns the sorted positions of the blocks' nodes along an axis, without duplicates.
   static std::vector<double> Nodes(const std::vector<CellBlock>& blocks, int axis);
 
-  /// Why the cells cannot be stitched: nodes of a coarser level lie within cells of a finer one. Empty if
-  /// they can.
+  /// Returns why the cells cannot be stitched, which is that nodes of a coarser level lie within cells of a
+  /// finer one; empty if they can.
   const std::string& Misfit() const { return this->MisfitText; }
 
   const std::vector<CellBlock>& Blocks() const { return this->List; }
@@ -105,25 +105,26 @@ public:
   int PlaceCount(int axis) const { return static_cast<int>(this->Positions[axis].size()); }
   double PlaceToPosition(int axis, int place) const { return this->Positions[axis][place]; }
 
-  /// The cubes that a block covers.
+  /// Returns the cubes that a block covers.
   const Box& CubesOf(int block) const { return (*this->Bins)[block]; }
-  /// The blocks with cubes in this box.
+  /// Returns the blocks that cover any of these cubes.
   std::vector<int> Meeting(const Box& cubes) const { return this->Bins->Meeting(cubes); }
 
-  /// The visible cell that covers a cube, if there is one. `hint`: the block to look at first; becomes the
-  /// one found. It has no effect on points, which blocks share.
+  /// Returns the visible cell that covers `cube`; false (see CellRef) if there is none. `hint` is the block
+  /// to try first, and becomes the block that was found. It is not used for points, which several blocks may
+  /// share. Thread-safe, with one `hint` per thread.
   CellRef Find(const Int3& cube, int& hint) const;
 
-  /// Cell indices along the axes.
+  /// Returns the indices of a cell along the axes of its block.
   Int3 IndexOf(const CellRef& cell) const;
   std::array<double, 3> Center(const CellRef& cell) const;
   bool OfPoints() const { return !this->List.empty() && this->List[0].OfPoints; }
   int FlatAxis() const { return this->List.empty() ? -1 : this->List[0].FlatAxis; }
-  /// True if cells of block a are smaller than those of block b.
+  /// Returns whether the cells of block `a` are smaller than those of block `b`.
   bool IsFiner(int a, int b) const { return this->List[a].CellVolume < 0.8 * this->List[b].CellVolume; }
 
 private:
-  using AxisNodes = std::vector<std::pair<const double*, int>>;  ///< nodes and their number, each list once
+  using AxisNodes = std::vector<std::pair<const double*, int>>;  ///< different lists, with lengths
 
   AxisNodes ShareAxes(int axis);
   void FindPositions(int axis, const std::vector<double>& others, const AxisNodes& lists);

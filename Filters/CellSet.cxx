@@ -17,12 +17,12 @@ namespace {
 
 constexpr int NotKnown = -2;
 
-/// What a rank tells the others of its blocks.
+/// Facts about a rank's blocks, which the ranks exchange.
 struct Summary
 {
   std::string NotUnderstood;
   bool Uniform = false, Rectilinear = false;
-  int FlatAxis = NotKnown;  ///< -1: none
+  int FlatAxis = NotKnown;  ///< NotKnown: the rank has no blocks; -1: none is flat
   std::vector<CellArray> Arrays, GridArrays;
 };
 
@@ -68,7 +68,7 @@ CellArray Describe(vtkDataArray* array)
   return {array->GetName(), array->GetDataType(), components, components * array->GetDataTypeSize()};
 }
 
-/// The arrays of a block, that with this name first if there is one.
+/// Returns the arrays of a block; the one with the name `first` comes first.
 std::vector<CellArray> ArraysOf(const Block& block, const std::string& first, bool ofPoints)
 {
   std::vector<CellArray> arrays;
@@ -85,7 +85,7 @@ std::vector<CellArray> ArraysOf(const Block& block, const std::string& first, bo
   return arrays;
 }
 
-/// Keeps the arrays that a block has, too.
+/// Removes the arrays that the block lacks.
 void KeepThoseOf(const Block& block, bool ofPoints, std::vector<CellArray>& arrays)
 {
   const auto isMissing = [&](const CellArray& array) {
@@ -95,7 +95,7 @@ void KeepThoseOf(const Block& block, bool ofPoints, std::vector<CellArray>& arra
   arrays.erase(std::remove_if(arrays.begin(), arrays.end(), isMissing), arrays.end());
 }
 
-/// Keeps the arrays that are in both.
+/// Removes the arrays that are not in `others`.
 void KeepCommon(std::vector<CellArray>& arrays, const std::vector<CellArray>& others)
 {
   const auto isCommon = [&](const CellArray& array) {
@@ -147,7 +147,7 @@ Summary Summarize(const Blocks& blocks, const std::string& array, bool ofPoints)
   return summary;
 }
 
-/// What all ranks have in common; those without a block agree with all.
+/// Collective: returns what the summaries of all ranks have in common. A rank without blocks sets no limits.
 Summary Agree(const Summary& mine, const std::string& array, Communicator& ranks)
 {
   Summary common;
@@ -307,7 +307,7 @@ namespace patchio::filters {
 
 namespace {
 
-/// The cells of a block that cubes belong to.
+/// Returns the cells of a block that cover these cubes.
 Box CellsAt(const CellLattice& lattice, int block, const Box& cubes)
 {
   Box cells;
@@ -330,7 +330,8 @@ void ForEachRow(const CellBlock& block, const Box& cells, Visit visit)
   }
 }
 
-/// The flags of the grid's cells between the points of a box; empty if all cells of the grid are visible.
+/// Returns the flags of the grid's cells between the points of a box; empty if all cells of the grid are
+/// visible.
 std::vector<unsigned char> FlagsBetween(const CellBlock& block, const Box& points)
 {
   std::vector<unsigned char> flags;
@@ -409,7 +410,7 @@ void TakeCells(ByteReader& from, CellSet& set)
   set.TakeNumbers();
 }
 
-/// The cells of one block that one rank needs, each once.
+/// Returns disjoint boxes of the cells of one block that one rank needs.
 std::vector<Box> CellsFor(const CellLattice& lattice, int block, const BoxBins& wanted)
 {
   std::vector<Box> boxes;
@@ -436,8 +437,8 @@ std::vector<Box> CellsFor(const CellLattice& lattice, int block, const BoxBins& 
   return disjoint;
 }
 
-/// How far cells lie from a block at most if they touch it or, with `neighbours`, touch such a cell.
-/// Collective.
+/// Collective: returns by how many cubes along each axis a block must grow to meet all cells that touch it
+/// and, with `neighbours`, the cells that touch those.
 Int3 Reach(const CellLattice& lattice, bool neighbours, Communicator& ranks)
 {
   std::vector<int> widest{0, 0, 0};

@@ -1,4 +1,4 @@
-// The cells of VTK's blocks with their values, also those of other ranks that lie beside them.
+// The cells of VTK's blocks with their values, and copies of the neighbouring cells of other ranks.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -13,13 +13,13 @@
 
 namespace patchio::filters {
 
-/// An array that all blocks have.
+/// Describes an array that all blocks have.
 struct CellArray
 {
   std::string Name;
-  int Type = 0;  ///< of VTK
+  int Type = 0;  ///< VTK's type, such as VTK_FLOAT
   int Components = 1;
-  int Bytes = 0;  ///< of a cell
+  int Bytes = 0;  ///< bytes of one cell or point
 
   bool operator==(const CellArray& other) const
   {
@@ -29,48 +29,53 @@ struct CellArray
 
 struct CellSet
 {
-  std::string NotUnderstood;  ///< why filters must leave the input to VTK; the same on all ranks
+  std::string NotUnderstood;  ///< why the input must go to VTK's own filters, the same on all ranks; empty:
+                              ///< it is supported
   bool OfPoints = false;      ///< the values belong to points, see CellBlock
   int FlatAxis = -1;          ///< see CellBlock; -1: none
-  bool HasNumbers = true;     ///< the values of the first array are those of CellBlock, which is contoured
+  bool HasNumbers = true;     ///< the blocks' values to contour are those of the first array
   std::vector<CellArray> Arrays;
   std::vector<CellBlock> Blocks;
-  std::vector<std::vector<const char*>> Values;  ///< of each block, the values of each array
-  std::array<std::vector<double>, 3> Nodes;      ///< of all ranks
-  /// For points: arrays of the grid's cells, and their values in each block of this rank.
+  std::vector<std::vector<const char*>> Values;  ///< Values[block][array]
+  std::array<std::vector<double>, 3> Nodes;      ///< by axis, sorted positions of the nodes of all ranks
+  /// Arrays of the grid's cells, if the values belong to points, and their values in each block of this rank.
   std::vector<CellArray> GridArrays;
   std::vector<std::vector<const char*>> GridValues;
 
-  std::deque<std::vector<double>> Numbers;  ///< hold what blocks point to
+  /// Memory that members of Blocks and Values point to.
+  std::deque<std::vector<double>> Numbers;
   std::deque<std::vector<char>> Bytes;
   std::deque<std::vector<unsigned char>> Flags;
 
-  /// Points the last block to its values as numbers, if it has them.
+  /// Sets the last block's values to those of the first array, converted to double unless they are float or
+  /// double. Does nothing if HasNumbers is false or there are no arrays.
   void TakeNumbers();
 };
 
-/// Collective: the cells of blocks, without arrays.
+/// Collective: returns the cells of these blocks, without arrays.
 CellSet MakeCellSet(const std::vector<const Block*>& blocks, Communicator& ranks);
 
-/// Collective: the cells of blocks, or the points, with those of these arrays that all blocks have.
+/// Collective: returns the cells of these blocks, or their points, with those of the named arrays that the
+/// blocks of all ranks have. CellSet::Nodes stays empty.
 CellSet MakeCellSet(const std::vector<const Block*>& blocks, bool ofPoints,
     const std::vector<std::string>& arrays, Communicator& ranks);
 
-/// Collective: CellSet::NotUnderstood of what follows.
+/// Collective: returns CellSet::NotUnderstood as MakeCellSet() would set it for these arguments.
 std::string WhyNotUnderstood(
     const Blocks& blocks, const std::string& array, bool ofPoints, Communicator& ranks);
 
-/// Collective: the cells, or the points, of all blocks that have this array of them, with all arrays that all
-/// of these have.
+/// Collective: returns the cells of all blocks that have the cell array `array`, or the points of all blocks
+/// that have such a point array, with all arrays that these blocks have in common. No blocks if NotUnderstood
+/// is not empty.
 CellSet MakeCellSet(const Blocks& blocks, const std::string& array, bool ofPoints, Communicator& ranks);
 
-/// Collective: adds cells of other ranks. give(rank, block): boxes of cells of a block of this rank for
-/// another rank.
+/// Collective: appends copies of other ranks' cells. give(rank, block) returns the boxes of cells of a block
+/// of this rank that `rank` needs.
 void AddCellsOfOthers(
     CellSet& cells, const std::function<std::vector<Box>(int, int)>& give, Communicator& ranks);
 
-/// Collective: adds the cells of other ranks that touch those of this one. `neighbours`: also the cells that
-/// touch these, for gradients.
+/// Collective: appends copies of the other ranks' cells that touch this rank's cells. neighbours: also of the
+/// cells that touch these copies, which gradients need.
 void AddCellsOfOthers(CellSet& cells, bool neighbours, Communicator& ranks);
 
 }  // namespace patchio::filters

@@ -14,8 +14,8 @@
 namespace patchio::filters {
 namespace {
 
-/// A corner of what is kept: a kept corner of the cell, or where the surface crosses the cell's edge from it
-/// along an axis.
+/// A corner of a kept body: a kept corner of the cell, or the point on the cell's edge from this corner along
+/// an axis where the surface crosses the edge.
 struct KeptCorner
 {
   int Corner;
@@ -24,15 +24,14 @@ struct KeptCorner
 
 using KeptPolygon = std::vector<KeptCorner>;
 
-/// A connected body. Faces of the cell are cut into triangles and quadrilaterals by what is on the face
-/// alone, so that both cells beside it have the same.
+/// A connected part of a cell that is kept. The triangles and quadrilaterals on a face of the cell follow
+/// from the kept corners of that face alone, so that both cells at the face have the same.
 struct KeptBody
 {
   std::vector<int> Corners;  ///< the cell's corners that it has
-  std::vector<KeptPolygon>
-      Faces;  ///< their normals point inwards; a flat cell has polygons instead, and a line
-  /// A tetrahedron, wedge or hexahedron that is the body, with corners as VTK has them; nothing for other
-  /// bodies.
+  /// Faces whose normals point inwards; polygons of a flat cell, the line of a cell with one axis.
+  std::vector<KeptPolygon> Faces;
+  /// The body's corners in VTK's order if it is a tetrahedron, wedge or hexahedron; empty for other bodies.
   KeptPolygon Simple;
 };
 
@@ -49,7 +48,7 @@ KeptCorner Crossing(int kept, int other)
 
 using Ring = std::array<int, 4>;  // corners of a face, in turn
 
-/// What is kept of a face: triangles and quadrilaterals that turn as the ring does.
+/// Returns the kept part of a face as triangles and quadrilaterals that turn as the ring does.
 std::vector<KeptPolygon> SplitFace(unsigned kept, const Ring& ring)
 {
   const auto at = [&ring](int place) { return ring[(place + 4) % 4]; };
@@ -80,7 +79,7 @@ std::vector<KeptPolygon> SplitFace(unsigned kept, const Ring& ring)
   return polygons;
 }
 
-/// The rings of all faces, seen from inside.
+/// Returns the rings of all faces, counter-clockwise as seen from inside.
 std::vector<Ring> InnerRings()
 {
   std::vector<Ring> rings;
@@ -92,7 +91,7 @@ std::vector<Ring> InnerRings()
   return rings;
 }
 
-/// The surface itself, whose polygons turn towards the kept side.
+/// Returns the polygons of the surface itself, which turn towards the kept side.
 std::vector<KeptPolygon> CutPolygons(unsigned kept)
 {
   std::vector<KeptPolygon> polygons;
@@ -106,7 +105,7 @@ std::vector<KeptPolygon> CutPolygons(unsigned kept)
   return polygons;
 }
 
-/// The kept corners that edges of the cell connect with one of them.
+/// Returns the kept corners that are connected with `corner` along edges between kept corners.
 unsigned ConnectedWith(int corner, unsigned kept, int axes)
 {
   unsigned found = 1u << corner;
@@ -121,7 +120,7 @@ unsigned ConnectedWith(int corner, unsigned kept, int axes)
   return found;
 }
 
-/// A tetrahedron at a kept corner, whose face opposite of it is cut.
+/// Returns the tetrahedron between the only kept corner and the points on its three edges.
 KeptPolygon Tetrahedron(unsigned kept, int corner)
 {
   KeptPolygon corners = CutPolygons(kept)[0];
@@ -129,7 +128,7 @@ KeptPolygon Tetrahedron(unsigned kept, int corner)
   return corners;
 }
 
-/// A wedge along the edge between two kept corners.
+/// Returns the wedge along the edge between two kept corners.
 KeptPolygon Wedge(int corner, int axis)
 {
   const int b = (axis + 1) % 3, c = (axis + 2) % 3;
@@ -214,16 +213,16 @@ std::array<std::vector<std::vector<KeptBody>>, 4> MakeCases()
   return cases;
 }
 
-/// For 1 to 3 axes; by the set of kept corners, numbered as CellShape does. Kept corners that only a face's
-/// diagonal connects are kept apart.
+/// Returns the bodies of cells with `axes` axes (1 to 3), indexed by the bit set of kept corners, which are
+/// numbered as in CellShape. Kept corners that only a face's diagonal connects belong to different bodies.
 const std::vector<std::vector<KeptBody>>& KeptCases(int axes)
 {
   static const std::array<std::vector<std::vector<KeptBody>>, 4> cases = MakeCases();
   return cases[static_cast<std::size_t>(axes)];
 }
 
-/// Values this near zero, in parts of the greatest one at the ends of the domain, are zero: faces that lie on
-/// a plane but for rounding are not cut.
+/// Values below this fraction of the greatest value at the blocks' corners count as zero, so that a plane
+/// does not cut cells whose faces lie on it but for rounding.
 constexpr double NearZero = 1e-13;
 
 using Bounds = std::array<double, 6>;
@@ -252,7 +251,7 @@ Bounds BoundsOf(const SolidPart& part)
   return bounds;
 }
 
-/// Cuts one part.
+/// Clips one part.
 class PartClip
 {
 public:
@@ -280,7 +279,7 @@ public:
   }
 
 private:
-  /// Positive where cells are kept.
+  /// Returns the function's value, with the sign that is positive on the kept side.
   double ValueOf(const Position& position) const
   {
     const double value = this->Request.Of.At(position);
@@ -334,7 +333,7 @@ private:
     const int highest = *std::max_element(body.Corners.begin(), body.Corners.end(), lower);
     const int lowest = *std::min_element(body.Corners.begin(), body.Corners.end(), lower);
     if (this->At[highest] == 0) {
-      return;  // the surface only touches it
+      return;  // the surface only touches the body
     }
     if (!body.Simple.empty() && this->At[lowest] > 0) {
       const std::vector<KeptCorner>& simple = body.Simple;
@@ -353,7 +352,7 @@ private:
     }
   }
 
-  /// The points of these corners, but for those that are the same as the one before.
+  /// Sets Corners to the points of these corners, each run of equal points once.
   void TakeCorners(const std::vector<KeptCorner>& corners)
   {
     this->Corners.clear();
@@ -368,7 +367,8 @@ private:
     }
   }
 
-  /// A tetrahedron or pyramid above a polygon, or some; of flat cells the polygon, of lines the line.
+  /// Keeps the solid between the polygon in Corners and the point `inside`: a tetrahedron, a pyramid or
+  /// several tetrahedra. If `inside` is negative, keeps the polygon or line itself.
   void AddAbove(const Int3& cell, int inside)
   {
     const int count = static_cast<int>(this->Corners.size());
@@ -392,7 +392,7 @@ private:
     }
   }
 
-  /// On the way from a corner to the opposite one, before the surface.
+  /// Makes a point inside the body, on the diagonal from `corner` and before the surface.
   int PointInside(int corner)
   {
     const int opposite = 7 ^ corner;
@@ -422,8 +422,8 @@ private:
   const std::vector<std::vector<KeptBody>>& Cases;
   std::vector<double> Values;
   PointIds Ids;
-  std::array<int, 8> Points{};  ///< of the cell
-  std::array<double, 8> At{};   ///< values there
+  std::array<int, 8> Points{};  ///< numbers in the part of the cell's corners
+  std::array<double, 8> At{};   ///< values at the cell's corners
   std::vector<int> Corners;
 };
 

@@ -12,12 +12,13 @@ namespace patchio::filters {
 struct ClipRequest
 {
   Surface Of;
-  bool Below = true;        ///< keeps what is on the negative side of the surface
-  bool WholeCells = false;  ///< keeps cells that are cut as they are
+  bool Below = true;        ///< the negative side of the surface is kept, not the positive one
+  bool WholeCells = false;  ///< cells that the surface cuts are kept whole
 };
 
-/// What is kept of the visible cells. Cells are cut along their edges, as VTK does, into tetrahedra,
-/// pyramids, wedges and hexahedra; those beside each other share whole faces.
+/// Returns the kept parts of the visible cells. Cut cells become tetrahedra, pyramids, wedges and hexahedra
+/// whose new points lie on the cells' edges, as in VTK; neighbours share whole faces. Empty if `goesOn` ends
+/// the work. Not collective.
 std::vector<SolidPart> Clip(const Blocks& blocks, const ClipRequest& request, const GoesOn& goesOn = {});
 
 }  // namespace patchio::filters

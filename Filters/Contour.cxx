@@ -21,8 +21,7 @@ namespace {
 constexpr int Edges[12][2] = {
     {0, 1}, {1, 2}, {3, 2}, {0, 3}, {4, 5}, {5, 6}, {7, 6}, {4, 7}, {0, 4}, {1, 5}, {3, 7}, {2, 6}};
 
-/// The same where corners lie on a lattice: the steps to the first corner of an edge, and the axis along
-/// which it runs.
+/// VTK's edges on a lattice: the steps along x, y and z to the first corner of an edge, and its axis.
 constexpr int LatticeEdges[12][4] = {{0, 0, 0, 0}, {1, 0, 0, 1}, {0, 1, 0, 0}, {0, 0, 0, 1}, {0, 0, 1, 0},
     {1, 0, 1, 1}, {0, 1, 1, 0}, {0, 0, 1, 1}, {0, 0, 0, 2}, {1, 0, 0, 2}, {0, 1, 0, 2}, {1, 1, 0, 2}};
 
@@ -31,7 +30,7 @@ bool Crosses(int signs, int edge)
   return ((signs >> Edges[edge][0]) & 1) != ((signs >> Edges[edge][1]) & 1);
 }
 
-/// The smallest number of the type that is not below the level.
+/// Returns the smallest number of type T that is not below the level.
 template <typename T>
 T SmallestFrom(double level)
 {
@@ -75,7 +74,7 @@ void ContourSlab::FindStates()
   around.Lower[2] = layers[this->Part.Begin];
   around.Upper[2] = layers[this->Part.End - 1] - 1;
   for (const int other : this->Lattice.Meeting(Grown(around, {1, 1, 1}))) {
-    // Corners beside finer cells belong to those.
+    // Corners beside finer cells belong to the finer block.
     if (other != this->Part.Block && !this->Lattice.IsFiner(other, this->Part.Block)) {
       this->AddStatesOf(other);
     }
@@ -107,8 +106,8 @@ void ContourSlab::FindOwnStates(const T* values)
   }
 }
 
-/// Along an axis: the other block's cells at the cells of this slab and those around it, from the first one
-/// that the other block covers, whose index it returns.
+/// Sets `cells` to the other block's cells that lie at the cells of this slab and of its margin along an
+/// axis. They begin at the first cell that the other block covers, whose index is returned.
 int ContourSlab::FindCellsOf(int other, int axis, std::vector<int>& cells) const
 {
   const std::vector<int>& places = this->Lattice.AxisOf(this->Part.Block, axis).Places;
@@ -128,7 +127,7 @@ int ContourSlab::FindCellsOf(int other, int axis, std::vector<int>& cells) const
   return first;
 }
 
-/// The cells of another block that lie where this one has no visible cell, or beside it.
+/// Adds the states of another block's visible cells where this block has no visible cell, and in the margin.
 void ContourSlab::AddStatesOf(int other)
 {
   const CellBlock& block = this->Lattice[other];
@@ -152,7 +151,8 @@ void ContourSlab::AddStatesOf(int other)
   }
 }
 
-/// That of the cell before the first one; also of the rows and layers beside the block.
+/// Returns the states of a row, from the margin's cell before the first cell on. The margin has rows and
+/// layers of its own before the first and after the last ones.
 const unsigned char* ContourSlab::StatesOfRow(int j, int k) const
 {
   const std::size_t row = std::size_t(k - this->Part.Begin + 1) * (this->Block.Cells[1] + 2) + (j + 1);
@@ -164,7 +164,8 @@ unsigned char* ContourSlab::StatesOfRow(int j, int k)
   return const_cast<unsigned char*>(std::as_const(*this).StatesOfRow(j, k));
 }
 
-/// A row of corners of cells. Corner i lies between the columns i and i + 1 of the states.
+/// Makes the triangles around a row of cell corners. Corner i lies between the columns i and i + 1 of the
+/// states.
 void ContourSlab::TakeRow(int j, int k)
 {
   const unsigned char* const a = std::as_const(*this).StatesOfRow(j - 1, k - 1);
@@ -178,7 +179,8 @@ void ContourSlab::TakeRow(int j, int k)
     all[i] = a[i] & b[i] & c[i] & d[i];
     any[i] = a[i] | b[i] | c[i] | d[i];
   }
-  // From here on `any`: whether a surface may pass; `all`: whether all cells are visible ones of the block.
+  // From here on, any[i] says whether a surface may pass corner i, and all[i] whether the eight cells around
+  // this corner are visible cells of the block.
   unsigned char look = 0;
   for (int i = 0; i < corners; ++i) {
     const unsigned char either = any[i] | any[i + 1];
@@ -221,7 +223,7 @@ void ContourSlab::TakeInner(const Int3& corner)
   this->AddTriangles(signs, points);
 }
 
-/// Where values belong to points, only the visible cells between eight of them are taken.
+/// Makes the triangles in the grid's cell between eight points, if this cell is visible.
 void ContourSlab::TakeCellOfPoints(const Int3& corner)
 {
   const std::int64_t cell = this->Block.CellAfter({corner[0] - 1, corner[1] - 1, corner[2] - 1});
@@ -249,7 +251,7 @@ void ContourSlab::TakeRim(const Int3& corner)
   }
 }
 
-/// Marching squares. Two corners above the level that do not lie beside each other are kept apart.
+/// Makes the lines around a corner by marching squares. Opposite corners above the level are separated.
 void ContourSlab::TakeFlat(const Int3& corner)
 {
   for (const DualCell& polygon : this->Rim.Around(this->Part.Block, corner, this->Level)) {
@@ -275,7 +277,7 @@ void ContourSlab::TakeFlat(const Int3& corner)
   }
 }
 
-/// Triangles of which two points are one are left out.
+/// Adds the triangles of a case of marching cubes, except those with two equal points.
 void ContourSlab::AddTriangles(int signs, const std::array<int, 12>& points)
 {
   static const vtkMarchingCubesTriangleCases* const cases = vtkMarchingCubesTriangleCases::GetCases();
@@ -287,7 +289,7 @@ void ContourSlab::AddTriangles(int signs, const std::array<int, 12>& points)
   }
 }
 
-/// The point between a cell of the block and the next one.
+/// Returns the point between a cell of the block and the next cell along an axis.
 int ContourSlab::PointAlong(const Int3& cell, int axis)
 {
   EdgePoints& edges = this->EdgesOfLayers[axis == 2 ? 4 : 2 * axis + (cell[2] & 1)];
@@ -311,7 +313,8 @@ int ContourSlab::PointAlong(const Int3& cell, int axis)
   return point;
 }
 
-/// True if all four dual cells at the edge from a cell to the next one are inner ones of this slab.
+/// Returns whether all four dual cells at the edge from a cell to the next one are inner ones of this slab:
+/// then no other part has the edge's point.
 bool ContourSlab::IsPrivate(const Int3& cell, int axis) const
 {
   Int3 lower, upper;
@@ -359,7 +362,7 @@ int ContourSlab::PointBetween(DualCorner a, DualCorner b)
   return found->second;
 }
 
-/// By the place of the cells on the lattice.
+/// Returns whether corner `a` precedes corner `b`, by the places of their cells on the lattice.
 bool ContourSlab::ComesFirst(const DualCorner& a, const DualCorner& b) const
 {
   const CellRef cells[2] = {a.Cell(), b.Cell()};
@@ -380,7 +383,7 @@ int ContourSlab::AddPoint(const DualCorner& first, const DualCorner& second, boo
   const double from = this->Lattice[a.Block].Value(a.Cell);
   const double weight = (this->Level - from) / (this->Lattice[b.Block].Value(b.Cell) - from);
   const int number = static_cast<int>(this->Result.Points.size());
-  // Between infinite values it is not a number.
+  // Between infinite values the weight is NaN.
   this->Result.Points.push_back({first, second, weight >= 0 && weight <= 1 ? weight : 0.5});
   if (shared) {
     this->Result.Shared.push_back(number);
@@ -390,12 +393,12 @@ int ContourSlab::AddPoint(const DualCorner& first, const DualCorner& second, boo
 
 namespace {
 
-/// Enough for a task to be worth its start.
+/// Cells that make a task worth its overhead.
 constexpr std::int64_t CellsOfTask = 1 << 16;
 
 constexpr int BothSides = 3;
 
-/// On which sides of a level the visible values of a block lie: bit 0 above, bit 1 below.
+/// Returns on which sides of the level a block has visible values: bit 0 above, bit 1 below.
 template <typename T>
 int SidesOf(const CellBlock& block, const T* values, double level)
 {
@@ -421,8 +424,8 @@ int SidesOf(const CellBlock& block, const T* values, double level)
   return sides;
 }
 
-/// The slabs in which a contour may pass: of own blocks that have values on both sides, or touch one that has
-/// them on the other.
+/// Returns the slabs that a contour may pass: those of this rank's blocks that have values on both sides of
+/// the level, by themselves or together with the blocks that they touch.
 std::vector<Slab> FindSlabs(const CellLattice& lattice, double level)
 {
   const int blocks = static_cast<int>(lattice.Blocks().size());
@@ -445,7 +448,7 @@ std::vector<Slab> FindSlabs(const CellLattice& lattice, double level)
     const int layers = lattice[b].Cells[2] + 1;
     const int step = static_cast<int>(std::max<std::int64_t>(4, CellsOfTask / lattice[b].Stride(2)));
     for (int k = 0; around == BothSides && k < layers; k += step) {
-      // No slab of one layer or two at the end.
+      // The last slab is not left with few layers.
       const int end = k + step + 4 > layers ? layers : k + step;
       slabs.push_back({b, k, end});
       k = end - step;
@@ -454,7 +457,7 @@ std::vector<Slab> FindSlabs(const CellLattice& lattice, double level)
   return slabs;
 }
 
-/// A point that several parts have.
+/// A point that several parts may have.
 struct SharedPoint
 {
   std::uint64_t First, Second;
@@ -484,8 +487,8 @@ std::vector<SharedPoint> SortShared(const std::vector<ContourPart>& parts)
   return shared;
 }
 
-/// For each point of each part: its number in the whole. Points that several parts have stay in the first
-/// one. `begins`: the number from which on points of each part are its own.
+/// Returns the number in `whole` of each point of each part. A point that several parts have is numbered in
+/// the first of them. begins: gets, for each part, the number from which on points are the part's own.
 std::vector<std::vector<std::int64_t>> NumberPoints(
     const std::vector<ContourPart>& parts, Contour& whole, std::vector<std::int64_t>& begins)
 {

@@ -11,35 +11,35 @@
 
 namespace patchio::filters {
 
-/// A point of a contour, between the corners of a dual cell. Which of them comes first depends on where they
-/// lie alone, so that all blocks and ranks compute the same position to the last bit.
+/// A point of a contour, between two corners of a dual cell. Their order depends on their places alone, so
+/// that all blocks and ranks compute the same position to the last bit.
 struct CrossingPoint
 {
   DualCorner First, Second;
-  double Weight = 0;  ///< of the second corner
+  double Weight = 0;  ///< weight of the second corner, 0 to 1
 };
 
-/// What one task makes.
+/// The part of a contour that one task makes.
 struct ContourPart
 {
   std::vector<CrossingPoint> Points;
   std::vector<int> Shared;  ///< numbers of the points that other parts may have, too; ascending
-  std::vector<std::array<int, 3>> Triangles;  ///< of flat blocks lines: the last two corners are one
-  std::vector<std::int64_t> Cells;            ///< of points: the grid's cell in which each triangle lies
+  std::vector<std::array<int, 3>> Triangles;  ///< for flat blocks lines, whose last two corners are equal
+  std::vector<std::int64_t> Cells;            ///< for points: the grid's cell around each triangle
 };
 
-/// Corners of a block from one layer of them to another.
+/// The layers Begin .. End - 1, along z, of the corners of a block's cells.
 struct Slab
 {
   int Block = 0;
   int Begin = 0, End = 0;
 };
 
-/// The triangles of the dual cells that belong to a slab.
+/// Makes the triangles of the dual cells that belong to a slab.
 ///
-/// Where all eight cells around a corner are visible cells of the block, the signs of rows of cells decide,
-/// and points are found by the number of their edge. The other corners, at the block's rim and beside hidden
-/// cells, go through DualCells.
+/// Corners with eight visible cells of the block around them are handled by the signs of whole rows of cells,
+/// and their points are found by the numbers of edges. The other corners, at the block's rim and beside
+/// hidden cells, go through DualCells.
 class ContourSlab
 {
 public:
@@ -81,7 +81,8 @@ private:
       return (pair.first * 0x9e3779b97f4a7c15u) ^ (pair.second * 0xc2b2ae3d27d4eb4fu) ^ (pair.first >> 29);
     }
   };
-  /// Points on the edges that begin at the cells of a layer, row by row; a row counts if its stamp is right.
+  /// Numbers of the points on the edges that begin at the cells of one layer. A row of cells is valid only if
+  /// its stamp is the number of the layer.
   struct EdgePoints
   {
     std::vector<int> Points, Stamps;
@@ -92,27 +93,28 @@ private:
   const CellBlock& Block;
   const double Level;
   DualCells Rim;
-  std::vector<unsigned char> States;  ///< of the layers around the slab, and of one cell around the block
-  std::array<std::vector<int>, 3>
-      CellsOfOther;  ///< the other block's cell at each cell of this one; -1: none
+  std::vector<unsigned char> States;  ///< the cells of the slab, with a margin of one cell around it
+  /// The results of FindCellsOf(), by axis, for the block that AddStatesOf() looks at.
+  std::array<std::vector<int>, 3> CellsOfOther;
   std::vector<unsigned char> All, Any;
-  std::array<EdgePoints, 5> EdgesOfLayers;  ///< along x and y, in even and odd layers; along z
+  std::array<EdgePoints, 5> EdgesOfLayers;  ///< along x and y, for even and odd layers; along z
   std::unordered_map<std::pair<std::uint64_t, std::uint64_t>, int, PairHash> RimPoints;
   ContourPart Result;
 };
 
-/// Triangles that share their points, or lines (see ContourPart). Of several levels, one after another.
+/// The triangles, or lines (see ContourPart), of one contour value after another, with shared points.
 struct Contour
 {
   std::vector<CrossingPoint> Points;
-  std::vector<std::int64_t> PointsBefore;  ///< for each level, and behind the last one
+  /// The number of points before the first one of each contour value; at the end the number of all points.
+  std::vector<std::int64_t> PointsBefore;
   std::vector<std::array<std::int64_t, 3>> Triangles;
-  std::vector<CellRef> Cells;  ///< of points: the grid's cell in which each triangle lies
+  std::vector<CellRef> Cells;  ///< for points: the grid's cell around each triangle
 };
 
-/// Contours of the blocks of this rank, on all threads of TBB. The result does not depend on their number.
-/// `progress` is called now and then from this thread with the part that is done; it stops when that says
-/// false.
+/// Returns the contours at the values `levels` of this rank's blocks. Uses all threads of TBB; the result
+/// does not depend on their number. `progress` is called on the calling thread with the fraction that is
+/// done; if it returns false, the contour is incomplete. Not collective.
 Contour MakeContour(
     const CellLattice& lattice, const std::vector<double>& levels, const GoesOn& progress = {});
 

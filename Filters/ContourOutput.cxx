@@ -24,7 +24,8 @@ namespace patchio::filters {
 
 namespace {
 
-/// The lattice cube beyond the middle of a face. Of points: that of the next point, if the block went on.
+/// Returns the lattice cube beyond the middle of a cell's face. For points: the cube of the next point, as if
+/// the block went on.
 Int3 CubeBeyond(const CellLattice& lattice, int block, const Int3& cell, int axis, int side)
 {
   Int3 cube;
@@ -41,12 +42,12 @@ Int3 CubeBeyond(const CellLattice& lattice, int block, const Int3& cell, int axi
   return cube;
 }
 
-/// Sums of squares of distances, and of slopes over them, where neighbours may lie in any direction.
+/// The sums of a least-squares fit of slopes, to neighbours in any direction.
 struct LeastSquares
 {
   Eigen::Matrix3d Squares = Eigen::Matrix3d::Zero();
   Eigen::Vector3d Slopes = Eigen::Vector3d::Zero();
-  bool Oblique = false;  ///< some neighbour does not lie along an axis
+  bool Oblique = false;  ///< some neighbours need not lie along an axis
 
   std::array<double, 3> Solve()
   {
@@ -58,7 +59,7 @@ struct LeastSquares
       }
       return gradient;
     }
-    // So that there is a solution also if all neighbours lie in one plane.
+    // This makes the matrix regular if all neighbours lie in one plane.
     this->Squares.diagonal().array() += 1e-12;
     const Eigen::Vector3d gradient = this->Squares.ldlt().solve(this->Slopes);
     return {gradient[0], gradient[1], gradient[2]};
@@ -188,7 +189,7 @@ vtkSmartPointer<vtkDataArray> MakeArray(const CellArray& like, std::size_t tuple
   return array;
 }
 
-/// The values of the contour's levels themselves, not what interpolation makes of them.
+/// Adds the contour values themselves, which interpolation would give with rounding errors.
 void AddScalars(
     const Contour& contour, const CellSet& cells, const std::vector<double>& levels, vtkPolyData* output)
 {
@@ -212,7 +213,7 @@ void AddArrays(const Contour& contour, const CellSet& cells, vtkPolyData* output
   }
 }
 
-/// Those of the grid's cells in which the triangles lie.
+/// Adds the arrays of the grid's cells, by the cell around each triangle.
 void AddGridArrays(const Contour& contour, const CellSet& cells, vtkPolyData* output)
 {
   for (std::size_t a = 0; a < cells.GridArrays.size(); ++a) {

@@ -1,4 +1,4 @@
-// Gradients of cell data of several levels.
+// Gradients of data of several levels, and contours as VTK's poly data.
 #pragma once
 
 #include "Filters/CellLattice.h"
@@ -10,10 +10,10 @@
 
 namespace patchio::filters {
 
-/// The gradient at the centre of a cell: the least squares through the differences to one visible cell beyond
-/// each face, over the true distance of the centres. It is that of central differences where the neighbours
-/// are of the same level, and exact for linear functions at all borders of levels. Along an axis without a
-/// neighbour it is zero. `hint`: see CellLattice::Find().
+/// Returns the gradient at the centre of a cell: a least-squares fit of the differences to one visible cell
+/// beyond each face, over the true distances of the centres. The fit equals central differences where the
+/// neighbours are of the same level, and is exact for linear functions at all borders of levels. Along an
+/// axis without a neighbour the gradient is zero. hint: see CellLattice::Find().
 std::array<double, 3> GradientAt(const CellLattice& lattice, const CellRef& cell, int& hint);
 
 }  // namespace patchio::filters
@@ -22,17 +22,18 @@ class vtkPolyData;
 
 namespace patchio::filters {
 
-/// A contour as VTK's data.
+/// The contour values, and what the output's points get.
 struct ContourOptions
 {
   std::vector<double> Levels;
-  bool Scalars = true;  ///< the array that is contoured
-  bool Normals = true;  ///< against the gradient, as VTK has them
+  bool Scalars = true;  ///< adds the array that is contoured
+  bool Normals = true;  ///< adds normals, which point against the gradient as in VTK
   bool Gradients = false;
   bool DoublePoints = false;
 };
 
-/// Triangles with all arrays of the cells, interpolated, as point data.
+/// Fills `output` with the contour's triangles or lines. All arrays of the cells are interpolated to point
+/// data; of points, the grid's cell arrays become cell data.
 void FillPolyData(const Contour& contour, const CellLattice& lattice, const CellSet& cells,
     const ContourOptions& options, vtkPolyData* output);
 

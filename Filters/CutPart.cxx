@@ -29,7 +29,7 @@ void CutPart::AddCell(const int* corners, int count, bool triangles, long long c
 
 namespace {
 
-/// Cells that one task looks at, at least, unless a block has fewer.
+/// Least number of cells of a task, unless a block has fewer.
 constexpr long long CellsOfTask = 32768;
 
 }  // namespace

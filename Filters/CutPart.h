@@ -1,4 +1,4 @@
-// What a surface cuts out of a block: polygons, lines or points, before they become VTK's cells.
+// The polygons, lines or points that a surface cuts out of a block, before they become VTK's cells.
 #pragma once
 
 #include "Filters/Blocks.h"
@@ -18,25 +18,25 @@ struct EdgePoint
   double T;
 };
 
-/// The cells cut from a block, or from some layers of it. Large blocks are cut in several parts by different
-/// threads.
+/// The cells cut from a block, or from some layers of the block. Large blocks are cut in several parts by
+/// different threads.
 struct CutPart
 {
   CutPart(const Block& from, int surface) : From(&from), Surface(surface) {}
 
   const Block* From;
-  int Surface;  ///< the number of the surface that cuts
+  int Surface;  ///< index of the surface that cuts
   std::vector<EdgePoint> Points;
-  std::vector<std::array<double, 3>> Positions;  ///< of the points
-  std::vector<int> Corners;                      ///< the points of all cells, one cell after another
-  std::vector<unsigned char> Sizes;              ///< number of corners of each cell
-  std::vector<long long> Cells;                  ///< the cell of the block that each one is cut from
+  std::vector<std::array<double, 3>> Positions;  ///< positions of Points
+  std::vector<int> Corners;          ///< indices of points: the corners of all cells, one cell after another
+  std::vector<unsigned char> Sizes;  ///< number of corners of each cell
+  std::vector<long long> Cells;      ///< the block's cell that each cell is cut from
 
-  /// Points that the part of the block before this one, or the one after it, has, too: (key, point), sorted
-  /// in the end.
+  /// Points that the block's part before this one, or the one after it, has, too: pairs of a key and the
+  /// index in Points, sorted once the part is complete.
   std::vector<std::pair<long long, int>> Before, After;
 
-  /// Memory for so many polygons with four corners.
+  /// Reserves memory for `polygons` quadrilaterals or, with `triangles`, for twice as many triangles.
   void Reserve(std::size_t polygons, bool triangles);
 
   int AddPoint(const EdgePoint& point, const std::array<double, 3>& position)
@@ -46,24 +46,26 @@ struct CutPart
     return static_cast<int>(this->Points.size()) - 1;
   }
 
-  /// Adds a cell as it is, or cut into triangles.
+  /// Adds a cell with `count` corners; with `triangles`, cuts it into triangles. cell: the block's cell that
+  /// it is cut from.
   void AddCell(const int* corners, int count, bool triangles, long long cell);
 };
 
-/// Blocks cut by all threads, large ones in several parts.
+/// Cuts blocks on all threads, large blocks in several parts.
 class CutTasks
 {
 public:
-  /// surface: see CutPart.
+  /// surface: see CutPart::Surface.
   explicit CutTasks(int surface) : Surface(surface) {}
 
-  /// Some rows of a block of so many cells each, or layers; `of`: a number of the caller's.
+  /// Adds the rows (or layers) 0 .. rows - 1 of a block, of cellsOfRow cells each. of: a number that Run()
+  /// passes on to its callback.
   void Add(std::size_t of, const Block& block, int rows, long long cellsOfRow);
-  /// All layers of a block along z.
+  /// Adds all layers of a block along z.
   void AddLayers(std::size_t of, const Block& block);
 
-  /// Fills parts by cut(of, first row, row behind the last, part), on all threads. Parts are in the order in
-  /// which rows were added.
+  /// Makes parts and fills them by cut(of, first row, row after the last, part), on all threads. Returns the
+  /// parts in the order in which their rows were added.
   std::vector<CutPart> Run(const std::function<void(std::size_t, int, int, CutPart&)>& cut) const;
 
 private:

@@ -8,7 +8,8 @@ namespace {
 /// The octants of a hexahedron's corners as VTK numbers them.
 constexpr std::array<int, 8> OctantOfCorner{0, 1, 3, 2, 4, 5, 7, 6};
 
-/// For a set of octants (or quadrants, of two axes): the axes along which all of them lie on one side.
+/// Returns, as bits, the axes along which all `visible` octants lie on one side. octants: 8, or 4 for
+/// quadrants.
 int AxesWithOneSide(int visible, int octants)
 {
   int lower = 0, upper = 0;
@@ -30,7 +31,7 @@ int Count(int bits)
   return count;
 }
 
-/// True if the set is all that lies on its sides: one half, a quarter ..., or all.
+/// Returns whether the octants fill a box: all of them, one half, a quarter or a single one.
 bool IsBox(int visible, int octants)
 {
   return Count(visible) << Count(AxesWithOneSide(visible, octants)) == octants;
@@ -92,7 +93,8 @@ const std::vector<DualCell>& DualCells::Around(int block, const Int3& corner, do
   return this->Found;
 }
 
-/// False if the corner belongs to another block, or no surface passes.
+/// Finds the cells around a corner. Returns false if the corner belongs to another block, or no surface
+/// passes.
 bool DualCells::FindCells(int block, const Int3& corner, double level)
 {
   const CellBlock& own = this->Lattice[block];
@@ -129,7 +131,7 @@ bool DualCells::FindCells(int block, const Int3& corner, double level)
   return signs == 3 && this->Cells[this->Owner].Block == block;
 }
 
-/// The cell of an octant, projected to the sides of the octant's inner corner along these axes.
+/// Returns the cell of an octant, projected along these axes to its sides at the octants' common corner.
 DualCorner DualCells::Projected(int octant, int axes) const
 {
   DualCorner corner(this->Cells[octant]);
@@ -141,7 +143,7 @@ DualCorner DualCells::Projected(int octant, int axes) const
   return corner;
 }
 
-/// All octants have a cell, or can take one straight across the border.
+/// Returns the dual cell where each octant has a cell, or takes one straight across the border.
 DualCell DualCells::Regular() const
 {
   const int axes = AxesWithOneSide(this->Visible, 8);
@@ -164,12 +166,13 @@ void DualCells::AddPyramids()
   }
 }
 
-/// Polygons of the face, or pyramids above it, between this dual cell and the next one along an axis. The
-/// face is made of the four cells around the edge in this direction alone, so that both sides make the same.
+/// Adds polygons of the face between this dual cell and the next one along an axis, or pyramids above them.
+/// The face follows from the four cells around the edge in this direction alone, so that both dual cells make
+/// the same.
 void DualCells::AddFaces(int axis, int side, bool asPyramids)
 {
   const int b = (axis + 1) % 3, c = (axis + 2) % 3;
-  // For each quadrant, counter-clockwise: the octant, and the bits of it among quadrants.
+  // The quadrants, counter-clockwise.
   constexpr std::array<int, 4> around{0, 1, 3, 2};
   const auto octantOf = [=](int quadrant) {
     return (side << axis) | ((quadrant & 1) << b) | ((quadrant >> 1) << c);

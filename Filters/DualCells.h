@@ -10,8 +10,8 @@
 
 namespace patchio::filters {
 
-/// A corner of a dual cell: the centre of a cell, or the projection of it onto a face, an edge or a corner of
-/// the cell that lies on the border of all visible cells. It has the value of the cell.
+/// A corner of a dual cell, with the value of a cell. It lies at the centre of the cell, or at the projection
+/// of the centre onto a face, an edge or a corner of the cell on the border of all visible cells.
 class DualCorner
 {
 public:
@@ -32,7 +32,7 @@ public:
   {
     return {static_cast<int>(this->Id >> 40), static_cast<std::int64_t>((this->Id >> 6) & 0x3ffffffff)};
   }
-  /// Where along an axis of its cell the corner lies.
+  /// Returns where the corner lies along an axis of its cell.
   Side SideAlong(int axis) const { return static_cast<Side>((this->Id >> (2 * axis)) & 3); }
   void Project(int axis, Side side) { this->Id |= static_cast<std::uint64_t>(side) << (2 * axis); }
   bool IsProjected() const { return (this->Id & 63) != 0; }
@@ -48,31 +48,33 @@ private:
 
 std::array<double, 3> PositionOf(const CellLattice& lattice, const DualCorner& corner);
 
-/// Corners of a hexahedron as VTK numbers them; several of them may be one.
+/// The corners of a hexahedron in VTK's order. Several of them may be equal.
 using DualCell = std::array<DualCorner, 8>;
 
 /// A grid of cells of several levels has a dual: its corners are the centres of the cells, and there is one
 /// dual cell around each corner of a cell. Eight cells meet there, or fewer where a cell of a coarser level
 /// fills several of the eight octants: the hexahedron then collapses to a wedge, a pyramid or another shape.
 /// Neighbours share their faces whole, so that marching cubes on dual cells gives a surface without cracks
-/// between levels. Contours of such duals are due to Schaefer and Warren (Dual Marching Cubes, 2004); Weber
-/// et al. (2001) fill the gap between levels of adaptive meshes with such cells.
+/// between levels. Contours of such duals are due to S. Schaefer and J. Warren, "Dual Marching Cubes" (2004);
+/// G. Weber et al., "Extraction of Crack-free Isosurfaces from Adaptive Mesh Refinement Data" (2001), fill
+/// the gap between levels with such cells.
 ///
-/// At the border of the visible cells, octants are empty. Their corners are then those of the visible
-/// octants, projected onto the border. Where that is not unique, at edges and corners that point inwards, the
-/// dual cell consists of pyramids with the cell's corner as apex, above the faces that its neighbours have.
+/// At the border of the visible cells, octants are empty. The dual cell then takes, for an empty octant, the
+/// cell of a visible octant, projected onto the border. Where several visible octants would do, at edges and
+/// corners that point inwards, the dual cell consists of pyramids with the cell's corner as apex, above the
+/// faces that its neighbours have.
 class DualCells
 {
 public:
-  /// The blocks are limited in number and size: 16 million blocks, 17 thousand million cells each.
+  /// Returns whether all cells have a number: in fewer than 2^24 blocks of fewer than 2^34 cells each.
   static bool CanNumber(const CellLattice& lattice);
 
   explicit DualCells(const CellLattice& lattice) : Lattice(lattice) {}
 
-  /// Looks at the cells around a corner of a cell of `block`. Gives its dual cells if it belongs to this
-  /// block, which it does to one of the blocks that have it: that of the finest cell around, of the first
-  /// octant. Of flat blocks these are polygons, the first four corners of a cell. Gives none if the values of
-  /// all cells around lie on the same side of `level`.
+  /// Returns the dual cells around a corner of a cell of `block`; valid until the next call. There are none
+  /// if the corner belongs to another block, or if the values of all cells around it lie on the same side of
+  /// `level`. A corner belongs to the block of the finest cell around it, of the first octant among equals.
+  /// Dual cells of flat blocks are polygons: the first four corners. Not thread-safe.
   const std::vector<DualCell>& Around(int block, const Int3& corner, double level);
 
 private:
@@ -84,10 +86,10 @@ private:
   void AddFace(int side, const std::array<DualCorner, 4>& base, bool asPyramid);
 
   const CellLattice& Lattice;
-  std::array<CellRef, 8>
-      Cells;        ///< the visible cell in each octant; bit `axis` of the number: the upper side
-  int Visible = 0;  ///< the octants with a cell, as bits
-  int Owner = 0;    ///< an octant
+  /// The visible cell in each octant. Bit `axis` of an octant's number is set on the upper side.
+  std::array<CellRef, 8> Cells;
+  int Visible = 0;  ///< bit set of the octants with a cell
+  int Owner = 0;    ///< the octant whose block the corner belongs to
   int Hint = 0;
   std::vector<DualCell> Found;
 };

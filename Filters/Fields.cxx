@@ -16,8 +16,7 @@ PlaneField::PlaneField(const Block& block, const Surface& plane)
   }
 }
 
-// Sums are rounded, but rounding keeps their order, so that least and greatest values stand at the ends of
-// each axis.
+// Rounding keeps the order of sums, so the least and the greatest values are found at the ends of each axis.
 
 bool PlaneField::Meets(int begin, int end) const
 {
@@ -44,8 +43,8 @@ std::pair<int, int> PlaneField::Row(int j, int k) const
   if (x.front() == x.back()) {
     return {0, cells};
   }
-  // Where the sum with the first of these is below zero, or that with the second not, depending on the
-  // direction of x.
+  // The cut lies, if x rises, between the first point with greatest + x >= 0 and the first one with least + x
+  // >= 0; if x falls, between the first ones with least + x < 0 and with greatest + x < 0.
   const bool rises = x.front() < x.back();
   const auto firstAbove = [&](double base) {
     return std::partition_point(x.begin(), x.end(), [=](double at) { return (base + at >= 0) != rises; }) -

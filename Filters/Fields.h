@@ -1,4 +1,4 @@
-// The function whose zero is cut, at the points of a block.
+// The function of a surface, which is zero on the surface, at the points of a block.
 #ifndef Filters_Fields_h
 #define Filters_Fields_h
 
@@ -10,29 +10,31 @@
 
 namespace patchio::filters {
 
-/// A plane at the points of a grid with straight axes. Equal positions give equal values in all blocks.
+/// The signed distance from a plane at the points of a uniform or rectilinear block. Points at equal
+/// positions have equal values in all blocks.
 class PlaneField
 {
 public:
   PlaneField(const Block& block, const Surface& plane);
 
-  /// False if no cell of these layers along z is cut.
+  /// Returns false if the plane cuts no cell of the layers begin .. end - 1 along z.
   bool Meets(int begin, int end) const;
-  /// The cells of a row along x that may be cut: first and end.
+  /// Returns the cells of a row along x that may be cut: the first one, and the one after the last.
   std::pair<int, int> Row(int j, int k) const;
   double At(int i, int j, int k) const { return (this->Along[2][k] + this->Along[1][j]) + this->Along[0][i]; }
 
 private:
   double Base(int j, int k) const { return this->Along[2][k] + this->Along[1][j]; }
 
-  std::array<std::vector<double>, 3> Along;  ///< what each axis adds; z has the offset
+  /// Addends of each axis at its points; those of z include the offset.
+  std::array<std::vector<double>, 3> Along;
 };
 
-/// Any function at the points of some layers of a block, all of them evaluated.
+/// Any function, evaluated at all points of some layers of a block.
 class SampledField
 {
 public:
-  /// Layers of points begin to end, both included.
+  /// Evaluates the function at the layers of points `begin` to `end`, both included.
   SampledField(const Block& block, int begin, int end, const Surface& surface);
 
   bool Meets(int, int) const { return true; }
@@ -49,7 +51,7 @@ private:
   std::vector<double> Values;
 };
 
-/// The position of a point of a block.
+/// Returns the position of the point (i, j, k) of a block.
 Position PositionAt(const Block& block, int i, int j, int k);
 
 }  // namespace patchio::filters

@@ -31,7 +31,7 @@ namespace patchio::filters {
 
 namespace {
 
-/// Cells along each axis that one task looks at, at most.
+/// Greatest number of cells of a task along each axis.
 constexpr int CellsOfTask = 64;
 
 }  // namespace
@@ -127,22 +127,23 @@ std::vector<SolidPart> MakeSolidParts(
 
 namespace {
 
-/// Numbers of the two ends of the edge that has a point, or the number of a point and PointKeys::NoPoint:
-/// equal in all parts that have the point. One end would not do, since edges of several levels may begin at
-/// one place.
+/// A key that is equal in all parts that have a point: the numbers of the ends of the point's edge or, if the
+/// point belongs to a box, its number and PointKeys::NoPoint. One end would not do, since edges of several
+/// levels may begin at one place.
 using PointKey = std::pair<std::uint64_t, std::uint64_t>;
 
 class PartPoints
 {
 public:
-  /// A point that several parts have, or a part several times (where a deformed grid touches itself), gets
-  /// one number: the one of its first occurrence. The parts must outlive this.
+  /// Numbers the points of all parts, which must outlive this object. A point that several parts have, or
+  /// that one part has several times (where a deformed grid touches itself), gets one number, in the part
+  /// where it occurs first.
   explicit PartPoints(const std::vector<const SolidPart*>& parts);
 
   struct Ids
   {
-    std::vector<long long> Of;  ///< of the points of the part's box, then of those made; -1: not used
-    long long First = 0;        ///< the part's own ids begin here; each is one more than the one before it
+    std::vector<long long> Of;  ///< ids of the box's points, then of the new points; -1: not used
+    long long First = 0;        ///< the first of the part's own ids, which are consecutive
   };
   const Ids& operator[](std::size_t part) const { return this->Parts[part]; }
   long long Count() const { return this->Points; }
@@ -169,7 +170,8 @@ private:
 
 constexpr long long Unused = -1, Own = 0, Elsewhere = -2;
 
-/// The used points of a part's box that other parts may have: at its ends, and beside hidden cells.
+/// Calls work(number, point) for the used points of a part's box that other parts may have: at the ends of
+/// the box, and beside hidden cells.
 template <typename Work>
 void ForEachAtRim(const SolidPart& part, Work work)
 {
@@ -235,7 +237,7 @@ public:
   }
 
 private:
-  /// The bits of the coordinates: they can be sorted, also where some are not numbers.
+  /// The bits of the coordinates, which can be sorted even if some coordinates are NaN.
   using Place = std::array<std::uint64_t, 3>;
 
   static Place PlaceOf(const SolidPart& part, const Int3& point)
@@ -264,7 +266,8 @@ private:
   std::vector<Place> Places;
 };
 
-/// Numbers of points by where they are: equal in all blocks that have a point, different else.
+/// Numbers points by their positions: a point has one number in all blocks, and different points have
+/// different numbers.
 class PointKeys
 {
 public:
@@ -302,8 +305,9 @@ private:
     std::uint64_t FirstPoint = 0;
   };
 
-  /// Points on the lattice come first, then those of straight blocks if the lattice is too large, then those
-  /// of deformed ones.
+  /// Returns the number of a point. Points on the lattice come first; if the lattice is too large for
+  /// numbers, points of uniform and rectilinear blocks are numbered block by block instead. Points of
+  /// deformed blocks come last.
   std::uint64_t NumberOf(const SolidPart& part, const Int3& point) const
   {
     const Numbers& numbers = this->BlockNumbers.at(part.From);
@@ -433,7 +437,7 @@ int CornersOf(unsigned char type)
   }
 }
 
-/// VTK's type of a block's cells.
+/// Returns VTK's type of a block's whole cells.
 unsigned char WholeType(const SolidPart& part)
 {
   constexpr unsigned char straight[] = {VTK_VERTEX, VTK_LINE, VTK_PIXEL, VTK_VOXEL};
@@ -441,7 +445,7 @@ unsigned char WholeType(const SolidPart& part)
   return (part.From->Form == BlockForm::Curvilinear ? curved : straight)[part.Shape.Axes];
 }
 
-/// Where the cells of a part begin in the output.
+/// The numbers in the output of a part's first cell, and of its first corner.
 struct Place
 {
   long long Cell = 0, Corner = 0;
@@ -482,17 +486,18 @@ public:
     this->CellArrays.TakeCells(from, place.Cell);
   }
 
-  /// When all parts are filled.
+  /// Gives the cells to the grid. To be called when all parts are filled.
   void GiveCells(vtkUnstructuredGrid* grid)
   {
-    // With 64 bits also where fewer would do: VTK's filters may look at such cells with several threads only.
+    // Cells have 64 bits even where fewer would do: with VTK's own width, its filters can look at them from
+    // several threads.
     vtkNew<vtkCellArray> cells;
     cells->SetData(this->Offsets, this->Corners);
     grid->SetCells(this->Types, cells);
   }
 
 private:
-  /// The points whose first occurrence is in this part.
+  /// Adds the points that occur in this part first.
   void FillPoints(const SolidPart& part, const PartPoints::Ids& points, CutPart& from)
   {
     double* to = this->Positions->GetPointer(3 * points.First);
@@ -525,7 +530,7 @@ private:
     vtkTypeInt64* const first = this->Corners->GetPointer(0);
     vtkTypeInt64* corner = first + place.Corner;
     unsigned char* const types = this->Types->GetPointer(place.Cell);
-    // Hexahedra and quadrilaterals turn around, voxels and pixels do not.
+    // The corners of hexahedra and quadrilaterals run around the cell, those of voxels and pixels row by row.
     const bool turns = part.From->Form == BlockForm::Curvilinear;
     for (const int cell : part.Whole) {
       *offset++ = corner - first;

@@ -1,4 +1,4 @@
-// Kept cells: of one block, or of a box of its cells, and joined to unstructured grids.
+// Cells that a filter keeps of blocks, and their assembly to unstructured grids.
 #pragma once
 
 #include "Filters/CellCases.h"
@@ -12,8 +12,8 @@
 
 namespace patchio::filters {
 
-/// What is kept of a box of a block's cells. Its cells and points are numbered within the box, x fastest;
-/// points that are made between them follow those of the box.
+/// The cells, and pieces of cells, that are kept of a box of a block's cells. Cells and points are numbered
+/// within the box, x fastest; the numbers of new points follow those of the box's points.
 class SolidPart
 {
 public:
@@ -21,11 +21,12 @@ public:
 
   /// Keeps a cell as it is.
   void KeepCell(const Int3& cell);
-  /// Keeps a piece of a cell: its type and corners as VTK has them.
+  /// Keeps a piece of a cell. type, corners: VTK's type of the piece, and its points in VTK's order.
   void KeepPiece(const Int3& cell, unsigned char type, const int* corners, int count);
 
-  /// A point between two of the box's points. With an axis: on the edge from the first one along it, where
-  /// other parts may have it, too.
+  /// Makes the point (1 - t) * a + t * b between two of the box's points, and returns its number. axis: the
+  /// axis of the edge from `a` to `b`, on which other parts may have the point, too; -1: the point is on no
+  /// edge.
   int MakePoint(int a, int b, double t, int axis);
 
   bool IsEmpty() const { return this->Whole.empty() && this->Types.empty(); }
@@ -38,27 +39,27 @@ public:
     return point[0] + this->Points[0] * (point[1] + this->Points[1] * point[2]);
   }
   int PointCount() const { return this->Points[0] * this->Points[1] * this->Points[2]; }
-  /// The numbers of a cell and a point within the block.
+  /// Returns the number within the block of a cell, or of a point, of the box.
   long long CellOfBlock(int cell) const;
   long long PointOfBlock(int point) const;
   Int3 PointAt(int point) const;
-  /// From the first corner of a cell to another one.
+  /// Returns the number of a cell's corner minus the number of the cell's first corner.
   int StepTo(int corner) const { return this->Steps[corner]; }
   bool IsVisible(const Int3& cell) const
   {
     return this->From->IsVisible(this->CellOfBlock(this->CellNumber(cell)));
   }
 
-  /// Calls work(cell) for all visible cells.
+  /// Calls work(cell) for all visible cells of the box.
   template <typename Work>
   void ForEachVisible(Work work) const;
 
   struct MadePoint
   {
-    EdgePoint Place;  ///< between points of the block
-    int Lower, Axis;  ///< Axis -1: not on an edge
+    EdgePoint Place;  ///< the place between two points of the block
+    int Lower, Axis;  ///< the edge's lower end and axis; Axis -1: on no edge
   };
-  /// The upper end of the edge that a point was made on.
+  /// Returns the upper end of the edge on which a point was made.
   Int3 EndOfEdge(const MadePoint& made) const
   {
     Int3 end = this->PointAt(made.Lower);
@@ -67,15 +68,15 @@ public:
   }
 
   const Block* From;
-  Int3 Begin;          ///< the first cell in the block
-  Int3 Cells, Points;  ///< along each axis
+  Int3 Begin;          ///< indices in the block of the box's first cell
+  Int3 Cells, Points;  ///< numbers along each axis
   CellShape Shape;
   std::vector<int> Whole;
-  std::vector<unsigned char> Types;  ///< of pieces
-  std::vector<int> Corners;          ///< of all pieces
+  std::vector<unsigned char> Types;  ///< VTK's types of the pieces
+  std::vector<int> Corners;          ///< points of the pieces, one piece after another
   std::vector<int> CellOfPiece;
   std::vector<MadePoint> Made;
-  std::vector<char> Used;  ///< whether a cell has this point of the box; empty if the part is
+  std::vector<char> Used;  ///< whether a kept cell has this point of the box; empty: none is kept
 
 private:
   void Use(int point)
@@ -86,7 +87,7 @@ private:
     this->Used[point] = 1;
   }
 
-  std::array<int, 8> Steps{};  ///< from the first corner of a cell to each
+  std::array<int, 8> Steps{};  ///< see StepTo()
 };
 
 template <typename Work>
@@ -106,8 +107,8 @@ void SolidPart::ForEachVisible(Work work) const
   }
 }
 
-/// The parts of all blocks, made by `take` on all threads; without those that stay empty. None if it was
-/// given up.
+/// Divides the blocks into parts, calls take(part) for all of them on all threads, and returns the parts that
+/// are not empty. Returns none if `goesOn` ends the work.
 std::vector<SolidPart> MakeSolidParts(
     const Blocks& blocks, const std::function<void(SolidPart&)>& take, const GoesOn& goesOn);
 
@@ -117,9 +118,10 @@ class vtkUnstructuredGrid;
 
 namespace patchio::filters {
 
-/// A grid for each piece of the input (Blocks::Pieces), with the arrays of its blocks. Cells share the points
-/// that blocks have in common: of curvilinear blocks, those whose coordinates are equal to the last bit.
-/// `goesOn` is asked before each piece; the rest stays empty if it says no.
+/// Returns a grid for each piece of the input (Blocks::Pieces), with the arrays of the piece's blocks. Cells
+/// of different blocks share their common points; points of curvilinear blocks are common if their
+/// coordinates are equal to the last bit. `goesOn` is called before each piece, whose grid stays empty if it
+/// returns false.
 std::vector<vtkSmartPointer<vtkUnstructuredGrid>> MakeGrids(
     const Blocks& blocks, const std::vector<SolidPart>& parts, const GoesOn& goesOn);
 

@@ -24,10 +24,10 @@ namespace patchio::filters {
 
 namespace {
 
-/// Positions that are nearer than this part of a cell are one.
+/// Positions count as equal if they are closer than this fraction of a cell.
 constexpr double Tolerance = 1e-6;
 
-/// Blocks whose cells are equally wide.
+/// Blocks with cells of one width, and the box around their visible cells.
 struct Level
 {
   std::array<double, 3> Width, Lower, Upper;
@@ -44,7 +44,7 @@ struct Level
   }
 };
 
-/// The box around the visible cells of a block; empty if there are none.
+/// Returns the box around the visible cells of a block; empty if there are none.
 Box VisibleCells(const Block& block)
 {
   const Int3 last{block.Cells(0) - 1, block.Cells(1) - 1, block.Cells(2) - 1};
@@ -84,7 +84,8 @@ void AddTo(std::vector<Level>& levels, const Level& more)
   }
 }
 
-/// Collective: all levels, the finest first. Rectilinear blocks count by the mean width of their cells.
+/// Collective: returns the levels of all ranks, the finest first. Rectilinear blocks count by the mean width
+/// of their cells.
 std::vector<Level> LevelsOf(const std::vector<const Block*>& blocks, Communicator& ranks)
 {
   std::vector<Level> mine, all;
@@ -110,8 +111,8 @@ std::vector<Level> LevelsOf(const std::vector<const Block*>& blocks, Communicato
   return all;
 }
 
-/// Cells as wide as those of a level, or some times as wide, around all levels; the level's nodes are nodes
-/// of the image.
+/// Returns an image around all levels, with cells `times` as wide as those of `level`. One of its nodes is
+/// the lower corner of the level.
 ImageGrid GridOf(const Level& level, int times, const std::vector<Level>& all)
 {
   ImageGrid grid;
@@ -210,8 +211,8 @@ ImageAxis AxisOf(const ImageGrid& grid, const Box& box, int axis)
   return {grid.Origin[axis], grid.Spacing[axis], box.Lower[axis], box.Upper[axis]};
 }
 
-/// The cells of a block that meet cells of an image; or the points of such cells, also of those that only
-/// touch the image.
+/// Returns the box of a block's cells that meet cells of the image, or no box. For points: the points of such
+/// cells, and of cells that only touch the image.
 std::vector<Box> CellsWithin(const CellBlock& block, const ImageGrid& grid, const Box& image)
 {
   const int beyond = block.OfPoints ? 1 : 0;
@@ -228,7 +229,7 @@ std::vector<Box> CellsWithin(const CellBlock& block, const ImageGrid& grid, cons
   return {cells};
 }
 
-/// A block on an image, by its place along each axis.
+/// A block, and its place along each axis of the image.
 template <typename AxisMap>
 struct Placed
 {
@@ -237,7 +238,7 @@ struct Placed
   std::array<AxisMap, 3> Axes;
 };
 
-/// The blocks that meet the image, for each layer of it along z; coarse ones first.
+/// The blocks that meet the image, and those of them in each layer along z; coarse ones first.
 template <typename AxisMap>
 struct PlacedBlocks
 {
@@ -275,14 +276,15 @@ bool IsNumber(const Value* values, int components)
   return std::none_of(values, values + components, [](Value value) { return value != value; });
 }
 
-/// Sums over the cells that meet a row of the image.
+/// Sums of values and weights over the cells that meet a row of the image.
 struct RowSums
 {
   std::vector<double> Weights, Sums;
 
   RowSums(std::int64_t cells, int components) : Weights(cells, 0), Sums(cells * components, 0) {}
 
-  /// Adds a row of a block's cells; `first`: its first one, `part`: of the image's row.
+  /// Adds a row of a block's cells. first: number of the row's first cell; part: fraction of the image's row
+  /// that it overlaps; lower: first column of the image's row.
   template <typename Value>
   void Add(const CellBlock& block, const Value* values, int components, std::int64_t first, double part,
       const AxisOverlaps& x, int lower)
@@ -308,7 +310,7 @@ struct RowSums
 using PlacedCells = PlacedBlocks<AxisOverlaps>;
 using PlacedPoints = PlacedBlocks<AxisPlaces>;
 
-/// The sums for one row of the image; array -1: only the weights.
+/// Returns the sums for one row of the image; with array = -1, only the weights.
 template <typename Value>
 RowSums SumsOfRow(
     const CellSet& set, int array, int components, const PlacedCells& blocks, const Box& box, int j, int k)
@@ -344,7 +346,7 @@ void FillCells(
   }
 }
 
-/// Whether a point lies in, or on, a visible cell of a block.
+/// Returns whether a point lies in, or on, a visible cell of a block.
 bool IsOnVisible(const CellBlock& block, const std::array<AxisPlaces::Place, 3>& at)
 {
   if (!block.Flags) {
@@ -367,7 +369,7 @@ bool IsOnVisible(const CellBlock& block, const std::array<AxisPlaces::Place, 3>&
   return false;
 }
 
-/// Trilinear between the points of a block.
+/// Interpolates trilinearly between the points of a block.
 template <typename Value>
 double Between(
     const CellBlock& block, const Value* values, int components, const std::array<AxisPlaces::Place, 3>& at)
@@ -386,7 +388,7 @@ double Between(
   return sum;
 }
 
-/// array -1: marks points of visible cells by 1.
+/// Sets the values at the points of a row of the image; with array = -1, marks points of visible cells by 1.
 template <typename Value>
 void FillPoints(
     const CellSet& set, int array, const PlacedPoints& blocks, const Box& box, int j, int k, double* values)
@@ -409,7 +411,7 @@ void FillPoints(
   }
 }
 
-/// Collective: the lowest number of an array; NaN if it has none.
+/// Collective: returns the lowest finite number of an array; NaN if there is none.
 double LowestOf(vtkDataArray* array, Communicator& ranks)
 {
   double lowest = std::numeric_limits<double>::infinity();
@@ -423,7 +425,7 @@ double LowestOf(vtkDataArray* array, Communicator& ranks)
   return std::isfinite(lowest) ? lowest : NotANumber;
 }
 
-/// One kind of the image's data: of its cells or of its points.
+/// The cell data, or the point data, of the image.
 class ImagePart
 {
 public:
@@ -432,8 +434,8 @@ public:
   {
   }
 
-  /// fill(value of the array's type, array, j, k, values of the row): sets values that are not NaN, and for
-  /// array -1 those that are not 0.
+  /// Makes the flags and all arrays. fill(value of the array's type, array, j, k, values of the row) sets the
+  /// values that it knows: the others stay NaN or, for array = -1, 0, which means hidden.
   template <typename Fill>
   void Make(const CellSet& set, unsigned char hidden, Fill fill)
   {
@@ -469,7 +471,7 @@ public:
     }
   }
 
-  /// Collective: puts what was made into the image.
+  /// Collective: adds the arrays to the image's data, and the flags if any rank hides something.
   void Give(Communicator& ranks, vtkDataSetAttributes* data) const
   {
     const unsigned char* const first = this->Flags->GetPointer(0);
@@ -493,7 +495,8 @@ public:
   bool IsStopped() const { return this->Stopped; }
 
 private:
-  /// Step `step` of `steps`: work on one row after another by all threads, unless the user stops it.
+  /// Calls work(j, k, number of the row's first value) for all rows, on all threads, as step `step` of
+  /// `steps`. Stops when the user wants that.
   template <typename Work>
   void RunRows(std::size_t step, std::size_t steps, Work work)
   {
@@ -519,7 +522,7 @@ private:
   std::vector<vtkSmartPointer<vtkDataArray>> Arrays;
 };
 
-/// Collective: the cells, or points, that this rank needs for its part of the image.
+/// Collective: returns the cells, or points, that this rank needs for its part of the image.
 CellSet CellsOfImage(
     const std::vector<const Block*>& blocks, bool ofPoints, const ImageRequest& request, Communicator& ranks)
 {
@@ -535,7 +538,7 @@ CellSet CellsOfImage(
   return set;
 }
 
-/// Collective; false if it was stopped.
+/// Collective. Returns false if the user has stopped it.
 bool FillCellData(const std::vector<const Block*>& blocks, const ImageRequest& request, Communicator& ranks,
     vtkImageData* image)
 {
@@ -555,7 +558,7 @@ bool FillCellData(const std::vector<const Block*>& blocks, const ImageRequest& r
   return !part.IsStopped();
 }
 
-/// Collective; false if it was stopped.
+/// Collective. Returns false if the user has stopped it.
 bool FillPointData(const std::vector<const Block*>& blocks, const ImageRequest& request, Communicator& ranks,
     vtkImageData* image)
 {

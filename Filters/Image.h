@@ -1,4 +1,4 @@
-// An image of all levels.
+// Blocks of several levels, resampled to one image.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -12,53 +12,53 @@
 
 namespace patchio::filters {
 
-/// The cells of an image that shows blocks of several levels, and where the blocks' own cells lie among
-/// them.
+/// The geometry of an image that shows blocks of several levels.
 struct ImageGrid
 {
   std::array<double, 3> Origin{0, 0, 0}, Spacing{1, 1, 1};
   Int3 Cells{0, 0, 0};  ///< all 0 if nothing is visible
 };
 
-/// Collective: the cells of the finest level of which at most so many cover all that is visible. If there are
-/// too many even of the coarsest level, cells are several times as wide as those. blocks: see SolidBlocks().
+/// Collective: returns an image around all visible cells. Its cells have the size of the finest level with
+/// which at most `mostCells` cells suffice; if there are too many even with the coarsest level's size, cells
+/// are several times as wide. blocks: see SolidBlocks().
 ImageGrid ChooseImageGrid(const std::vector<const Block*>& blocks, double mostCells, Communicator& ranks);
 
-/// Part of the cells, or points, of an image along one axis.
+/// The cells, or points, First .. Last of an image along one axis.
 struct ImageAxis
 {
   double Origin, Spacing;
   int First, Last;
 };
 
-/// For each cell of an image along an axis, a block's cells that it meets.
+/// The cells of a block that overlap each cell of an image along an axis.
 struct AxisOverlaps
 {
   struct Overlap
   {
     int Cell;
-    double Part;  ///< of the image's cell
+    double Part;  ///< overlapped fraction of the image's cell
   };
 
   AxisOverlaps(const double* nodes, int cells, const ImageAxis& image);
 
-  int First = 0, Last = -1;  ///< the image's cells that meet the block
-  std::vector<int> Begin;    ///< for each of these where its overlaps begin; then the end
+  int First = 0, Last = -1;  ///< range of the image's cells that meet the block
+  std::vector<int> Begin;    ///< index in List of the first overlap of each of these cells, then List's size
   std::vector<Overlap> List;
 };
 
-/// For each point of an image along an axis, where it lies among a block's points.
+/// The place of each point of an image along an axis, among the points of a block.
 struct AxisPlaces
 {
   struct Place
   {
     int Point;
-    double Beyond;  ///< of the way to the next point
+    double Beyond;  ///< fraction of the way from Point to the next one
   };
 
   AxisPlaces(const double* nodes, int points, const ImageAxis& image);
 
-  int First = 0, Last = -1;  ///< the image's points within the block
+  int First = 0, Last = -1;  ///< range of the image's points within the block
   std::vector<Place> List;
 };
 
@@ -68,22 +68,22 @@ class vtkImageData;
 
 namespace patchio::filters {
 
-/// An image of what is visible in blocks of several levels.
+/// The image that FillImage() makes.
 struct ImageRequest
 {
   ImageGrid Grid;
-  Box Cells;                                         ///< of the grid, those of this rank; may be empty
-  std::vector<std::string> CellArrays, PointArrays;  ///< those that all blocks have are taken
+  Box Cells;                                         ///< this rank's cells of the grid; may be empty
+  std::vector<std::string> CellArrays, PointArrays;  ///< arrays that some block lacks are left out
 
-  /// Called on the calling thread, with the share that is done; false: the image is given up.
+  /// Called on the calling thread with the fraction that is done. If it returns false, the image is given up.
   std::function<bool(double)> Progress = [](double) { return true; };
 };
 
-/// Collective. Cells get the mean of the visible cells in them, by volume, or the value of the visible cell
-/// that they lie in; points get values between those of the finest visible cell around them. Values that are
-/// not numbers do not count. Cells and points of nothing visible are hidden by vtkGhostType, and hold the
-/// lowest value, because a volume's colours go over into those of its neighbours. Values are double, or float
-/// where the data are. blocks: see SolidBlocks().
+/// Collective: makes this rank's part of the image. A cell gets the mean, by volume, of the visible cells
+/// that overlap it. A point gets values interpolated in the finest visible cell around it. NaN does not
+/// count. Cells and points without anything visible are hidden by vtkGhostType, and hold the lowest value of
+/// the array, because the colours of a volume blend into those of neighbouring cells. Values are double, or
+/// float if the data are. The image is empty if it was given up. blocks: see SolidBlocks().
 void FillImage(const std::vector<const Block*>& blocks, const ImageRequest& request, Communicator& ranks,
     vtkImageData* image);
 

@@ -1,4 +1,4 @@
-// Points that were made, by keys of where they lie.
+// The ids of new points, by keys of their places.
 #ifndef Filters_PointIds_h
 #define Filters_PointIds_h
 
@@ -12,7 +12,7 @@ namespace patchio::filters {
 class PointIds
 {
 public:
-  /// The id of this key, -1 at first: the caller then sets it to one from 0 up.
+  /// Returns the id of this key. It is -1 for a new key, and the caller must then set it to 0 or more.
   int& operator[](long long key)
   {
     if (2 * this->Count >= this->Slots.size()) {
@@ -57,7 +57,7 @@ private:
     }
   }
 
-  std::vector<Slot> Slots;  ///< a power of two
+  std::vector<Slot> Slots;  ///< their number is a power of two
   std::size_t Count = 0;
 };
 

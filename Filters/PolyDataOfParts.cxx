@@ -32,7 +32,7 @@ namespace {
 vtkDataArray* SourceOf(
     vtkDataSetAttributes* data, std::size_t at, const std::string& name, vtkDataArray* made, vtkIdType tuples)
 {
-  // Blocks have their arrays in the same order, as a rule.
+  // Usually all blocks have their arrays in the same order.
   vtkDataArray* source =
       static_cast<int>(at) < data->GetNumberOfArrays() ? data->GetArray(static_cast<int>(at)) : nullptr;
   if (!source || !source->GetName() || name != source->GetName()) {
@@ -65,7 +65,7 @@ template <typename Value>
 Value Between(Value a, Value b, double t)
 {
   if (t == 0) {
-    return a;  // also where the other one is NaN
+    return a;  // also if b is NaN
   }
   const double value = (1 - t) * static_cast<double>(a) + t * static_cast<double>(b);
   return static_cast<Value>(std::is_integral<Value>::value ? std::round(value) : value);
@@ -152,7 +152,7 @@ OutputArrays::OutputArrays(const std::vector<const Block*>& blocks, bool ofPoint
     return;
   }
   this->AddArraysOf(this->DataOf(*blocks[0]));
-  // As a rule all blocks have the same arrays; there may be many blocks.
+  // Usually all blocks have the same arrays; a comparison of names is quick also for many blocks.
   std::vector<char> differs(blocks.size());
   tbb::parallel_for(std::size_t(1), differs.size(), [&](std::size_t b) {
     differs[b] = !HaveSameNames(this->DataOf(*blocks[b]), this->DataOf(*blocks[0]));
@@ -255,17 +255,17 @@ int AxesOf(const Block& block)
   return (block.Points[0] > 1) + (block.Points[1] > 1) + (block.Points[2] > 1);
 }
 
-/// Where the points and cells of a part stand in the output.
+/// The place of a part's points and cells in the output.
 struct Place
 {
   const CutPart* Part;
-  std::vector<std::pair<int, int>> Shared;  ///< own points that the part before has: (own, of that part)
-  std::vector<char> LeftOut;                ///< for each point whether it is shared; empty: none
+  std::vector<std::pair<int, int>> Shared;  ///< points that the part before has, too: (own, of that part)
+  std::vector<char> LeftOut;                ///< whether each point is shared; empty: none
   long long FirstPoint = 0, FirstCell = 0, FirstCorner = 0;
-  std::vector<long long> Ids;  ///< of the points
+  std::vector<long long> Ids;  ///< ids of the part's points in the output
 };
 
-/// The points that a part shares with the one before it.
+/// Finds the points that a part shares with the part before it.
 void FindShared(const CutPart& before, Place& place)
 {
   const bool follows = before.From == place.Part->From && before.Surface == place.Part->Surface;
@@ -285,7 +285,7 @@ void FindShared(const CutPart& before, Place& place)
   }
 }
 
-/// Sets where each part begins; returns numbers of points, cells and corners.
+/// Sets the places of the parts. Returns the numbers of points, cells and corners of the output.
 std::array<long long, 3> SetPlaces(std::vector<Place>& places)
 {
   tbb::parallel_for(std::size_t(1), std::max<std::size_t>(places.size(), 1),
@@ -307,7 +307,7 @@ std::array<long long, 3> SetPlaces(std::vector<Place>& places)
       place.Ids[point] = !place.LeftOut.empty() && place.LeftOut[point] ? -1 : id++;
     }
   });
-  // The part before has shared points of its own only on its other side.
+  // Points that a part shares with the next one are its own, so their ids are known here.
   for (std::size_t p = 1; p < places.size(); ++p) {
     for (const auto& [own, other] : places[p].Shared) {
       places[p].Ids[own] = places[p - 1].Ids[other];
@@ -364,7 +364,7 @@ public:
     }
   }
 
-  /// The cells from one place to another, all of them of the same kind.
+  /// Returns the cells from `begin` up to `endCell`, all of them of the same kind.
   vtkSmartPointer<vtkCellArray> Cells(const Place& begin, long long endCell, long long endCorner) const
   {
     auto cells = vtkSmartPointer<vtkCellArray>::New();

@@ -1,4 +1,4 @@
-// Parts joined to poly data, with the values of cells and points.
+// The assembly of cut parts to poly data, with the values of cells and points.
 #pragma once
 
 #include "Filters/CutPart.h"
@@ -13,20 +13,20 @@ class vtkDataSetAttributes;
 
 namespace patchio::filters {
 
-/// The arrays that any of the blocks has, but for flags and global ids. Where a block lacks one, or has other
-/// components, values are NaN, or 0 of integers.
+/// The output's arrays: all arrays that any block has, except flags and global ids. Where a block lacks an
+/// array, or has another number of components, values are NaN, or 0 if they are integers.
 class OutputArrays
 {
 public:
   OutputArrays(const std::vector<const Block*>& blocks, bool ofPoints);
 
-  /// Makes arrays of so many tuples and gives them to `to`, with the attributes that they are. points: of the
-  /// output; as many tuples can be read, because VTK's Warp By Scalar takes values of cells for those of
-  /// points.
+  /// Makes arrays of `tuples` tuples and adds them to `to`, with their attribute types. points: number of
+  /// points of the output. The arrays' memory holds as many tuples, because VTK's Warp By Scalar takes values
+  /// of cells for those of points.
   void Allocate(long long tuples, long long points, vtkDataSetAttributes* to);
 
-  /// Fills the tuples from `at` on, for each cell of the part, or for each point but those left out.
-  /// Different parts may be filled by several threads at once.
+  /// Fills the tuples from `at` on: one for each cell of the part, or for each point that is not left out.
+  /// Several threads may fill different parts at once.
   void TakeCells(const CutPart& part, long long at) const;
   void TakePoints(const CutPart& part, const std::vector<char>& leftOut, long long at) const;
 
@@ -34,8 +34,8 @@ private:
   struct Array
   {
     std::string Name;
-    vtkDataArray* Like;  ///< of the first block that has it
-    int Attribute;       ///< -1: none
+    vtkDataArray* Like;  ///< the array of the first block that has it
+    int Attribute;       ///< VTK's attribute type; -1: none
     vtkSmartPointer<vtkDataArray> Made;
   };
 
@@ -53,13 +53,14 @@ class vtkPolyData;
 
 namespace patchio::filters {
 
-/// blocks: those whose arrays the output has, also where nothing was cut from them. Parts of a block follow
-/// each other in the order of their layers, and share the points between them. originalIds: adds the numbers
-/// of cells and points in their block, as VTK's surfaces have them; of one block.
+/// Joins parts to poly data. blocks: the output has the arrays of all of them, also of those that were not
+/// cut. Parts of a block follow each other in the order of their layers, and share the points between them.
+/// originalIds: adds the numbers of cells and points in their block as VTK's surface filters do, for parts of
+/// a single block.
 vtkSmartPointer<vtkPolyData> MakePolyData(const std::vector<const Block*>& blocks,
     const std::vector<const CutPart*>& parts, bool originalIds = false);
 
-/// The same for each piece of the input (Blocks::Pieces), of which there are so many.
+/// Calls MakePolyData() for each piece of the input. pieces: the size of Blocks::Pieces.
 std::vector<vtkSmartPointer<vtkPolyData>> MakePieces(
     const std::vector<const Block*>& blocks, const std::vector<const CutPart*>& parts, std::size_t pieces);
 

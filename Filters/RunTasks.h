@@ -1,4 +1,4 @@
-// Tasks on all threads that can be given up.
+// Tasks on all threads, which the caller can end early.
 #ifndef Filters_RunTasks_h
 #define Filters_RunTasks_h
 
@@ -7,11 +7,12 @@
 
 namespace patchio::filters {
 
-/// Asked on the calling thread, with the share that is done; false: the work is given up.
+/// Receives the fraction of a work that is done, on the calling thread. If it returns false, the work is
+/// given up.
 using GoesOn = std::function<bool(double)>;
 
-/// Calls work(number) for all numbers below count, on all threads. False if it was given up: then some are
-/// left out.
+/// Calls work(number) for all numbers below `count`, on all threads. Returns false if `goesOn` ended the
+/// work, so that some numbers were left out.
 bool RunTasks(std::size_t count, const std::function<void(std::size_t)>& work, const GoesOn& goesOn);
 
 }  // namespace patchio::filters

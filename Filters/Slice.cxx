@@ -22,57 +22,60 @@
 
 namespace patchio::filters {
 
-/// A plane along the cells of a block: each cell of one layer gives its own polygon.
+/// A plane across one of the axes: each cell of one layer of a block gives its own polygon.
 ///
-/// A plane on faces between cells shows the cells above it, towards greater positions, and those below it
-/// where no visible cell lies above: each place once, and none is lost, also at the end of the domain and
+/// A plane on faces between cells shows the cells above it, towards greater positions, and cells below it
+/// only where no visible cell lies above. So each place is shown once, also at the end of the domain and
 /// where levels meet.
 struct AlignedPlane
 {
   int Axis;
   double Position;
-  bool Reversed;  ///< its normal points towards smaller positions
+  bool Reversed;  ///< the normal points towards smaller positions
 };
 
-/// What an aligned plane meets of a block.
+/// The cut of a block by an aligned plane.
 struct AlignedCut
 {
   AlignedCut(const Block& block, const AlignedPlane& plane);
 
   const Block* Of;
   AlignedPlane Plane;
-  int Inner, Outer;         ///< the axes of the layers, that with the nearer cells first
-  int Layer = -1;           ///< cells above the plane, or around it; -1: none
-  int Face = -1;            ///< the layer of points that the plane lies on; -1: none
-  int LayerBelow = -1;      ///< cells below the face; -1: none
-  std::vector<char> Below;  ///< for each cell below whether it is shown, as none lies above; empty: none
+  int Inner, Outer;     ///< the axes of a layer; cells along Inner are nearer in memory
+  int Layer = -1;       ///< layer of cells above the plane, or around it; -1: none
+  int Face = -1;        ///< the layer of points that the plane lies on; -1: none
+  int LayerBelow = -1;  ///< layer of cells below Face; -1: none
+  /// Tells for each cell of LayerBelow whether it is shown, because no visible cell lies above; empty: none
+  /// is.
+  std::vector<char> Below;
 
   bool Meets() const { return this->Layer >= 0 || this->LayerBelow >= 0; }
   int Rows() const { return this->Of->Cells(this->Outer); }
-  /// The number of a cell of a layer in the block, of points alike.
+  /// Returns the number in the block of a cell, or of a point, of a layer.
   long long CellAt(int layer, int inner, int outer) const;
   long long PointAt(int layer, int inner, int outer) const;
 
-  /// Sets Below, without what other blocks have above; false if there is none.
+  /// Sets Below, regardless of other blocks. Returns false if no cell of LayerBelow is shown.
   bool FindBelow();
   /// Adds the cells of these rows to the part.
   void CutRows(int begin, int end, bool triangles, CutPart& part) const;
 
 private:
-  /// A row of the two layers: their first cells, and from cell to cell.
+  /// A row of the two layers: the numbers of its first cells, and the step from one cell to the next.
   struct Row
   {
     long long Above, Below, Step;
-    const char* IsBelowShown;  ///< null: none is
+    const char* IsBelowShown;  ///< null: no cell of LayerBelow is shown
   };
 
-  /// The cell that is shown in this place; -1: none.
+  /// Returns the number of the cell that is shown at this place of the row; -1: none.
   long long ShownCell(int inner, const Row& row) const;
 };
 
 namespace {
 
-/// Positions this near each other, in widths of a cell, are one: those of levels differ in their last bits.
+/// Positions count as equal if they are closer than this many widths of a cell: those of different levels
+/// differ in their last bits.
 constexpr double NearInCells = 1e-10;
 
 bool IsNear(double a, double b, double width)
@@ -224,7 +227,7 @@ void AlignedCut::CutRows(int begin, int end, bool triangles, CutPart& part) cons
   PlanePoints points(*this, begin, end, part);
   const bool wide = this->Of->Points[this->Inner] > 1;
   const bool high = this->Of->Points[this->Outer] > 1;
-  // From inner to outer axis turns around x and z, but against y.
+  // The axes Inner, Outer and the plane's axis are right-handed for planes across x and z, but not across y.
   const bool turns = (this->Plane.Axis == 1) == this->Plane.Reversed;
   const int width = this->Of->Cells(this->Inner);
   for (int outer = begin; outer < end; ++outer, points.NextRow()) {
@@ -263,19 +266,19 @@ namespace {
 class Coverage
 {
 public:
-  /// Runs of visible cells above the plane, as numbers that ranks can exchange.
+  /// Returns the runs of visible cells above the plane, as numbers that ranks can exchange.
   static std::vector<double> RunsOf(const std::vector<AlignedCut>& cuts);
 
-  /// runs: those of all ranks.
+  /// runs: the results of RunsOf() of all ranks, one after another.
   explicit Coverage(const std::vector<double>& runs);
 
-  /// Leaves out the cells below the plane of which the middle is covered.
+  /// Removes from Below the cells whose middle is covered by a run.
   void RemoveCovered(AlignedCut& cut) const;
 
 private:
   struct Run
   {
-    double Kind;  ///< which of the plane's axes are flat: a line does not cover an area
+    double Kind;  ///< bit set of the axes with a length, Inner and Outer: a line does not cover an area
     std::array<double, 2> Inner, Outer;
   };
 
@@ -283,7 +286,8 @@ private:
   void FindRuns(double kind, double outer, std::vector<const Run*>& found) const;
 
   std::vector<Run> Runs;
-  std::vector<std::vector<int>> Bins;  ///< the runs of each of many equal strips along the outer axis
+  /// The indices of the runs in each of many equal strips along the outer axis.
+  std::vector<std::vector<int>> Bins;
   double First = 0, BinsPerLength = 0;
 };
 
@@ -391,10 +395,11 @@ void Coverage::RemoveCovered(AlignedCut& cut) const
   }
 }
 
-/// A crossing this near a corner, in lengths of the edge, lies on the corner: no slivers by rounding.
+/// A crossing closer to a corner than this fraction of the edge counts as the corner: rounding makes no
+/// slivers.
 constexpr double NearInEdges = 1e-12;
 
-/// A point to be made: between two points of the block, or on one.
+/// A point to be made, between two points of the block or on one of them.
 struct Crossing
 {
   Int3 A, B;
@@ -490,7 +495,8 @@ private:
     return at[0] + this->From.Points[0] * (at[1] + static_cast<long long>(this->From.Points[1]) * at[2]);
   }
 
-  /// A point of the grid on the surface is one point, whichever edge it is found on.
+  /// Returns where the surface crosses an edge. A point of the grid on the surface has one key, whichever
+  /// edge it is found on.
   Crossing CrossingOf(const Int3& cell, const CellEdge& edge, const double* values) const
   {
     const int upper = edge.Corner | 1 << edge.Axis;
@@ -535,7 +541,7 @@ private:
   PointIds Ids;
 };
 
-/// Memory for what a flat surface has of these layers, so that arrays seldom grow.
+/// Reserves memory for a flat surface through these layers, so that arrays seldom grow.
 void ReserveFlat(const Block& block, int layers, bool triangles, CutPart& part)
 {
   const auto x = static_cast<std::size_t>(block.Cells(0)), y = static_cast<std::size_t>(block.Cells(1));
@@ -560,7 +566,7 @@ void CutLayers(const Block& block, const Surface& surface, int begin, int end, b
 
 using Parts = std::vector<CutPart>;
 
-/// Leaves out cells below a plane where others lie above it, on any rank.
+/// Collective: finds the cells below a plane that are shown, because no rank has a visible cell above them.
 void FindBelow(std::vector<AlignedCut>& cuts, Communicator& ranks)
 {
   const bool here = tbb::parallel_reduce(
@@ -654,7 +660,7 @@ std::vector<vtkSmartPointer<vtkPolyData>> Slice(
 {
   request.Progress(0.1);
   const std::list<Parts> cut = CutAll(blocks, request, ranks);
-  // All ranks have met for the last time, so each may stop by itself.
+  // No collective call follows, so each rank may stop by itself.
   const bool goesOn = request.Progress(0.6);
   std::vector<const CutPart*> wanted;
   for (const Parts& parts : cut) {

@@ -18,13 +18,14 @@ namespace patchio::filters {
 struct SliceRequest
 {
   std::vector<Surface> Surfaces;
-  bool Triangles = true;  ///< else polygons
+  bool Triangles = true;  ///< cells are cut into triangles, not left as polygons
 
-  /// Called on the calling thread, with the share that is done; false: the slice is given up.
+  /// Called on the calling thread with the fraction that is done. If it returns false, the slice is given up.
   std::function<bool(double)> Progress = [](double) { return true; };
 };
 
-/// Collective. The poly data of each piece, in the order of Blocks::Pieces; empty ones if it was given up.
+/// Collective: returns the poly data of each piece, in the order of Blocks::Pieces; all are empty if the
+/// slice was given up.
 std::vector<vtkSmartPointer<vtkPolyData>> Slice(
     const Blocks& blocks, const SliceRequest& request, Communicator& ranks);
 

@@ -31,7 +31,8 @@ bool Surface::TakePlane(vtkImplicitFunction* function, double value)
   return length > 0 && std::isfinite(length);
 }
 
-/// VTK's transforms lock at each point, so the matrix is applied here.
+/// Copies the matrix of the function's transform, because VTK's transforms lock at each point. Returns false
+/// if the transform is not linear.
 bool Surface::TakeTransform()
 {
   vtkAbstractTransform* const any = this->Function->GetTransform();
@@ -107,7 +108,7 @@ bool Surface::IsWithin(const Position& position, double distance) const
   if (this->Kind != Shape::Round) {
     return !(std::abs(value) > reach);
   }
-  // From the square of a distance to the distance.
+  // The function is the square of a distance, so compare the distances.
   const double square = this->Radius * this->Radius;
   const double here = std::sqrt(std::max(value + this->Wanted + square, 0.0));
   const double wanted = std::sqrt(std::max(this->Wanted + square, 0.0));

@@ -1,4 +1,4 @@
-// The surfaces that blocks are cut by: planes, spheres, boxes and cylinders of VTK.
+// The surfaces that cut blocks: VTK's planes, spheres, boxes and cylinders.
 #ifndef Filters_Surface_h
 #define Filters_Surface_h
 
@@ -14,20 +14,23 @@ using Position = std::array<double, 3>;
 class Surface
 {
 public:
-  /// Where the function has this value; for planes, a distance. Nothing for other functions, or if numbers
-  /// are not finite. Keeps a pointer to the function.
+  /// Makes the surface where `function` has the value `value`, which is a distance for planes. Returns
+  /// nullopt for other functions, for transforms that are not linear, and if numbers are not finite. Keeps a
+  /// pointer to the function.
   static std::optional<Surface> Make(vtkImplicitFunction* function, double value);
 
   bool IsPlane() const { return this->Kind == Shape::Plane; }
-  /// For a plane: the points x with Normal . x = Offset. The normal has length 1.
+  /// The normal, of length 1, and the offset of a plane, which has the points x with Normal . x = Offset.
   const Position& Normal() const { return this->PlaneNormal; }
   double Offset() const { return this->Wanted; }
-  /// The axis that a plane's normal points along, in either direction; -1: none.
+  /// Returns the axis that a plane's normal is parallel to; -1: none.
   int AlignedAxis() const;
 
-  /// Zero on the surface; of a plane the distance.
+  /// Returns the function's value minus that of the surface: for planes, the signed distance from the
+  /// surface.
   double At(Position position) const;
-  /// False if the surface is farther from this position.
+  /// Returns false if the surface is farther than `distance` from `position`. May also return true for a
+  /// surface that is somewhat farther.
   bool IsWithin(const Position& position, double distance) const;
 
 private:
@@ -44,12 +47,13 @@ private:
   Shape Kind = Shape::Plane;
   vtkImplicitFunction* Function = nullptr;
   double Wanted = 0;
-  double Radius =
-      0;  ///< of a sphere or cylinder, whose function is the square of a distance less that of this
+  /// Radius of a sphere or cylinder. VTK's function is the squared distance from its centre or axis minus the
+  /// square of the radius.
+  double Radius = 0;
   Position PlaneNormal{0, 0, 0};
-  std::array<Position, 4> Columns;  ///< of the transform: the images of the axes, and what is added
+  std::array<Position, 4> Columns;  ///< the transform: images of the axes, then the translation
   bool Transformed = false;
-  double Stretch = 1;  ///< how much the transform lengthens distances at most
+  double Stretch = 1;  ///< the factor by which the transform lengthens distances, at most
 };
 
 }  // namespace patchio::filters

@@ -10,7 +10,7 @@
 namespace patchio::filters {
 namespace {
 
-/// Whether the values of a part's cells, or points, are in the range: row by row.
+/// Sets Found to whether the values of a part's cells, or points, are in the range, row by row.
 struct TestWorker
 {
   const ThresholdRequest& Request;

@@ -15,10 +15,11 @@ struct ThresholdRequest
   bool OfPoints = false;
   bool AllPoints = true;  ///< whether all points of a cell must be in the range, or any
   double Lower = 0, Upper = 0;
-  bool Inverted = false;  ///< keeps the other cells
+  bool Inverted = false;  ///< keeps the cells out of the range instead
 };
 
-/// The visible cells that are kept, by the first component of the array; none of blocks that lack it.
+/// Returns the visible cells that are kept, by the first component of the array; none of the blocks that lack
+/// the array. Empty if `goesOn` ends the work. Not collective.
 std::vector<SolidPart> Threshold(
     const Blocks& blocks, const ThresholdRequest& request, const GoesOn& goesOn = {});
 

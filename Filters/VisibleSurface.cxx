@@ -21,12 +21,12 @@ namespace {
 class CoveredFaces
 {
 public:
-  /// Collective. blocks: uniform or rectilinear ones of three dimensions, which must outlive this; those of
-  /// other ranks are looked at, too.
+  /// Collective: takes the blocks of all ranks into account. blocks: see SolidBlocks(). This rank's blocks
+  /// must outlive this object.
   CoveredFaces(const std::vector<const Block*>& blocks, Communicator& ranks);
 
-  /// Whether visible cells lie behind all of a face of the block with this number. For any thread. Where
-  /// cells of different levels do not fit each other, no face counts as covered.
+  /// Returns whether visible cells lie behind all of a face of blocks[block]. If cells of different levels do
+  /// not fit each other, no face counts as covered. Thread-safe.
   bool IsCovered(int block, const OuterFace& face) const;
 
 private:
@@ -73,17 +73,17 @@ bool CoveredFaces::IsCovered(int block, const OuterFace& face) const
   return true;
 }
 
-/// Whether a face is left out. For any thread.
+/// Returns whether a face is left out. Must be thread-safe.
 using FaceTest = std::function<bool(const OuterFace&)>;
 
-/// The corners of each face as steps from the cell's first point, around the normal that points outwards: by
-/// axis and end.
+/// The corners of each face as steps from the cell's first point, around the normal that points outwards.
+/// Indexed by axis and end.
 constexpr int CornersOfFaces[3][2][4][3] = {
     {{{0, 0, 0}, {0, 0, 1}, {0, 1, 1}, {0, 1, 0}}, {{1, 0, 0}, {1, 1, 0}, {1, 1, 1}, {1, 0, 1}}},
     {{{0, 0, 0}, {1, 0, 0}, {1, 0, 1}, {0, 0, 1}}, {{0, 1, 0}, {0, 1, 1}, {1, 1, 1}, {1, 1, 0}}},
     {{{0, 0, 0}, {0, 1, 0}, {1, 1, 0}, {1, 0, 0}}, {{0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}}}};
 
-/// The faces of some layers of cells.
+/// Adds the faces of some layers of cells to a part.
 class FacesOfLayers
 {
 public:
@@ -121,7 +121,8 @@ private:
     }
   }
 
-  /// Nearly all cells are: this must be quick.
+  /// Returns whether all neighbours of an inner cell are visible. Nearly always they are, so this must be
+  /// quick.
   bool IsAmongVisible(long long cell) const
   {
     if (!this->Of.Flags) {
@@ -179,7 +180,7 @@ private:
   PointIds Ids;
 };
 
-/// Collective for outer faces. Parts of a block follow each other.
+/// Returns the faces of all blocks; the parts of a block follow each other. Collective for outer faces.
 std::vector<CutPart> FacesOf(const std::vector<const Block*>& blocks, Faces faces, Communicator& ranks)
 {
   std::optional<CoveredFaces> covered;

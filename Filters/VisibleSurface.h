@@ -1,4 +1,4 @@
-// The surfaces of visible cells.
+// The surfaces of the visible cells of blocks.
 #ifndef Filters_VisibleSurface_h
 #define Filters_VisibleSurface_h
 
@@ -13,7 +13,7 @@ class vtkPolyData;
 
 namespace patchio::filters {
 
-/// A face of a visible cell, behind which its block has no visible one.
+/// A face of a visible cell behind which its own block has no visible cell.
 struct OuterFace
 {
   Int3 Cell;
@@ -21,22 +21,22 @@ struct OuterFace
   bool Upper;  ///< whether it is the face at the upper end of the axis
 };
 
-/// The blocks that VisibleSurface takes: uniform and rectilinear ones of three dimensions.
+/// Returns the blocks whose surfaces can be made: the uniform and rectilinear ones of three dimensions.
 std::vector<const Block*> SolidBlocks(const Blocks& blocks);
 
 enum class Faces
 {
-  OfEachBlock,  ///< as if there was only this block
-  Outer         ///< only those behind which no other block has a visible cell, on any rank
+  OfEachBlock,  ///< as if the block were alone
+  Outer         ///< only the faces behind which no block of any rank has a visible cell
 };
 
-/// For each of the blocks quadrilaterals whose normals point outwards, with the data of their cells and
-/// points and with the numbers of these in the block (vtkOriginalCellIds, vtkOriginalPointIds). Collective
-/// for outer faces.
+/// Returns, for each of the blocks, quadrilaterals whose normals point outwards, with the data of their cells
+/// and points and with the numbers of these in the block (vtkOriginalCellIds, vtkOriginalPointIds).
+/// Collective for outer faces.
 std::vector<vtkSmartPointer<vtkPolyData>> SurfacesOfBlocks(
     const std::vector<const Block*>& blocks, Faces faces, Communicator& ranks);
 
-/// The outer surface of all blocks, in the pieces of the input. Collective.
+/// Collective: returns the outer surface of all blocks, as one poly data for each piece of the input.
 std::vector<vtkSmartPointer<vtkPolyData>> OuterSurface(const Blocks& blocks, Communicator& ranks);
 
 }  // namespace patchio::filters

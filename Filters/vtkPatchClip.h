@@ -1,9 +1,9 @@
 /**
  * @class vtkPatchClip
- * @brief Cells on one side of a surface, of many blocks and of blocks of which cells are hidden
+ * @brief Clips many blocks together, and blocks with hidden cells
  *
  * Clips by planes, spheres, boxes and cylinders; other functions are left to vtkClipDataSet. The output is
- * unstructured grids without hidden cells; cells beside each other share whole faces.
+ * unstructured grids without hidden cells; neighbouring cells share whole faces.
  */
 #ifndef vtkPatchClip_h
 #define vtkPatchClip_h
@@ -19,7 +19,7 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// The surface is where this function has the value Value (default 0); of a plane, it is a distance.
+  /// The function and its value on the surface. Default of Value: 0. For a plane, Value is a distance.
   vtkSetSmartPointerMacro(ClipFunction, vtkImplicitFunction);
   vtkGetSmartPointerMacro(ClipFunction, vtkImplicitFunction);
   vtkSetMacro(Value, double);
@@ -27,8 +27,7 @@ public:
   ///@}
 
   ///@{
-  /// Whether the side where the function is less than Value is kept, as vtkClipDataSet names it. Default: the
-  /// other side.
+  /// Whether to keep the side where the function is less than Value, as in vtkClipDataSet. Default: false.
   vtkSetMacro(InsideOut, bool);
   vtkGetMacro(InsideOut, bool);
   ///@}

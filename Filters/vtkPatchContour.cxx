@@ -111,7 +111,8 @@ bool vtkPatchContour::Make(const Blocks& blocks, patchio::Communicator& ranks, v
   return true;
 }
 
-/// Collective. Null on all ranks if there are no such blocks.
+/// Collective: returns this rank's part of the contour of these blocks; null on all ranks if they are not
+/// supported.
 vtkSmartPointer<vtkPolyData> vtkPatchContour::ContourOf(const Blocks& blocks, patchio::Communicator& ranks)
 {
   const bool ofPoints = IsOfPoints(*this);

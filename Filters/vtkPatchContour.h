@@ -25,7 +25,7 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// Values of the array. Default: 0 alone.
+  /// The contour values. Default: a single value, 0.
   void SetValue(int i, double value) { this->Values->SetValue(i, value); }
   double GetValue(int i) { return this->Values->GetValue(i); }
   void SetNumberOfContours(int number) { this->Values->SetNumberOfContours(number); }
@@ -48,7 +48,8 @@ public:
   vtkGetMacro(DoublePoints, bool);
   ///@}
 
-  /// The number of components of the array in the first block that has it; 0 if no block of this rank has it.
+  /// Returns the number of components of the array in the first block that has it; 0 if no block of this rank
+  /// has it.
   static int ComponentsOf(vtkDataObject* input, int association, const char* name);
 
   vtkMTimeType GetMTime() override;

@@ -54,7 +54,7 @@ bool vtkPatchFilter::Run(vtkDataObject* input, vtkDataObject* output)
     vtkDebugMacro("Not supported: " << blocks.NotUnderstood);
     return false;
   }
-  this->SetAbortExecute(0);  // that of an execution that was given up
+  this->SetAbortExecute(0);  // set by an earlier execution that the user stopped
   return this->Make(blocks, *ranks, output);
 }
 

@@ -3,11 +3,11 @@
  * @brief Base of filters that take all blocks of their input together
  *
  * The input is a data set, or a composite data set whose blocks are uniform, rectilinear or curvilinear
- * grids, of which cells may be hidden. The output has a data set for each child of the input's root (mostly a
- * level of refinement), or is one data set if the input is one. Data of other kinds are handed to the filter
- * of VTK that does the same, block by block.
+ * grids; cells may be hidden. The output has a data set for each child of the input's root (mostly a level of
+ * refinement), or is one data set if the input is one. Data of other kinds are handed to the filter of VTK
+ * that does the same, block by block.
  *
- * All ranks of the global controller execute the filter together.
+ * Collective: every rank of the global controller executes the filter.
  */
 #ifndef vtkPatchFilter_h
 #define vtkPatchFilter_h
@@ -28,8 +28,9 @@ class VTKPATCHIOFILTERS_EXPORT vtkPatchFilter : public vtkDataObjectAlgorithm
 public:
   vtkTypeMacro(vtkPatchFilter, vtkDataObjectAlgorithm);
 
-  /// Fills the output without a pipeline. Collective. Returns false on all ranks, and leaves the output as it
-  /// is, if this class does not support the input or a property. May throw std::exception.
+  /// Fills the output without a pipeline. Collective: every rank calls it. Returns false on all ranks, and
+  /// leaves the output as it is, if this class does not support the input or a property. May throw
+  /// std::exception.
   bool Run(vtkDataObject* input, vtkDataObject* output);
 
 protected:
@@ -42,15 +43,16 @@ protected:
 
   /// The class of the data sets in the output.
   virtual const char* OutputClass() const = 0;
-  /// Whether the properties are supported; the same on all ranks.
+  /// Returns whether the properties are supported; the same on all ranks.
   virtual bool Supports() = 0;
-  /// Collective, for blocks that are all understood. False on all ranks if one lacks what is required.
+  /// Collective: fills the output from blocks that are all supported. Returns false on all ranks if one of
+  /// them lacks something that the filter requires.
   virtual bool Make(
       const patchio::filters::Blocks& blocks, patchio::Communicator& ranks, vtkDataObject* output) = 0;
-  /// VTK's filter for other input, with the same properties. `input` may be replaced by converted data.
+  /// Returns VTK's filter for other input, with the same properties. May replace `input` by converted data.
   virtual vtkSmartPointer<vtkAlgorithm> FilterOfVtk(vtkSmartPointer<vtkDataObject>& input) = 0;
 
-  /// Tells the progress, 0 to 1. False if the user has asked to stop.
+  /// Reports the progress, 0 to 1. Returns false if the user has asked to stop.
   bool Tell(double done);
 
 private:

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int UpperEnds[3] = {1, 3, 5};
 
-/// A shallow copy whose extent ends at 0 along each axis; null if the input is another kind of grid.
+/// Returns a shallow copy whose extent ends at 0 along each axis; null if the input is another kind of grid.
 template <typename Grid>
 vtkSmartPointer<Grid> EndingAtZero(vtkDataSet* input)
 {

@@ -14,8 +14,8 @@ public:
   static vtkPatchSettings* New();
   vtkTypeMacro(vtkPatchSettings, vtkObject);
 
-  /// Whether slices, contours and surfaces are PatchIO's where the data are of a kind that it understands,
-  /// for all that is computed from now on. The default is true.
+  /// Whether PatchIO makes slices, contours and surfaces of data that it supports. A change applies to all
+  /// later executions. The default is true.
   void SetFastExtraction(bool value) { Fast = value; }
   static bool GetFastExtraction() { return Fast; }
 

@@ -15,7 +15,7 @@ vtkStandardNewMacro(vtkPatchSlice);
 
 namespace {
 
-/// Empty if one of the surfaces is not supported.
+/// Returns a surface for each value; none if one of them is not supported.
 std::vector<Surface> SurfacesOf(vtkImplicitFunction* function, vtkContourValues* values)
 {
   std::vector<Surface> surfaces;

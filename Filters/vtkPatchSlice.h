@@ -1,6 +1,6 @@
 /**
  * @class vtkPatchSlice
- * @brief Slice of many blocks, and of blocks of which cells are hidden
+ * @brief Slices many blocks together, and blocks with hidden cells
  *
  * Cuts by planes, spheres, boxes and cylinders; other functions are left to vtkCutter. Each visible cell on a
  * plane appears once. The output is poly data.
@@ -21,13 +21,13 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// The surface is where this function has one of the values; of a plane, they are distances.
+  /// The function that is zero, or has one of the values, on the slice.
   vtkSetSmartPointerMacro(CutFunction, vtkImplicitFunction);
   vtkGetSmartPointerMacro(CutFunction, vtkImplicitFunction);
   ///@}
 
   ///@{
-  /// Values of the function. Default: 0 alone.
+  /// The values of the function on the slice; for a plane, they are distances. Default: a single value, 0.
   void SetValue(int i, double value) { this->Values->SetValue(i, value); }
   double GetValue(int i) { return this->Values->GetValue(i); }
   void SetNumberOfContours(int number) { this->Values->SetNumberOfContours(number); }

@@ -20,7 +20,7 @@ vtkStandardNewMacro(vtkPatchSurface);
 int vtkPatchSurface::FillInputPortInformation(int port, vtkInformation* info)
 {
   const int filled = this->Superclass::FillInputPortInformation(port, info);
-  if (port == 0) {  // VTK would hand over one block after another
+  if (port == 0) {  // otherwise VTK would pass one block after another
     info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
   }
   return filled;
@@ -68,7 +68,8 @@ int vtkPatchSurface::RequestData(
   return patchio::RunByItself(ofBlock, tree, output);
 }
 
-/// Collective. False on all ranks if this input is not one for this class.
+/// Collective: makes the outer surface of all blocks. Returns false on all ranks if some block is not
+/// supported.
 bool vtkPatchSurface::MakeSurface(vtkDataObject* input, vtkDataObject* output)
 {
   using namespace patchio::filters;

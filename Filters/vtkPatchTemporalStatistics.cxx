@@ -23,7 +23,7 @@
 
 namespace {
 
-/// Rounding errors do not count.
+/// Returns whether bounds are equal but for rounding.
 bool AreSameBounds(const double a[6], const double b[6])
 {
   double longest = 0;
@@ -33,7 +33,7 @@ bool AreSameBounds(const double a[6], const double b[6])
   return std::equal(a, a + 6, b, [=](double x, double y) { return std::abs(x - y) <= 1e-6 * longest; });
 }
 
-/// True when values with the same index belong to the same place.
+/// Returns whether values with the same index belong to the same place in both data sets.
 bool AreAlike(vtkDataObject* a, vtkDataObject* b)
 {
   if (std::strcmp(a->GetClassName(), b->GetClassName()) != 0) {
@@ -102,13 +102,13 @@ bool IsFirstRank()
   return !ranks || ranks->GetLocalProcessId() == 0;
 }
 
-/// Ghost flags of cells or points; null where there are none.
+/// Returns the ghost flags of cells or points; null if there are none.
 vtkUnsignedCharArray* FlagsOf(vtkFieldData* data)
 {
   return vtkUnsignedCharArray::SafeDownCast(data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
 }
 
-/// What is hidden at this step is hidden in what is shown of all.
+/// Hides in the result for all steps what is hidden at this step.
 void AddFlags(vtkFieldData* step, vtkFieldData* steps)
 {
   vtkUnsignedCharArray *const now = FlagsOf(step), *const all = FlagsOf(steps);

@@ -4,11 +4,11 @@
  *
  * vtkTemporalStatistics adds up the values of each cell and point over all time steps. If a step has a block
  * that the first step does not have, VTK reads beyond its tree, and ParaView crashes. If blocks of the same
- * size have moved, it mixes values of different places. So this filter compares the blocks of each step with
+ * size have moved, VTK mixes values of different places. So this filter compares the blocks of each step with
  * those of the first, on all ranks: places in the tree, kinds of grids, sizes and bounds. (The bounds of
- * grids with points of their own may change.) If they differ, it says how, gives no data and reads no more
- * steps. It also keeps the flags of hidden cells and points, which VTK treats as values: a cell is hidden if
- * it is hidden at any step.
+ * grids with points of their own may change.) If they differ, the filter reports how, gives no data and reads
+ * no more steps. It also keeps the flags of hidden cells and points, which VTK treats as values: a cell is
+ * hidden if it is hidden at any step.
  *
  * While the plugin is loaded, ParaView's Temporal Statistics is this class (ReplacedFilters.xml).
  */
@@ -38,7 +38,8 @@ protected:
 #endif
 
 private:
-  /// Collective. first: the blocks of the first step. Reports what differs when it returns false.
+  /// Collective: returns whether `now` has the blocks of the first step, which are those of `first`. If not,
+  /// reports the differences as an error.
   bool HasBlocksOf(vtkCompositeDataSet* first, vtkCompositeDataSet* now);
 
   vtkPatchTemporalStatistics(const vtkPatchTemporalStatistics&) = delete;

@@ -1,6 +1,6 @@
 /**
  * @class vtkPatchThreshold
- * @brief Cells whose values lie in a range, of many blocks and of blocks of which cells are hidden
+ * @brief Keeps the cells whose values lie in a range, of many blocks together and of blocks with hidden cells
  *
  * SetInputArrayToProcess() names the array, of cells or of points; its first component counts. The output is
  * unstructured grids whose cells share their points.
@@ -20,7 +20,7 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// Both ends belong to the range. Default: all values.
+  /// The ends of the range, which belong to it. Default: all values.
   vtkSetMacro(LowerThreshold, double);
   vtkGetMacro(LowerThreshold, double);
   vtkSetMacro(UpperThreshold, double);
@@ -34,7 +34,7 @@ public:
   ///@}
 
   ///@{
-  /// Whether the other cells are kept. Default: false.
+  /// Whether to keep the cells out of the range instead. Default: false.
   vtkSetMacro(Invert, bool);
   vtkGetMacro(Invert, bool);
   ///@}

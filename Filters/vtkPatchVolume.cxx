@@ -26,7 +26,7 @@ using namespace patchio::filters;
 
 namespace {
 
-/// The cells that a rank makes of the image, as VTK divides it.
+/// Returns the cells of the image that this rank makes, which VTK's rules divide.
 patchio::Box PartOf(const ImageGrid& grid, const patchio::Communicator& ranks)
 {
   int whole[6] = {0, grid.Cells[0], 0, grid.Cells[1], 0, grid.Cells[2]};
@@ -39,7 +39,7 @@ patchio::Box PartOf(const ImageGrid& grid, const patchio::Communicator& ranks)
 
 using Names = std::set<std::string>;
 
-/// Collective: the names of all ranks.
+/// Collective: returns the names of all ranks, sorted.
 std::vector<std::string> OfAllRanks(const Names& mine, patchio::Communicator& ranks)
 {
   Names all;
@@ -53,7 +53,7 @@ std::vector<std::string> OfAllRanks(const Names& mine, patchio::Communicator& ra
   return {all.begin(), all.end()};
 }
 
-/// The names of the arrays of blocks, those of cells or of points.
+/// Returns the names of the blocks' cell arrays, or of their point arrays.
 Names NamesIn(const std::vector<const Block*>& blocks, int kind)
 {
   Names names;
@@ -112,7 +112,7 @@ void vtkPatchVolume::ClearPointArrays()
 int vtkPatchVolume::FillInputPortInformation(int, vtkInformation* info)
 {
   info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkDataSet");
-  // Blocks come here together, and not one after another.
+  // The filter gets all blocks together, and not one after another.
   info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
   return 1;
 }
@@ -140,7 +140,7 @@ int vtkPatchVolume::MakeImages(vtkDataObject* input, vtkMultiBlockDataSet* outpu
   const auto ranks = patchio::AllRanks();
   const Blocks blocks = MakeBlocks(input);
   const std::vector<const Block*> solid = SolidBlocks(blocks);
-  this->AbortExecute = 0;  // that of an image that was given up
+  this->AbortExecute = 0;  // set by an earlier execution that the user stopped
   if (!patchio::AllOf(*ranks, blocks.NotUnderstood.empty() && solid.size() == blocks.List.size())) {
     if (ranks->Rank() == 0) {
       vtkErrorMacro(

@@ -3,8 +3,8 @@
  * @brief An image of blocks of several levels, to be drawn as a volume
  *
  * VTK draws a volume of blocks from back to front, and blocks of several levels have no such order. This
- * filter makes one image of all that is visible (filters::FillImage), with the cells of the finest level of
- * which MaximumCells are enough. Takes uniform and rectilinear blocks of three dimensions.
+ * filter makes one image of all visible cells (filters::FillImage), with the cell size of the finest level
+ * for which MaximumCells suffice. It takes uniform and rectilinear blocks of three dimensions.
  *
  * Each rank makes a part of the image. The output is a multiblock data set of these parts, because VTK must
  * know the size of a single image before it has read the data that this size depends on.
@@ -25,13 +25,13 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// Most cells of the image, of all ranks together. Default 16 million.
+  /// Greatest number of cells of the image, of all ranks together. Default: 16 million.
   vtkSetClampMacro(MaximumCells, vtkIdType, 1, VTK_ID_MAX);
   vtkGetMacro(MaximumCells, vtkIdType);
   ///@}
 
   ///@{
-  /// The arrays that the image gets; all of them if none is added.
+  /// The names of the arrays that the image gets; if none is added, all of them.
   void AddCellArray(const char* name);
   void ClearCellArrays();
   void AddPointArray(const char* name);
