@@ -23,12 +23,12 @@ namespace {
 struct AmrPatch
 {
   const Block* Of;
-  unsigned int Piece;  ///< its number in the tree's level
+  unsigned int Piece;  ///< number of its grid in the tree's level
 };
 
 using AmrLevels = std::vector<std::vector<AmrPatch>>;
 
-/// shown: one flag a patch.
+/// Returns the shown patches of all levels; empty levels at the end are left out. shown: one flag per patch.
 AmrLevels PatchesOfLevels(
     const Catalog& catalog, const std::vector<Block>& blocks, const std::vector<bool>& shown)
 {
@@ -51,8 +51,8 @@ int FloorDivide(int number, int by)
   return number >= 0 ? number / by : -((by - 1 - number) / by);
 }
 
-/// For each level, the index on it where the AMR begins: the lower corner of a cell of the first level, so
-/// that no index of a patch is negative.
+/// Returns, for each level, the index on this level where the AMR begins: the lower corner of a cell of the
+/// first level, chosen so that no index of a patch is negative.
 std::vector<Int3> LowerCorners(const Catalog& catalog, const AmrLevels& levels, std::size_t first)
 {
   std::vector<Int3> corners(levels.size(), Int3{0, 0, 0});
@@ -72,7 +72,7 @@ std::vector<Int3> LowerCorners(const Catalog& catalog, const AmrLevels& levels, 
   return corners;
 }
 
-/// A shallow copy of a patch's grid at this place.
+/// Returns a shallow copy of a patch's grid with this origin and an extent that begins at 0.
 vtkSmartPointer<vtkUniformGrid> MovedTo(const double origin[3], vtkUniformGrid* grid)
 {
   auto moved = vtkSmartPointer<vtkUniformGrid>::New();
@@ -84,7 +84,7 @@ vtkSmartPointer<vtkUniformGrid> MovedTo(const double origin[3], vtkUniformGrid* 
   return moved;
 }
 
-/// tree: has the grids; may be null.
+/// Describes the patches of a level and adds their grids. tree: has the grids; null: there are none yet.
 void FillLevel(const Catalog& catalog, const std::vector<AmrPatch>& patches, const Int3& corner,
     vtkMultiBlockDataSet* tree, unsigned int level, vtkOverlappingAMR* amr)
 {
@@ -142,7 +142,7 @@ void FillLevels(
     const std::size_t finer = std::min(l + 1, catalog.Levels.size() - 1);
     const Int3& ratio = catalog.Levels[finer].Ratio;
     amr->SetSpacing(level, catalog.Levels[l].Spacing.data());
-    // As VTK has it, 2 where there is nothing finer.
+    // As in VTK, the ratio is 2 if there is no finer level.
     amr->SetRefinementRatio(level, finer > 0 ? *std::max_element(ratio.begin(), ratio.end()) : 2);
     FillLevel(catalog, levels[l], corners[l], tree, level, amr);
   }

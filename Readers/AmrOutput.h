@@ -12,22 +12,22 @@ class vtkOverlappingAMR;
 
 namespace patchio {
 
-/// Why data cannot be shown as vtkOverlappingAMR; empty if they can.
+/// Returns why data cannot be shown as vtkOverlappingAMR; empty if they can.
 std::string WhyNotAmr(const Catalog& catalog);
 
-/// What to say if data cannot be shown as vtkOverlappingAMR.
+/// Returns the message to the user if data cannot be shown as vtkOverlappingAMR; empty if they can.
 std::string NotAmrText(const Catalog& catalog);
 
-/// Makes the output of an algorithm overlapping AMR, or a multiblock data set.
+/// Makes the output of an algorithm overlapping AMR or, if not `isAmr`, a multiblock data set.
 void SetOutputType(bool isAmr, vtkInformation* output);
 
-/// If the output is overlapping AMR, describes the patches that are to be read, without their grids: VTK's
+/// Describes, if the output is overlapping AMR, the patches that are to be read, without their grids: VTK's
 /// filters ask for that before they ask for data.
 void DescribeAmr(const Catalog& catalog, const StepOptions& options, vtkInformation* output);
 
-/// Describes the patches of all ranks and adds the grids of this one, which a tree has (see
-/// AssembleOutput()). Levels count from the first one that has a patch. The grids begin at index 0, as VTK's
-/// filters expect.
+/// Describes the patches of all ranks in `amr`, and adds this rank's grids, which it takes from the tree (see
+/// AssembleOutput()). Levels count from the first one that has a patch. The extents of grids begin at index
+/// 0, as VTK's filters expect.
 void FillAmr(const LoadedStep& loaded, vtkMultiBlockDataSet* tree, vtkOverlappingAMR* amr);
 
 }  // namespace patchio

@@ -33,7 +33,7 @@ std::set<std::string> NamesOff(vtkDataArraySelection* arrays)
   return names;
 }
 
-/// What a step has instead of an array that it does not have.
+/// Returns the message that a step lacks an array, with the arrays that it has instead.
 std::string MissingText(const Catalog& catalog, const std::string& name, Centering centering)
 {
   const bool ofCells = centering == Centering::Cell;
@@ -57,8 +57,8 @@ std::string MissingText(const Catalog& catalog, const std::string& name, Centeri
 
 }  // namespace
 
-/// Removes names from a list that the step does not have. Those that were chosen but never offered are told
-/// later.
+/// Removes from a list the names that the step does not have. Selected ones are kept in Dropped, to be
+/// reported later.
 void ArraySelections::DropStrangers(const Catalog& catalog, Centering centering)
 {
   vtkDataArraySelection* const arrays = this->ListOf(centering);

@@ -1,4 +1,4 @@
-// The variables that the user has selected.
+// The user's selection of variables.
 #ifndef ArraySelections_h
 #define ArraySelections_h
 
@@ -14,27 +14,27 @@
 
 namespace patchio {
 
-/// Two lists of names for ParaView's panel. At first all are on.
+/// The cell arrays and the point arrays in the lists of ParaView's panel. All are on at first.
 class ArraySelections
 {
 public:
   vtkDataArraySelection* Cells() const { return this->CellArrays; }
   vtkDataArraySelection* Points() const { return this->PointArrays; }
 
-  /// There are other files now: their variables replace the old ones at the next Offer().
+  /// Makes the next Offer() replace the lists, because the reader has other files now.
   void ExpectNewFiles() { this->NewFiles = true; }
-  /// Makes TakeMissingText() tell of names again that files had which may have been replaced.
+  /// Makes TakeMissingText() report names again, because the files that had them may have been replaced.
   void ForgetKnown() { this->Known.clear(); }
   /// Adds the step's variables to the lists. Known names keep their setting.
   void Offer(const Catalog& catalog);
-  /// True while names are added, which is not a change by the user.
+  /// Returns whether Offer() is adding names, which is not a change by the user.
   bool IsOffering() const { return this->Offering; }
 
-  /// What is to be said about names that were chosen though no step that was opened has them; each name
-  /// once. Empty where there is nothing to say. `catalog` is the step that was offered last.
+  /// Returns a message about selected names that no step opened so far has; each name is reported once. Empty
+  /// if there are none. catalog: the step that was offered last.
   std::string TakeMissingText(const Catalog& catalog);
 
-  /// The names that are switched off.
+  /// Returns the names that are switched off.
   VariableChoice Choice() const;
 
 private:
@@ -48,8 +48,8 @@ private:
 
   vtkNew<vtkDataArraySelection> CellArrays;
   vtkNew<vtkDataArraySelection> PointArrays;
-  std::set<Choosable> Known;    ///< arrays that some step had, of any file, and those that were told
-  std::set<Choosable> Dropped;  ///< by Offer(), although they were chosen
+  std::set<Choosable> Known;    ///< arrays that some step of any file had, and arrays that were reported
+  std::set<Choosable> Dropped;  ///< selected arrays that Offer() has removed
   bool NewFiles = true;
   bool Offering = false;
 };

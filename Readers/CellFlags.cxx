@@ -25,7 +25,7 @@ namespace {
 /// level.
 constexpr unsigned char Refined = vtkDataSetAttributes::REFINEDCELL | vtkDataSetAttributes::DUPLICATECELL;
 
-/// Keeps only the marks of points of whose value some component is NaN; false when none is left.
+/// Clears the marks of points whose values have no NaN component. Returns false if no mark is left.
 template <typename Value>
 bool KeepUndefined(const Value* values, int components, std::vector<unsigned char>& marks)
 {
@@ -50,7 +50,7 @@ bool KeepUndefined(vtkDataArray* array, std::vector<unsigned char>& marks)
   return doubles && KeepUndefined(doubles->GetPointer(0), components, marks);
 }
 
-/// Marks the points without a value in all of these arrays.
+/// Returns marks of the points that have no value in any of these arrays.
 std::vector<unsigned char> UndefinedPoints(vtkIdType points, const std::vector<vtkDataArray*>& arrays)
 {
   std::vector<unsigned char> undefined(points, arrays.empty() ? 0 : 1);
@@ -114,7 +114,7 @@ bool HasVisible(const Box& grid, const Box& cells, const unsigned char* flags)
 
 }  // namespace
 
-/// True if no part of the block loses cells to finer or other patches.
+/// Returns whether no part of the block loses cells to finer or other patches.
 bool CellFlags::IsWholeBlockVisible(const Block& block) const
 {
   return block.Full && std::none_of(block.Parts.begin(), block.Parts.end(), [this](const OwnedBox& part) {
@@ -159,8 +159,8 @@ vtkSmartPointer<vtkUnsignedCharArray> CellFlags::Of(const Block& block, const Bo
   return flags;
 }
 
-/// Patches of a level may overlap, but each place is drawn and counted once. Parts of merged blocks do not
-/// overlap.
+/// Marks the cells of a part that other patches of the level show, because overlapping patches must be drawn
+/// and counted once. Returns false if the part has no such cells. Parts of merged blocks do not overlap.
 bool CellFlags::MarkCellsOfOthers(const OwnedBox& part, const Box& grid, unsigned char* flags) const
 {
   if (!this->Nests.LosesCells(part.Owner) || !(part.Cells == this->Data.Patches[part.Owner].Cells)) {
@@ -173,7 +173,7 @@ bool CellFlags::MarkCellsOfOthers(const OwnedBox& part, const Box& grid, unsigne
   return true;
 }
 
-/// Marks the cells of a part that finer patches cover; false when there are none.
+/// Marks the cells of a part that finer patches cover. Returns false if there are none.
 bool CellFlags::MarkRefined(const OwnedBox& part, const Box& grid, unsigned char* flags) const
 {
   const std::vector<std::uint8_t> covered =
@@ -205,9 +205,9 @@ void CellFlags::HideRefined(const Block& block, const Box& grid, unsigned char* 
       static_cast<unsigned char>(Refined | vtkDataSetAttributes::HIDDENCELL));
 }
 
-/// Refined cells beside visible ones become ghost cells, which they also are in the layers of neighbours:
-/// values that nodes get from cells must be equal in all blocks. (vtkCellDataToPointData uses ghost cells,
-/// but refined cells only if the grid has no hidden cell.)
+/// Turns refined cells beside visible ones into ghost cells, as which neighbouring blocks have them in their
+/// layers: values that nodes get from cells must be equal in all blocks. (vtkCellDataToPointData uses ghost
+/// cells, but refined cells only if the grid has no hidden cell.)
 void CellFlags::MakeBorderOfRefined(const Box& grid, unsigned char* flags) const
 {
   for (int k = grid.Lower[2]; k <= grid.Upper[2]; ++k) {
@@ -223,9 +223,9 @@ void CellFlags::MakeBorderOfRefined(const Box& grid, unsigned char* flags) const
   }
 }
 
-/// Layers that repeat cells of a shown patch connect the blocks. Layers where nothing else is shown, mostly
-/// those beyond the domain, are hidden; otherwise the surface of the domain would be an inner one and not be
-/// drawn.
+/// Marks the cells of ghost layers. Layers that repeat cells of a shown patch connect the blocks. Layers over
+/// no shown patch, mostly beyond the domain, are hidden; otherwise the surface of the domain would be an
+/// inner one and not be drawn.
 void CellFlags::MarkLayers(const Block& block, const Box& cells, unsigned char* flags) const
 {
   if (this->Ghosts == Int3{0, 0, 0}) {

@@ -1,4 +1,4 @@
-// The flags of cells and points of a block that are not visible: vtkGhostType.
+// The flags (vtkGhostType) of a block's cells and points that are not visible.
 #ifndef CellFlags_h
 #define CellFlags_h
 
@@ -16,20 +16,21 @@ class vtkDataSet;
 
 namespace patchio {
 
-/// The flags of cells that come from where blocks and patches lie.
+/// The flags of cells that follow from the places of blocks and patches.
 class CellFlags
 {
 public:
   /// ghosts: layers from the files by which grids extend beyond their patches. blankRefined: cells under
   /// finer patches are not visible. ghostLayer: blocks have a layer of neighbours' cells. Keeps references to
-  /// the first two.
+  /// `catalog` and `nesting`.
   CellFlags(
       const Catalog& catalog, const Nesting& nesting, const Int3& ghosts, bool blankRefined, bool ghostLayer)
       : Data(catalog), Nests(nesting), Ghosts(ghosts), BlankRefined(blankRefined), GhostLayer(ghostLayer)
   {
   }
 
-  /// One flag for each cell of the block's grid; null if all of them are visible.
+  /// Returns one flag for each cell of the block's grid, which are the cells `cells`; null if all are
+  /// visible. Thread-safe.
   vtkSmartPointer<vtkUnsignedCharArray> Of(const Block& block, const Box& cells) const;
 
 private:

@@ -18,7 +18,8 @@ constexpr std::pair<ElementType, int> VtkTypes[] = {{ElementType::Float32, VTK_F
     {ElementType::UInt16, VTK_UNSIGNED_SHORT}, {ElementType::Int8, VTK_SIGNED_CHAR},
     {ElementType::UInt32, VTK_UNSIGNED_INT}, {ElementType::UInt64, VTK_TYPE_UINT64}};
 
-/// An array of values in memory like that of `like`. keeps: whoever has the memory now frees it.
+/// Returns an array on this memory, of the type and size of `like`. keeps: the memory stays with its owner;
+/// else the array frees it.
 vtkSmartPointer<vtkDataArray> ArrayOn(void* values, const LoadedArray& like, bool keeps)
 {
   auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(VtkTypeOf(like.Type)));

@@ -1,4 +1,4 @@
-// VTK's arrays of values that Core has read.
+// VTK's arrays of the values that Core has read.
 #ifndef DataArrays_h
 #define DataArrays_h
 
@@ -19,32 +19,33 @@
 
 namespace patchio {
 
-/// The type of an array's values; nullopt for types that PatchIO does not read.
+/// Returns the type of an array's values; nullopt for types that PatchIO does not read.
 std::optional<ElementType> ElementTypeOf(const vtkDataArray* array);
-/// VTK_FLOAT and so on.
+/// Returns VTK's constant for a type, such as VTK_FLOAT.
 int VtkTypeOf(ElementType type);
 
 /// Moves the values into an array of VTK without a copy; the array frees them.
 vtkSmartPointer<vtkDataArray> TakeOver(LoadedArray& loaded, const std::string& name);
 
-/// Memory with undefined contents, for TakeOver(). points: of the grid. As many tuples can be read, because
-/// VTK's Warp By Scalar and other filters take values of cells for values of points. Throws Error when the
-/// pool's limit or the machine's memory does not suffice.
+/// Allocates an array with undefined values, for TakeOver(). points: number of points of the grid. The memory
+/// holds as many tuples, because VTK's Warp By Scalar and other filters take values of cells for values of
+/// points. Throws Error if the pool's limit or the machine's memory does not suffice.
 LoadedArray AllocateArray(
     MemoryPool& pool, ElementType type, int components, std::int64_t tuples, std::int64_t points);
 
-/// The same for an array whose memory is VTK's: gives it its tuples, one for each cell of a grid.
+/// Sets the number of tuples of an array that owns its memory to that of a grid's cells. The memory holds a
+/// tuple for each of the grid's points, too, as with AllocateArray().
 void SetTuplesOfCells(vtkDataArray* array, std::int64_t cells, std::int64_t points);
 
 /// Sets all components of all tuples to the value; nullopt: to NaN, or to 0 if the type is an integer.
 void FillWith(LoadedArray& array, std::optional<double> value);
 
-/// An array of three components from two or three arrays of this type and of equal lengths; a missing third
-/// component is 0. points: of the grid. Throws Error as AllocateArray() does.
+/// Returns an array of three components from two or three arrays of this type and of equal lengths; a missing
+/// third component is 0. points: see AllocateArray(). Throws Error as AllocateArray() does.
 LoadedArray ComposeVector(
     ElementType type, const std::vector<vtkDataArray*>& components, std::int64_t points, MemoryPool& pool);
 
-/// Arrays that have one value everywhere. Arrays of one type and value share their memory, so that many
+/// Makes arrays that have one value everywhere. Arrays of one type and value share their memory, so that many
 /// blocks need no more than the largest one. Thread-safe.
 class ConstantArrays
 {
@@ -52,8 +53,8 @@ public:
   /// Keeps a reference to the pool.
   explicit ConstantArrays(MemoryPool& pool) : Pool(pool) {}
 
-  /// points: of the grid; as many tuples can be read. value: see FillWith(). Throws Error when memory does
-  /// not suffice.
+  /// Returns an array of `tuples` tuples. points: see AllocateArray(). value: see FillWith(). Throws Error if
+  /// memory does not suffice.
   vtkSmartPointer<vtkDataArray> Make(const std::string& name, ElementType type, int components,
       std::int64_t tuples, std::int64_t points, std::optional<double> value);
 

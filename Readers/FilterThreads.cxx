@@ -23,7 +23,7 @@ constexpr bool VtkHasThreads = VTK_SMP_DEFAULT_IMPLEMENTATION_SEQUENTIAL == 0;
 
 using Cores = std::bitset<CPU_SETSIZE>;
 
-/// The cores of the machine, or those that the process is bound to.
+/// Returns the cores of the machine, or those that the process is bound to.
 Cores CoresOfProcess()
 {
   cpu_set_t allowed;
@@ -69,7 +69,7 @@ std::string SetFilterThreads(int threads, bool smallBlocks)
     vtkSMPTools::SetBackend("Sequential");
   }
   given = vtkSMPTools::GetBackend();
-  // The backends start no more than there are cores.
+  // The backends start no more threads than there are cores.
   return std::to_string(given == "Sequential" ? 1 : vtkSMPTools::GetEstimatedNumberOfThreads());
 }
 

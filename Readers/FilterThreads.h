@@ -11,7 +11,7 @@
 
 namespace patchio {
 
-/// Collective. The cores of this machine for each of its ranks; at least 1.
+/// Collective: returns this rank's share of the cores of its machine; at least 1.
 int CoresOfRank(Communicator& ranks);
 
 /// Blocks with fewer cells, on average, are small. VTK 9.2 starts threads for each loop over a block: with
@@ -22,12 +22,12 @@ constexpr double CellsWorthThreads = 100000;
 /// Lets all filters of this process use up to `threads` threads from now on. If vtkSMPTools' own backend has
 /// threads (TBB, in Debian's VTK 9.6) but not more than these, it is used for blocks of any size, because its
 /// threads cost nothing on small blocks. Otherwise the backend is STDThread, which can use any number of
-/// threads, or Sequential for one thread and small blocks. A backend that somebody else has chosen stays in
-/// force: by vtkSMPTools, or by the environment variable VTK_SMP_BACKEND_IN_USE. Returns what is in force
-/// now, in words.
+/// threads, or Sequential for one thread and for small blocks. A backend that was chosen elsewhere, by
+/// vtkSMPTools or by the environment variable VTK_SMP_BACKEND_IN_USE, stays in force. Returns the number of
+/// threads in force, in words.
 std::string SetFilterThreads(int threads, bool smallBlocks);
 
-/// The ranks of a controller; without a controller, this process alone.
+/// The ranks of a controller; this process alone if there is no controller.
 class ReaderRanks
 {
 public:
@@ -37,9 +37,9 @@ public:
   Communicator& operator*() const { return *this->Ranks; }
   bool IsFirst() const { return this->Ranks->Rank() == 0; }
 
-  /// Collective at first, then known: ranks on this machine.
+  /// Returns the number of ranks on this machine. Collective when first called.
   int OnMachine() { return this->Ranks->OnMachine().Size(); }
-  /// Collective at first, then known: see CoresOfRank().
+  /// Returns CoresOfRank(). Collective when first called.
   int Cores();
 
 private:

@@ -31,8 +31,9 @@
 namespace patchio {
 namespace {
 
-/// Without a number it is the range that VTK gives to one component. For the lengths of vectors VTK would
-/// give NaN, which its readers cannot read back from a file.
+/// Returns the range as VTK stores it. If it is empty, this is the range that VTK gives to a component
+/// without a number; for lengths of vectors VTK would give NaN, which its readers cannot read back from a
+/// file.
 std::array<double, 2> PairOf(const ValueRange& range)
 {
   if (range.Least > range.Greatest) {
@@ -41,8 +42,8 @@ std::array<double, 2> PairOf(const ValueRange& range)
   return {range.Least, range.Greatest};
 }
 
-/// The range and the finite range share their memory, as no value is infinite: there may be many small
-/// arrays.
+/// Stores ranges in VTK's keys. The range and the finite range share their memory, as no value is infinite:
+/// there may be many small arrays.
 void SetRanges(vtkDataArray* array, const std::vector<std::array<double, 2>>& ofComponents,
     const std::array<double, 2>& ofLength)
 {
@@ -96,13 +97,13 @@ void FindRange(vtkDataArray* array)
 
 namespace {
 
-/// Values one after another, from First to End - 1.
+/// Values that follow each other, from First to End - 1.
 struct Run
 {
   vtkIdType First = 0, End = 0;
 };
 
-/// The longest runs of values whose flag is 0.
+/// Returns the longest runs of values whose flag is 0.
 std::vector<Run> RunsWithout(const unsigned char* flags, vtkIdType count)
 {
   std::vector<Run> runs;
@@ -120,7 +121,7 @@ std::vector<Run> RunsWithout(const unsigned char* flags, vtkIdType count)
   return runs;
 }
 
-/// The runs of nodes that cells of the runs touch. dims: numbers of nodes.
+/// Returns the runs of nodes that these cells have. dims: number of nodes along each axis.
 std::vector<Run> NodesOf(const std::vector<Run>& cells, const int dims[3])
 {
   std::vector<unsigned char> apart(static_cast<std::size_t>(dims[0]) * dims[1] * dims[2], 1);
@@ -141,7 +142,7 @@ std::vector<Run> NodesOf(const std::vector<Run>& cells, const int dims[3])
   return RunsWithout(apart.data(), static_cast<vtkIdType>(apart.size()));
 }
 
-/// True when every part of the array has the same range.
+/// Returns whether the array's stored range says that all values are equal.
 bool HasOneValue(vtkDataArray* array)
 {
   if (!array->HasInformation() || !array->GetInformation()->Has(vtkDataArray::PER_COMPONENT())) {
@@ -189,7 +190,7 @@ void LimitRanges(vtkDataSetAttributes* attributes, const std::vector<Run>& runs)
 
 std::array<int, 3> DimensionsOf(vtkDataSet* grid)
 {
-  std::array<int, 3> dims{0, 0, 0};  // of other grids
+  std::array<int, 3> dims{0, 0, 0};  // for other grids
   if (auto* image = vtkImageData::SafeDownCast(grid)) {
     image->GetDimensions(dims.data());
   } else if (auto* rectilinear = vtkRectilinearGrid::SafeDownCast(grid)) {
@@ -215,7 +216,7 @@ bool AreAll(const std::vector<Run>& runs, vtkIdType count)
 void LimitRangesToVisible(vtkDataSet* grid, vtkUnsignedCharArray* flags)
 {
 #if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0)
-  // ParaView 5.13 asks the attributes, which would count ghost layers.
+  // ParaView 5.13 asks the attributes for ranges, which would include ghost layers.
   grid->GetCellData()->SetGhostsToSkip(std::numeric_limits<unsigned char>::max());
 #endif
   const std::array<int, 3> dims = DimensionsOf(grid);

@@ -12,25 +12,25 @@ class vtkUnsignedCharArray;
 
 namespace patchio {
 
-/// If the range is known, stores the answers to vtkDataArray::GetRange() and GetFiniteRange() in the keys in
-/// which VTK keeps its own. They hold until the array is Modified().
+/// Stores a known range as the answer to vtkDataArray::GetRange() and GetFiniteRange(), in the keys in which
+/// VTK keeps its own answers. It holds until the array is Modified(). Does nothing if the range is not known.
 void SetKnownRange(vtkDataArray* array, const ArrayRange& range);
 
-/// The same for an array that has this value everywhere. nullopt: it has no value at all, and adds nothing to
-/// the ranges of other blocks.
+/// Stores the range of an array that has this value everywhere. nullopt: the array has no value at all, and
+/// adds nothing to the ranges of other blocks.
 void SetConstantRange(vtkDataArray* array, std::optional<double> value);
 
-/// The same for an array that was made here and has its values one after another in memory.
+/// Computes and stores the range of an array whose values follow each other in memory.
 void FindRange(vtkDataArray* array);
 
-/// Gives the arrays of an image, a rectilinear or a structured grid the ranges of its visible part: the cells
-/// without ghost flags, and their nodes. (VTK itself would use all values.) An array without a number there
-/// gets VTK's empty range. Does nothing if all cells are visible.
-/// flags: of the grid's cells; null if all are visible.
+/// Sets the ranges of the arrays of an image, a rectilinear or a structured grid to those of the grid's
+/// visible part: the cells without ghost flags, and their nodes. (VTK itself would use all values.) An array
+/// without a number there gets VTK's empty range. Does nothing if all cells are visible. flags: ghost flags
+/// of the grid's cells; null: all are visible.
 void LimitRangesToVisible(vtkDataSet* grid, vtkUnsignedCharArray* flags);
 
-/// The same for ParaView since 5.12 and point arrays: it does not ask for known ranges, but for the ranges of
-/// points that are not hidden. Hides the points that only hidden and refined cells have, if there are any.
+/// Hides the points that only hidden and refined cells have. ParaView since 5.12 needs this for point arrays:
+/// it asks for the ranges of points that are not hidden, and not for stored ranges.
 void HidePointsOfHiddenCells(vtkDataSet* grid, vtkUnsignedCharArray* flags);
 
 }  // namespace patchio

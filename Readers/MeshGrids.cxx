@@ -58,7 +58,7 @@ vtkSmartPointer<vtkDataSet> MakePointSet(int level, const PointPlaces& places)
 PointImage MakePointImage(const Catalog& catalog, int level, const PointPlaces& places)
 {
   const Box bounds = places.Bounds();
-  // A flag a cell here, and some arrays later.
+  // One byte for the cell's flag here, and the rest for arrays later.
   constexpr std::uint64_t bytesOfCell = 16;
   const auto cells = static_cast<std::uint64_t>(bounds.Cells());
   if (cells > AvailableMemory() / bytesOfCell) {
@@ -112,7 +112,7 @@ LoadedArray Scatter(const LoadedArray& values, const std::vector<vtkIdType>& cel
 
 namespace {
 
-/// How many nodes a cell of a type may have.
+/// The number of nodes that a cell of a type may have.
 struct NodeCount
 {
   int Type, Least, Most;
@@ -120,8 +120,8 @@ struct NodeCount
 
 constexpr int Any = std::numeric_limits<int>::max();
 
-/// The types with straight edges, and those of second and third order. Empty cells are what ParaView's Merge
-/// Blocks makes of hidden ones, with all their nodes.
+/// The cell types with straight edges, and those of second and third order. ParaView's Merge Blocks makes
+/// empty cells of hidden ones, with all their nodes.
 constexpr NodeCount NodeCounts[] = {{VTK_EMPTY_CELL, 0, Any}, {VTK_VERTEX, 1, 1}, {VTK_POLY_VERTEX, 1, Any},
     {VTK_LINE, 2, 2}, {VTK_POLY_LINE, 1, Any}, {VTK_TRIANGLE, 3, 3}, {VTK_TRIANGLE_STRIP, 3, Any},
     {VTK_POLYGON, 3, Any}, {VTK_PIXEL, 4, 4}, {VTK_QUAD, 4, 4}, {VTK_TETRA, 4, 4}, {VTK_VOXEL, 8, 8},
@@ -134,7 +134,7 @@ constexpr NodeCount NodeCounts[] = {{VTK_EMPTY_CELL, 0, Any}, {VTK_VERTEX, 1, 1}
     {VTK_BIQUADRATIC_QUADRATIC_WEDGE, 18, 18}, {VTK_BIQUADRATIC_QUADRATIC_HEXAHEDRON, 24, 24},
     {VTK_BIQUADRATIC_TRIANGLE, 7, 7}, {VTK_CUBIC_LINE, 4, 4}};
 
-/// Nodes of a Lagrange or Bezier cell of this order along all axes; 0 for other types.
+/// Returns the number of nodes of a Lagrange or Bezier cell of this order along all axes; 0 for other types.
 std::int64_t NodesOfOrder(int type, std::int64_t order)
 {
   const std::int64_t n = order + 1;
@@ -162,7 +162,8 @@ std::int64_t NodesOfOrder(int type, std::int64_t order)
   }
 }
 
-/// Whether a cell of this type may have so many nodes. VTK's filters do not ask, and read beyond the list.
+/// Returns whether a cell of this type may have `nodes` nodes. VTK's filters do not check this, and read
+/// beyond the list of nodes.
 bool Suits(int type, std::int64_t nodes)
 {
   constexpr std::int64_t highestOrder = 10;
@@ -179,14 +180,14 @@ bool Suits(int type, std::int64_t nodes)
   return false;
 }
 
-/// Whether the number of nodes of a cell follows from its type alone, or has known limits.
+/// Returns whether the number of nodes of a cell follows from its type alone, or has known limits.
 bool HasFixedNodes(int type)
 {
   return std::any_of(std::begin(NodeCounts), std::end(NodeCounts),
       [type](const NodeCount& known) { return known.Type == type; });
 }
 
-/// One patch, and what is said when it is no mesh.
+/// Makes the mesh of one patch, or an error that says why its arrays are not a mesh.
 class MeshMaker
 {
 public:
@@ -243,7 +244,7 @@ vtkSmartPointer<vtkDataArray> MeshMaker::Numbers(MeshRole role, int list) const
   return TakeOver(*array, name);
 }
 
-/// The same numbers as VTK's lists of cells have them: signed, of 4 or 8 bytes.
+/// Returns the numbers as VTK's lists of cells have them: signed, of 4 bytes or, if `wide`, of 8 bytes.
 vtkSmartPointer<vtkDataArray> AsSigned(const vtkSmartPointer<vtkDataArray>& numbers, bool wide)
 {
   const int type = numbers->GetDataType();
@@ -278,7 +279,7 @@ vtkSmartPointer<vtkCellArray> MeshMaker::Cells(int list) const
   return cells;
 }
 
-/// Cells follow each other in the connectivity, and all nodes are there.
+/// Throws Error unless cells follow each other in the connectivity, and all their nodes exist.
 template <typename Number>
 void MeshMaker::CheckCells(int list, vtkDataArray* offsetArray, vtkDataArray* nodeArray) const
 {
@@ -330,7 +331,7 @@ void MeshMaker::CheckTypes(vtkUnsignedCharArray* types, vtkCellArray* cells) con
     if (Suits(type, nodes)) {
       continue;
     }
-    // A sound file may have them: polyhedra, types that VTK adds, orders that differ between the axes.
+    // A valid file may have such cells: polyhedra, types that VTK adds, orders that differ between the axes.
     if (!HasFixedNodes(type)) {
       throw Error(
           fmt::format("{}: not supported: cells of type {} with {} nodes in partition {} (cell {}). Open it "

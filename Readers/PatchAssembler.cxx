@@ -65,7 +65,8 @@ vtkSmartPointer<vtkDataSet> MakeRectilinearGrid(const Catalog& catalog, const in
   return grid;
 }
 
-/// A degree of the equator has length 1, as it has on the plane, and heights are the same.
+/// Makes a grid on a sphere. A degree of the equator has length 1, as it has on the plane, and heights are
+/// the same.
 vtkSmartPointer<vtkDataSet> MakeSphericalGrid(const Catalog& catalog, const int extent[6])
 {
   const double degree = vtkMath::RadiansFromDegrees(1.0);
@@ -95,7 +96,8 @@ vtkSmartPointer<vtkDataSet> MakeSphericalGrid(const Catalog& catalog, const int 
   return grid;
 }
 
-/// A grid of these cells of a level, without arrays: vtkUniformGrid, vtkRectilinearGrid or vtkStructuredGrid.
+/// Makes a grid of these cells of a level, without arrays: vtkUniformGrid, vtkRectilinearGrid or
+/// vtkStructuredGrid.
 ///
 /// onSphere: puts geographic grids on a sphere. coordinates: node positions of a curvilinear grid, whose
 /// memory the grid takes over; null for other grids.
@@ -162,7 +164,7 @@ PatchAssembler::PatchAssembler(const Catalog& catalog, const Nesting& nesting,
 
 PatchAssembler::~PatchAssembler() = default;
 
-/// The composed vectors, with positions in the list of the variables that are read.
+/// Returns the composed vectors, whose components are indices into Variables.
 std::vector<ComposedVector> PatchAssembler::ComposedVectors() const
 {
   std::vector<int> wanted;
@@ -206,14 +208,14 @@ void PatchAssembler::BuildTree(
   }
 }
 
-/// True if the variable has the same values at all steps of the file, or the file has only one step.
+/// Returns whether the variable has the same values at all steps of the file, or the file has only one step.
 bool PatchAssembler::IsTimeInvariant(std::size_t variable) const
 {
   return this->Data.StepsInFile == 1 ||
          this->Data.Variables[this->Variables[variable].Variable].TimeInvariant;
 }
 
-/// True for variables that are part of the grid, not of the data.
+/// Returns whether a variable is part of the grid, not of the data.
 bool PatchAssembler::IsGeometry(std::size_t variable) const
 {
   return this->Data.IsGeometry(this->Variables[variable].Variable);
@@ -238,7 +240,7 @@ BlockFrame PatchAssembler::MakeFrame(const Block& block, const std::vector<Loade
     frame.Grid = MakeGrid(this->Data, block.Level, this->CellsOf(block), this->Options.Sphere, geometry);
   }
   frame.Grid->GetCellData()->AllocateArrays(
-      static_cast<int>(arrays.size()) + 1);  // at once: each growth moves all
+      static_cast<int>(arrays.size()) + 1);  // in one step: each growth moves all
   this->AddArrays(block, frame, arrays, true, frame.Grid);
   const bool boxed = frame.CellOfPoint.empty() && !this->Data.IsMesh();
   if (boxed) {  // images of points and meshes have flags already, if any
@@ -281,7 +283,8 @@ BlockFrame PatchAssembler::MakePoints(const Block& block, const LoadedArray* pos
   return frame;
 }
 
-/// Lists of points have point data, unless they are images.
+/// Returns the attributes that get the variable's array. Lists of points have point data, unless they are
+/// images.
 vtkDataSetAttributes* PatchAssembler::AttributesOf(
     std::size_t variable, bool ofPoints, vtkDataSet* grid) const
 {
@@ -292,7 +295,7 @@ vtkDataSetAttributes* PatchAssembler::AttributesOf(
   return grid->GetPointData();
 }
 
-/// Adds the arrays of the time-invariant variables, or those of the others.
+/// Adds the arrays of the time-invariant variables, or of the other variables.
 void PatchAssembler::AddArrays(const Block& block, const BlockFrame& frame,
     const std::vector<LoadedArray*>& arrays, bool timeInvariant, vtkDataSet* grid)
 {
@@ -347,8 +350,8 @@ void PatchAssembler::AddVectors(
   }
 }
 
-/// VTK's filters need the same arrays on all blocks: otherwise some crash, and others leave out arrays
-/// without a message.
+/// Adds an array without values where a block lacks the variable. VTK's filters need the same arrays on all
+/// blocks: otherwise some crash, and others leave out arrays without a message.
 void PatchAssembler::AddBlank(std::size_t variable, vtkDataSet* grid)
 {
   const std::optional<BlankArray>& blank = this->Options.Blanks[variable];
@@ -379,7 +382,7 @@ vtkSmartPointer<vtkDataSet> PatchAssembler::MakeBlock(
   return grid;
 }
 
-/// The cells of the block's grid.
+/// Returns the cells of the block's grid.
 Box PatchAssembler::CellsOf(const Block& block) const
 {
   Box cells = GridCells(block);
@@ -390,7 +393,7 @@ Box PatchAssembler::CellsOf(const Block& block) const
   return cells;
 }
 
-/// The point arrays that may leave points undefined: all that were read; none if one of them is defined
+/// Returns all point arrays that were read, which may leave points undefined; none if one of them is defined
 /// everywhere.
 std::vector<vtkDataArray*> PatchAssembler::UndefinedArrays(
     vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const
@@ -408,9 +411,9 @@ std::vector<vtkDataArray*> PatchAssembler::UndefinedArrays(
   return undefined;
 }
 
-/// If one block has hidden cells, all blocks get flags: filters that join blocks, such as Merge Blocks, would
-/// otherwise drop the flags. If no block has hidden cells, none gets flags: filters are then faster, and a
-/// volume needs no texture for them in each block, of which there are few.
+/// Adds the flags of cells. If one block has hidden cells, all blocks get flags: filters that join blocks,
+/// such as Merge Blocks, would otherwise drop the flags. If no block has hidden cells, none gets flags:
+/// filters are then faster, and a volume needs fewer of the textures, which are scarce.
 void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid)
 {
   const Box cells = this->CellsOf(block);
@@ -422,8 +425,8 @@ void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid)
   }
 }
 
-/// The name, with underscores at its end if the data have such a variable: an added array must not replace
-/// one that was read.
+/// Returns the name, with underscores at its end if the data have a variable of this name: an added array
+/// must not replace one that was read.
 std::string PatchAssembler::FreeName(std::string name) const
 {
   while (this->Data.FindVariable(name) >= 0) {
@@ -432,7 +435,7 @@ std::string PatchAssembler::FreeName(std::string name) const
   return name;
 }
 
-/// Adds arrays that say where cells come from, to colour by them.
+/// Adds the arrays "level", "rank", "patch id" and "patch owner", by which users can colour the cells.
 void PatchAssembler::AddOrigin(const Block& block, bool boxed, vtkDataSet* grid)
 {
   const auto add = [&](const char* name, int value) {
@@ -441,7 +444,7 @@ void PatchAssembler::AddOrigin(const Block& block, bool boxed, vtkDataSet* grid)
   };
   add("level", block.Level);
   add("rank", this->Options.Rank);
-  if (!boxed) {  // it has one patch
+  if (!boxed) {  // such a block has one patch
     add("patch id", block.Parts[0].Owner);
     add("patch owner", this->Data.Patches[block.Parts[0].Owner].Writer);
   } else {
@@ -449,8 +452,8 @@ void PatchAssembler::AddOrigin(const Block& block, bool boxed, vtkDataSet* grid)
   }
 }
 
-/// Cells of gaps and of ghost layers belong to no patch, -1. Otherwise Threshold would add cells of the layer
-/// to the patch, and leave out the faces between them as inner ones.
+/// Adds the patch of each cell and the patch's writer. Cells of gaps and of ghost layers get -1: otherwise
+/// Threshold would add cells of the layer to the patch, and leave out the faces between them as inner ones.
 void PatchAssembler::AddPatchIds(const Block& block, vtkDataSet* grid) const
 {
   const Box cells = this->CellsOf(block);
@@ -480,7 +483,7 @@ void PatchAssembler::AddPatchIds(const Block& block, vtkDataSet* grid) const
   }
 }
 
-/// Refined cells that became ghost cells, and cells that another patch has too, belong to no patch either.
+/// Sets the arrays to -1 at refined cells that became ghost cells, and at cells that another patch shows.
 void PatchAssembler::TakeDuplicates(vtkDataSet* grid, const std::array<vtkIntArray*, 2>& arrays) const
 {
   const vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
@@ -499,7 +502,7 @@ void PatchAssembler::AddFieldData(const Block& block, vtkDataSet* grid) const
   const bool isWholeBox =
       this->Data.RoleOf(block.Level) == LevelRole::Separate && block.Full && block.Origin == CutFrom::Nothing;
   if (block.Parts.size() == 1 || isWholeBox) {
-    // The same number as in the block's name.
+    // This number is also in the block's name.
     fieldData->AddArray(MakeValue<vtkIntArray>("patch", this->Data.Patches[block.Parts[0].Owner].Number));
   }
   fieldData->AddArray(this->LevelValues[static_cast<std::size_t>(block.Level)]);

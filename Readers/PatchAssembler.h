@@ -1,4 +1,4 @@
-// Makes VTK's data sets of loaded arrays.
+// Makes VTK's data sets from loaded arrays.
 #ifndef PatchAssembler_h
 #define PatchAssembler_h
 
@@ -34,10 +34,10 @@ struct AssemblyOptions
   bool PointsAsImage = false;  ///< lists of points become images
   bool HideUndefined = true;   ///< hide points that are undefined in all arrays of their block
   bool Sphere = false;         ///< put geographic grids on a sphere
-  bool HidesCells = false;     ///< some block of any rank has cells that are not visible
+  bool HidesCells = false;     ///< some block of any rank has hidden cells
   bool GhostLayer = false;     ///< blocks have a layer of neighbours' cells
   int Rank = 0;                ///< written into the field data
-  /// See LoadedStep.
+  /// See LoadedStep::Blanks.
   std::vector<std::optional<BlankArray>> Blanks;
 };
 
@@ -54,10 +54,9 @@ struct BlockFrame
 class PatchAssembler
 {
 public:
-  /// nesting: of the patches that are in the output of some rank.
-  /// variables: in the order of the arrays of each block.
-  /// ghosts: layers by which all grids extend beyond their patches. memory: for arrays that are made here.
-  /// Keeps references to all arguments except the ghosts and the options.
+  /// nesting: of the patches that are in the output of some rank. variables: in the order of the arrays of
+  /// each block. ghosts: layers by which all grids extend beyond their patches. memory: for arrays that are
+  /// made here. Keeps references to all arguments except `ghosts` and `options`.
   PatchAssembler(const Catalog& catalog, const Nesting& nesting,
       const std::vector<VariableRequest>& variables, const Int3& ghosts, const AssemblyOptions& options,
       MemoryPool& memory);
@@ -69,11 +68,11 @@ public:
   void BuildTree(
       vtkMultiBlockDataSet* output, const std::vector<Block>& blocks, int firstLevel, int lastLevel) const;
 
-  /// Makes a grid of a block's arrays, except those that change from step to step.
+  /// Makes the grid of a block, with the arrays that are equal at all steps of the file.
   BlockFrame MakeFrame(const Block& block, const std::vector<LoadedArray*>& arrays);
 
-  /// Adds the arrays that change to the frame of a block. If the file has other steps, the frame itself stays
-  /// unchanged.
+  /// Returns the grid of a frame with the arrays that change from step to step. If the file has other steps,
+  /// the frame itself stays unchanged.
   vtkSmartPointer<vtkDataSet> MakeBlock(
       const Block& block, const BlockFrame& frame, const std::vector<LoadedArray*>& arrays);
 

@@ -59,7 +59,7 @@ PointLists ListsOfRank(LoadedStep& loaded)
   return lists;
 }
 
-/// True when some block of any rank may have cells that are not visible.
+/// Returns whether some block of any rank may have hidden cells.
 bool HidesCells(const LoadedStep& loaded)
 {
   const StepOptions& wanted = loaded.Options;
@@ -97,8 +97,8 @@ AssemblyOptions OptionsOfAssembly(const LoadedStep& loaded, int rank, bool point
   return options;
 }
 
-/// The grid of a block of this piece; null if its patch is not shown. The block's frame is made if it is
-/// missing.
+/// Returns the grid of a block of this piece; null if the block's patch is not shown. Makes the block's frame
+/// if it is missing.
 vtkSmartPointer<vtkDataSet> MakeBlock(
     LoadedStep& loaded, std::size_t number, PatchAssembler& assembler, BlockFrame& frame)
 {
@@ -116,11 +116,11 @@ vtkSmartPointer<vtkDataSet> MakeBlock(
   return assembler.MakeBlock(block, frame, arrays);
 }
 
-/// The grids of all blocks of this piece. frames: one for each block.
+/// Returns the grids of all blocks of this piece. frames: one for each block. Throws Error.
 std::vector<vtkSmartPointer<vtkDataSet>> MakeBlocks(
     LoadedStep& loaded, int threads, PatchAssembler& assembler, std::vector<BlockFrame>& frames)
 {
-  // A small block takes some microseconds, less than a task.
+  // A small block takes some microseconds, less than the overhead of a task.
   const std::size_t blocksOfTask = std::clamp<std::size_t>(frames.size() / (16 * threads), 1, 256);
   std::vector<vtkSmartPointer<vtkDataSet>> grids(frames.size());
   std::vector<std::string> faults((frames.size() + blocksOfTask - 1) / blocksOfTask);
@@ -201,7 +201,7 @@ void AssembleOutput(
   const StepPlan& plan = loaded.Plan;
   PatchAssembler assembler(loaded.Data(), *plan.Nests, loaded.Variables(), wanted.Ghosts,
       OptionsOfAssembly(loaded, rank, pointsAsImages), loaded.Memory());
-  // Overlapping AMR is made of a tree.
+  // Overlapping AMR is made from a tree.
   auto* const amr = vtkOverlappingAMR::SafeDownCast(output);
   const auto tree = amr ? vtkSmartPointer<vtkMultiBlockDataSet>::New()
                         : vtkSmartPointer<vtkMultiBlockDataSet>(vtkMultiBlockDataSet::SafeDownCast(output));
@@ -228,7 +228,8 @@ bool ShowSurfaceFirst(LoadedStep& loaded)
   constexpr double longest = 5;
   const double blocks = loaded.Plan.Sliced ? 0 : static_cast<double>(loaded.Plan.Mine.size());
   const double cells = blocks * loaded.CellsOfBlock();
-  // Extract takes so long for a surface and its picture (`./dev bench extract`), VTK 9.2 where it has to.
+  // The time that Extract (`./dev bench extract`), or VTK 9.2 where Extract cannot work, takes for a surface
+  // and its image.
   const bool byExtract = loaded.Data().Dimension == 3 && loaded.Data().HasPlacedBoxes();
   const double seconds = byExtract ? blocks * 1e-4 + cells * 3e-8 : blocks * 2.5e-3 + cells * 1e-7;
   if (seconds <= longest) {

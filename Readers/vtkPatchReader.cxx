@@ -29,16 +29,16 @@
 
 using namespace patchio;
 
-/// What is kept between updates.
+/// The state that is kept between updates.
 struct vtkPatchReader::Internals
 {
   ReaderRanks Ranks;
   ArraySelections Arrays;
   ReadSession Session{MaximumThreads};
-  KeptFrames Frames;  ///< of the read before
+  KeptFrames Frames;  ///< frames of the read before
   SeriesFacts Facts;
-  bool Surface = true;     ///< the surface of the output is made within some seconds
-  std::string ReportJson;  ///< returned last
+  bool Surface = true;     ///< a surface of the output takes only some seconds
+  std::string ReportJson;  ///< the text that was returned last
 };
 
 vtkStandardNewMacro(vtkPatchReader);
@@ -194,7 +194,7 @@ bool vtkPatchReader::LookForNewSteps()
     const bool found = self.Session.LookForNewSteps(*self.Ranks);
     this->Warn(self.Session.Series.TakeGrowthWarning());
     if (found) {
-      this->Superclass::Modified();  // what is read ahead is still wanted
+      this->Superclass::Modified();  // unlike Modified(), this does not stop the prefetch
     }
     return found;
   } catch (const std::exception&) {
@@ -218,7 +218,7 @@ void vtkPatchReader::SetController(vtkMultiProcessController* controller)
   }
 }
 
-/// The user has changed something, so the next steps are not read ahead any more.
+/// Stops the prefetch, because the user has changed something.
 void vtkPatchReader::Modified()
 {
   if (this->Internal && !this->Internal->Arrays.IsOffering()) {
@@ -261,7 +261,7 @@ int vtkPatchReader::RequestDataObject(
   Internals& self = *this->Internal;
   bool isAmr = false;
   if (this->WantsAmr() && !self.Session.Series.Files().empty()) {
-    // What is wrong, RequestInformation() says.
+    // RequestInformation() reports the error.
     const std::string fault = CatchError([&] { this->Open(); });
     isAmr = fault.empty() && WhyNotAmr(self.Session.Series.Current()).empty();
   }
@@ -303,12 +303,12 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
   Internals& self = *this->Internal;
   vtkInformation* info = outputVector->GetInformationObject(0);
   auto* output = vtkDataObject::GetData(info);
-  // The arrays of the step before give their memory to this one.
+  // The arrays of the step before release their memory for this one.
   output->Initialize();
   if (!self.Session.Series.IsOpen()) {
     return 1;  // RequestInformation() has given the reason; see below
   }
-  // An abort stops the current read only; VTK does not take it back.
+  // An abort stops the current read only; VTK does not reset the flag.
   this->AbortExecute = 0;
   try {
     ReadRequest request = this->RequestFor(info);
@@ -347,7 +347,8 @@ std::size_t vtkPatchReader::WantedStep(vtkInformation* info) const
              : 0;
 }
 
-/// Collective. Shows the step; false when somebody stopped it. Throws std::exception when it fails.
+/// Collective: reads the step and makes the output. Returns false if a user has stopped the read. Throws
+/// std::exception.
 bool vtkPatchReader::ReadStep(
     std::size_t step, const ReadRequest& request, const ReadObserver& observer, vtkDataObject* output)
 {
@@ -360,7 +361,7 @@ bool vtkPatchReader::ReadStep(
   self.Arrays.Offer(located->Data());
   this->Warn(self.Arrays.TakeMissingText(located->Data()));
   self.Facts.Learn(self.Session.Series, self.Ranks.IsFirst());
-  // Grids of other blocks give their memory to this read.
+  // Frames of other blocks release their memory for this read.
   self.Frames.KeepFor(located->GridsKey());
   std::optional<LoadedStep> loaded = self.Session.Load(std::move(*located), request, observer);
   if (loaded) {
@@ -405,7 +406,8 @@ ReadRequest vtkPatchReader::RequestFor(vtkInformation* info)
   return request;
 }
 
-/// Collective. Returns what is in force, in words.
+/// Collective: sets the threads of filters. Returns the number in force, in words; empty if ParaView's
+/// setting stays.
 std::string vtkPatchReader::ChooseFilterThreads(double cellsOfBlock) const
 {
   const int cores = this->Internal->Ranks.Cores();
@@ -416,7 +418,7 @@ std::string vtkPatchReader::ChooseFilterThreads(double cellsOfBlock) const
   return SetFilterThreads(this->FilterThreadsPerRank > 0 ? this->FilterThreadsPerRank : cores, small);
 }
 
-/// Shows in the status bar what happens now, and which fraction of that is done.
+/// Shows in the status bar the current activity, and the fraction of it that is done.
 void vtkPatchReader::Say(double fraction, const std::string& text)
 {
   this->SetProgressText(AsProgressText(text).c_str());

@@ -22,13 +22,15 @@
  * block, and "patch" (its number within the level, as in the block's name) at blocks of a single patch or
  * of one of the boxes beside others.
  *
- * Reading has two levels (the two-level parallel reading paper, sections on task generation and its
- * figure 8): patches are divided over the ranks by UPDATE_PIECE_NUMBER; within a rank all tasks <patch,
- * variable> become requests in file order, which NT threads take one after another. The next read uses
- * the memory of the arrays again (see MemoryLimit).
+ * Reading has two levels, as in S. Liu et al., "Two Level Parallel Data Read Acceleration Method for
+ * Visualization in Scientific Computing" (2017; its sections on task generation, and its figure 8): patches
+ * are divided over the ranks by UPDATE_PIECE_NUMBER; within a rank all tasks <patch, variable> become
+ * requests in file order, which NT threads take one after another. The next read uses the memory of the
+ * arrays again (see MemoryLimit).
  *
- * RequestInformation and RequestData are collective over the ranks of the controller. A piece need not be a
- * rank: NT and the report go by ranks, the patches by UPDATE_PIECE_NUMBER of UPDATE_NUMBER_OF_PIECES.
+ * RequestInformation and RequestData are collective: every rank of the controller calls them. A piece need
+ * not be a rank: NT and the report go by ranks, the patches by UPDATE_PIECE_NUMBER of
+ * UPDATE_NUMBER_OF_PIECES.
  *
  * A read that AbortExecute stops on any rank ends within some tenths of a second, with an empty output on
  * all ranks, and the flag is reset. VTK then treats the output as up to date until the reader is modified or
@@ -72,45 +74,46 @@ public:
   const char* GetFileName(int index) const;
 
   /**
-   * 1 when a format recognizes the file by its name and first bytes. Also 1 when the file has a known name
-   * but is empty, cut off or overwritten, so that the user gets this reader's message.
+   * Returns 1 if a format recognizes the file by its name and first bytes. Also 1 if the file has a known
+   * name but is empty, cut off or overwritten, so that the user gets this reader's message.
    */
   int CanReadFile(const char* name);
 
   /**
-   * Variables to read, by name. Filled by RequestInformation; all are on at first.
+   * The variables to read, by name. RequestInformation fills the lists; all are on at first.
    */
   vtkDataArraySelection* GetCellArraySelection();
   vtkDataArraySelection* GetPointArraySelection();
 
   /**
-   * What the property Grids may be: "Automatic" and, where there are several grids, their names and "All".
+   * Returns the values that the property Grids may have: "Automatic" and, if there are several grids, their
+   * names and "All".
    */
   vtkStringArray* GetGridNames();
 
   /**
-   * Pairs of a grid's name and the name of an array that has values on it; empty where there is one grid.
+   * Returns pairs of a grid's name and the name of an array that has values on it; none if there is one grid.
    */
   vtkStringArray* GetArraysOfGrids();
 
   /**
-   * What the last update cost, as lines of text; empty before the first. The same on all ranks.
+   * Returns the cost of the last update, as lines of text; empty before the first update. The same on all
+   * ranks.
    */
   const char* GetIoReport() const;
 
   /**
-   * The same in numbers, as JSON (see the user guide), with a summary of the reads before. Empty before the
-   * first update. Only rank 0 knows the profile of the storage.
+   * Returns the cost of the last update in numbers, as JSON (see the user guide), with a summary of the reads
+   * before. Empty before the first update. Only rank 0 knows the profile of the storage.
    */
   const char* GetIoReportData();
 
   ///@{
   /**
-   * What is known of the data once RequestInformation has run: the name of their format; the
-   * format whose choices the panel offers, another one for some containers; the numbers of the
-   * coarsest level and of the finest one in the steps that were opened so far; the bounds of the domain in
-   * the coordinates of the data (xmin, xmax, ymin ..., 0 to 1 for curvilinear grids); the names of the
-   * scalars.
+   * The facts about the data that are known once RequestInformation has run: the name of their format; the
+   * format whose choices the panel offers, another one for some containers; the numbers of the coarsest level
+   * and of the finest one in the steps that were opened so far; the bounds of the domain in the coordinates
+   * of the data (xmin, xmax, ymin ..., 0 to 1 for curvilinear grids); the names of the scalars.
    */
   const char* GetFormatName() const;
   const char* GetLikeFormat() const;
@@ -120,8 +123,8 @@ public:
   ///@}
 
   /**
-   * How the output of the last update should first be shown: "Surface", or "Outline" if a surface would take
-   * ParaView more than some seconds.
+   * Returns how the output of the last update should first be shown: "Surface", or "Outline" if a surface
+   * would take ParaView more than some seconds.
    */
   const char* GetFirstPicture() const;
 
@@ -129,9 +132,9 @@ public:
 
   ///@{
   /**
-   * The series grows, so each UpdateInformation() looks for new steps. If the last step is not complete when
-   * the series is opened, it is left out until it is. Off by default. No change of this counts as a change of
-   * the reader.
+   * Whether the series grows: each UpdateInformation() then looks for new steps. If the last step is not
+   * complete when the series is opened, it is left out until it is. Off by default. Setting this does not
+   * count as a change of the reader.
    */
   void SetFollow(bool on) { this->Follow = on; }
   vtkGetMacro(Follow, bool);
@@ -139,31 +142,31 @@ public:
   ///@}
 
   /**
-   * Collective. While Follow is on: adds the steps that have come since the series was opened, if they are
-   * complete, and returns whether there are such. The reader then counts as modified, so that the next
-   * UpdateInformation gives their times; what was read stays known. It costs a look at some files where there
-   * is nothing new. Not to be called during an update.
+   * Collective: every rank of the controller calls it. While Follow is on, adds the steps that have come
+   * since the series was opened, if they are complete, and returns whether there are such steps. The reader
+   * then counts as modified, so that the next UpdateInformation gives their times; values that were read stay
+   * in memory. If nothing is new, it costs a look at some files. Must not be called during an update.
    */
   bool LookForNewSteps();
 
   /**
-   * Collective. Looks for new steps first.
+   * Collective: every rank of the controller calls it. Calls LookForNewSteps() first.
    */
   void UpdateInformation() override;
 
   /**
-   * Stops reading ahead, too.
+   * Marks the reader as modified, and stops the prefetch.
    */
   void Modified() override;
 
   /**
-   * Errors are reported by the reader alone, and not by VTK's executive too.
+   * Suppresses the executive's messages about failed requests: the reader has reported the errors.
    */
   void SetExecutive(vtkExecutive* executive) override;
 
   ///@{
   /**
-   * The ranks that read together. Default: the global controller.
+   * The controller of the ranks that read together. Default: the global controller.
    */
   void SetController(vtkMultiProcessController* controller);
   vtkMultiProcessController* GetController();
@@ -193,7 +196,7 @@ private:
   patchio::ReadRequest RequestFor(vtkInformation* info);
   std::string ChooseFilterThreads(double cellsOfBlock) const;
   void Say(double fraction, const std::string& text);
-  // These report on rank 0; a warning only if the text is not empty.
+  // Both report on rank 0; a warning only if the text is not empty.
   void Warn(const std::string& text);
   void Fail(const std::string& text);
 

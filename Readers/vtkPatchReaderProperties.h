@@ -1,6 +1,6 @@
 /**
  * @class vtkPatchReaderProperties
- * @brief what a user can set of a vtkPatchReader
+ * @brief the settings of a vtkPatchReader
  *
  * This header gives the meaning, range and default of each property; Plugin/Properties has the texts for
  * users of the GUI. A value outside its range becomes the nearest one inside.
@@ -28,14 +28,14 @@ public:
   static constexpr int MaximumThreads = 256;
   static constexpr int MaximumConcurrency = 1 << 20;
 
-  /// Look at the files again at the next update.
+  /// Makes the reader look at the files again at the next update.
   virtual void Reload() = 0;
 
   ///@{
   /**
-   * The grids that are shown of data that have several: the name of one; "All"; or "Automatic", the default:
-   * the one whose values change from step to step, or else the one with most values. Only grids with a
-   * selected array count for the latter two. A name that the data do not have is an error.
+   * The grids to show of data that have several: the name of one; "All"; or "Automatic", the default: the
+   * grid whose values change from step to step, or else the grid with most values. Only grids with a selected
+   * array count for the latter two. A name that the data do not have is an error.
    */
   vtkSetStdStringFromCharMacro(Grids);
   vtkGetCharFromStdStringMacro(Grids);
@@ -48,13 +48,13 @@ public:
   ///@}
 
   ///@{
-  /// Mark cells that are covered by the next finer level, if that level is shown. On by default.
+  /// Marks cells that are covered by the next finer level, if that level is shown. On by default.
   vtkSetMacro(BlankRefinedCells, bool);
   vtkGetMacro(BlankRefinedCells, bool);
   vtkBooleanMacro(BlankRefinedCells, bool);
   ///@}
 
-  /// The part of space that is read: patches that do not meet it, grown by one of their cells, are left out.
+  /// The part of space to read. Patches that do not meet it, grown by one of their cells, are left out.
   enum Regions
   {
     EVERYTHING = 0,
@@ -64,9 +64,9 @@ public:
 
   ///@{
   /**
-   * In the coordinates of the data: longitude and latitude for geographic grids. Without effect on
-   * curvilinear grids, whose places are not known before they are read, and on lists of points. Cells under
-   * finer patches stay hidden, whether these are read or not. Default EVERYTHING.
+   * The region, in the coordinates of the data: longitude and latitude for geographic grids. It has no effect
+   * on curvilinear grids, whose places are not known before they are read, and on lists of points. Cells
+   * under finer patches stay hidden, whether the finer patches are read or not. Default: EVERYTHING.
    */
   vtkSetClampMacro(Region, int, EVERYTHING, ON_PLANE_OF_INTEREST);
   vtkGetMacro(Region, int);
@@ -80,9 +80,9 @@ public:
 
   ///@{
   /**
-   * Where Region is ON_PLANE_OF_INTEREST: the output is the slice by that plane, a poly data for each level
-   * with the polygons of this rank, and of each patch only the cells near the plane are kept. Without effect
-   * on meshes, lists of points and grids on a sphere. Off by default.
+   * Outputs the slice by the plane if Region is ON_PLANE_OF_INTEREST: a poly data for each level with the
+   * polygons of this rank. Only the cells near the plane are kept of each patch. Without effect on meshes,
+   * lists of points and grids on a sphere. Off by default.
    */
   vtkSetMacro(SliceWhileReading, bool);
   vtkGetMacro(SliceWhileReading, bool);
@@ -91,9 +91,9 @@ public:
 
   ///@{
   /**
-   * Read only patches that, as the files say, may have values of ValueArray within ValueRange, and the
-   * patches beside and between them that an iso-surface of such a value needs. Scalars of SAMRAI and AMReX;
-   * everything is read where the files do not say which values a patch has. Off by default.
+   * Reads only patches that, according to the files, may have values of ValueArray within ValueRange, and the
+   * patches beside and between them that an iso-surface of such a value needs. Works with scalars of SAMRAI
+   * and AMReX; if the files do not have the ranges of values, everything is read. Off by default.
    */
   vtkSetMacro(SkipByValue, bool);
   vtkGetMacro(SkipByValue, bool);
@@ -104,30 +104,30 @@ public:
   vtkGetVector2Macro(ValueRange, double);
   ///@}
 
-  /// What becomes one grid of the output.
+  /// The unit of the data that becomes one grid of the output.
   enum BlockModes
   {
     AS_PATCHES = 0,      ///< each patch
     MERGED = 1,          ///< boxes made of many patches of a level
-    MERGED_UP_TO = 2,    ///< the same, of no more than MaximumBlockCells
+    MERGED_UP_TO = 2,    ///< merged boxes of no more than MaximumBlockCells
     OVERLAPPING_AMR = 3  ///< each patch, without ghost layers, in a vtkOverlappingAMR
   };
 
   ///@{
   /**
-   * Merged blocks have the same visible cells with the same values. Where patches of a level overlap or share
-   * a node, the one with the lowest number gives the value; unmerged, cells of the others are marked
-   * DUPLICATECELL. Cells of a block that no patch has are marked HIDDENCELL; some of the cells that a finer
-   * level hides are left out. Curvilinear patches and patches with their own ghost layers (ReadGhostCells)
-   * are never merged. Default MERGED.
+   * Merged blocks have the visible cells of their patches, with the same values. Where patches of a level
+   * overlap or share a node, the one with the lowest number gives the value; unmerged, cells of the others
+   * are marked DUPLICATECELL. Cells of a block that no patch has are marked HIDDENCELL; some of the cells
+   * that a finer level hides are left out. Curvilinear patches and patches with their own ghost layers
+   * (ReadGhostCells) are never merged. Default: MERGED.
    */
   vtkSetClampMacro(Blocks, int, AS_PATCHES, OVERLAPPING_AMR);
   vtkGetMacro(Blocks, int);
 
   /**
-   * Most cells of a block in the mode MERGED_UP_TO; a larger patch stays whole, or is cut where a finer level
-   * begins. With several ranks the limit is lower in both merged modes, though not below 4096 cells, so that
-   * each gets some blocks. Default 1000000.
+   * Greatest number of cells of a block in the mode MERGED_UP_TO; a larger patch stays whole, or is cut where
+   * a finer level begins. With several ranks the limit is lower in both merged modes, though not below 4096
+   * cells, so that each rank gets some blocks. Default: 1000000.
    */
   vtkSetClampMacro(MaximumBlockCells, int, 1, VTK_INT_MAX);
   vtkGetMacro(MaximumBlockCells, int);
@@ -135,9 +135,9 @@ public:
 
   ///@{
   /**
-   * Add one layer of cells to each grid on the sides where it has neighbours, with their values: from patches
-   * of the same level, else from coarser ones. They are marked DUPLICATECELL. Uniform grids only; without
-   * effect while ReadGhostCells is on, and the report says so. Off by default.
+   * Adds one layer of cells to each grid on the sides where it has neighbours, with the neighbours' values:
+   * from patches of the same level, else from coarser ones. The cells are marked DUPLICATECELL. Uniform grids
+   * only; without effect while ReadGhostCells is on, and the report says so. Off by default.
    */
   vtkSetMacro(AddGhostLayer, bool);
   vtkGetMacro(AddGhostLayer, bool);
@@ -146,9 +146,9 @@ public:
 
   ///@{
   /**
-   * Add the cell arrays "level", "rank" (the rank that has read the cell), "patch id" (the global patch
-   * number; -1 where no patch is) and "patch owner" (the rank that wrote the patch). Where the data have a
-   * variable of such a name, ours gets an underscore at its end. Off by default.
+   * Adds the cell arrays "level", "rank" (the rank that has read the cell), "patch id" (the global patch
+   * number; -1 where no patch is) and "patch owner" (the rank that wrote the patch). If the data have a
+   * variable of such a name, the added array gets an underscore at the end of its name. Off by default.
    */
   vtkSetMacro(AddPatchIds, bool);
   vtkGetMacro(AddPatchIds, bool);
@@ -157,26 +157,27 @@ public:
 
   ///@{
   /**
-   * Add vectors whose components are variables of their own, such as x_velocity, y_velocity and z_velocity,
-   * or ux, uy and uz, where all of them are selected. On by default.
+   * Adds vectors whose components are variables of their own, such as x_velocity, y_velocity and z_velocity,
+   * or ux, uy and uz, if all of them are selected. On by default.
    */
   vtkSetMacro(ComposeVectors, bool);
   vtkGetMacro(ComposeVectors, bool);
   vtkBooleanMacro(ComposeVectors, bool);
   ///@}
 
-  /// What becomes of values at scattered grid points, such as those of k-Wave's index masks.
+  /// The form of values at scattered grid points, such as those of k-Wave's index masks.
   enum PointForms
   {
-    POINTS = 0,           ///< vtkPolyData with a vertex for each
-    POINTS_AS_IMAGE = 1,  ///< a vtkUniformGrid around them
-    POINTS_AUTOMATIC = 2  ///< an image where it has at most 4 cells a point, or a million
+    POINTS = 0,           ///< vtkPolyData with a vertex for each point
+    POINTS_AS_IMAGE = 1,  ///< a vtkUniformGrid around the points
+    POINTS_AUTOMATIC = 2  ///< an image if it has at most 4 cells per point, or a million
   };
 
   ///@{
   /**
-   * In an image, cells without a value are HIDDENCELL and NaN (0 where the type is an integer). The arrays of
-   * an image are cell data, those of points are point data. Default POINTS_AUTOMATIC.
+   * The form of lists of points. In an image, cells without a value are HIDDENCELL and NaN (0 if the type is
+   * an integer). The arrays of an image are cell data, those of points are point data. Default:
+   * POINTS_AUTOMATIC.
    */
   vtkSetClampMacro(PointLists, int, POINTS, POINTS_AUTOMATIC);
   vtkGetMacro(PointLists, int);
@@ -184,8 +185,8 @@ public:
 
   ///@{
   /**
-   * Hide points that are undefined (NaN) in all arrays that are read of their block, and the cells around
-   * them. On by default.
+   * Hides points that are undefined (NaN) in all arrays that are read of their block, and the cells around
+   * these points. On by default.
    */
   vtkSetMacro(HideUndefined, bool);
   vtkGetMacro(HideUndefined, bool);
@@ -194,9 +195,9 @@ public:
 
   ///@{
   /**
-   * Off: all blocks that are shown have the same arrays. Where the patches of a block lack a variable that
-   * others have, its values are NaN there, and 0 if they are integers. On: such blocks lack the array; many
-   * of VTK's filters then leave it out everywhere or crash. Off by default.
+   * Whether blocks may lack arrays. Off: all blocks that are shown have the same arrays; where the patches of
+   * a block lack a variable, its values are NaN, or 0 if they are integers. On: such blocks lack the array;
+   * many of VTK's filters then leave it out everywhere or crash. Off by default.
    */
   vtkSetMacro(PartialArrays, bool);
   vtkGetMacro(PartialArrays, bool);
@@ -211,8 +212,8 @@ public:
 
   ///@{
   /**
-   * Where grids of longitudes and latitudes are put; others are not affected. On a sphere they become
-   * vtkStructuredGrid. Default ON_PLANE.
+   * The placement of grids of longitudes and latitudes; other grids are not affected. On a sphere they become
+   * vtkStructuredGrid. Default: ON_PLANE.
    */
   vtkSetClampMacro(Placement, int, ON_PLANE, ON_SPHERE);
   vtkGetMacro(Placement, int);
@@ -220,7 +221,7 @@ public:
 
   ///@{
   /**
-   * Keep ghost layers that the file holds. All grids then grow by the largest ghost width among the selected
+   * Keeps ghost layers that the file holds. All grids then grow by the largest ghost width among the selected
    * variables (curvilinear grids: by that of the coordinates); where a variable has fewer layers, the nearest
    * value is repeated. Off by default.
    */
@@ -231,8 +232,8 @@ public:
 
   ///@{
   /**
-   * Leave out patches that cannot be read and show the rest, with a warning. Off by default: one broken patch
-   * is an error and nothing is shown.
+   * Leaves out patches that cannot be read and shows the rest, with a warning. Off by default: one broken
+   * patch is an error and nothing is shown.
    */
   vtkSetMacro(SkipBrokenPatches, bool);
   vtkGetMacro(SkipBrokenPatches, bool);
@@ -240,27 +241,28 @@ public:
   ///@}
 
   ///@{
-  /// Compare the values of containers with their checksums. Patches that differ are broken. Off by default.
+  /// Compares the values of containers with their checksums. Patches that differ are broken. Off by default.
   vtkSetMacro(VerifyValues, bool);
   vtkGetMacro(VerifyValues, bool);
   ///@}
 
   ///@{
-  /// Show only dumps that the index file lists, not those found beside it. Off by default.
+  /// Shows only dumps that the series file (dumps.visit) lists, not dumps that are found beside it. Off by
+  /// default.
   void SetListedDumpsOnly(bool on);
   vtkGetMacro(ListedDumpsOnly, bool);
   vtkBooleanMacro(ListedDumpsOnly, bool);
   ///@}
 
   /**
-   * What is done with the sidecars: small files beside the data that keep where all values lie in them (the
-   * dual-channel paper, its grouped metadata).
+   * The use of index files: small files beside the data that store the locations of all values. They are the
+   * grouped metadata of L. Cao et al. on dual-channel parallel I/O.
    */
   enum MetadataChannels
   {
     CHANNEL_OFF = 0,     ///< neither read nor written
-    CHANNEL_ON = 1,      ///< read where there are sound ones, else written
-    CHANNEL_REBUILD = 2  ///< written again, once for each step
+    CHANNEL_ON = 1,      ///< valid index files are read, others are written
+    CHANNEL_REBUILD = 2  ///< index files are written again, once for each step
   };
 
   ///@{
@@ -269,7 +271,7 @@ public:
   vtkGetMacro(MetadataChannel, int);
   ///@}
 
-  /// What the number of I/O threads of a rank, NT, is taken from.
+  /// The source of NT, the number of I/O threads of a rank.
   enum ThreadModes
   {
     FIXED = 0,         ///< ThreadsPerRank
@@ -283,12 +285,14 @@ public:
   vtkGetMacro(ThreadMode, int);
   ///@}
 
-  /// How much of the storage the mode AUTOMATIC takes while others use it too.
+  /// The share of the storage that the mode AUTOMATIC takes while other programs use it, too. POLITE follows
+  /// S. Liu et al., "Two Level Parallel Data Read Acceleration Method for Visualization in Scientific
+  /// Computing" (2017).
   enum ThreadPolicies
   {
-    POLITE = 0,    ///< N* - NC reads in flight from all ranks: others lose nothing (two-level reading paper)
-    BALANCED = 1,  ///< as few as give nearly the best rate
-    GREEDY = 2     ///< whatever gives the best rate
+    POLITE = 0,    ///< N* - NC reads in flight from all ranks: other programs lose nothing
+    BALANCED = 1,  ///< the fewest reads in flight that give nearly the best rate
+    GREEDY = 2     ///< the number of reads in flight that gives the best rate
   };
 
   ///@{
@@ -305,8 +309,9 @@ public:
 
   ///@{
   /**
-   * In mode FROM_STORAGE: N*, the number of requests in flight from all ranks together at which the storage
-   * is fastest, default 32; and NC, the number that everybody else keeps in flight there, default 0.
+   * The numbers for the mode FROM_STORAGE: N*, the number of requests in flight from all ranks together at
+   * which the storage is fastest, default 32; and NC, the number that other programs keep in flight there,
+   * default 0.
    */
   vtkSetClampMacro(StorageConcurrency, int, 1, MaximumConcurrency);
   vtkGetMacro(StorageConcurrency, int);
@@ -316,10 +321,10 @@ public:
 
   ///@{
   /**
-   * What one request to the storage costs: milliseconds before the first byte, and the rate in MB/s
-   * (10^6 bytes) of one request among as many as read at once. Unwanted bytes between wanted ones are read
-   * along where that takes less time than another request. Latency 0 to 10^6, default 0.02; bandwidth 0.001
-   * to 10^9, default 1000. NaN becomes the least.
+   * The cost of one request to the storage: milliseconds before the first byte, and the rate in MB/s (10^6
+   * bytes) of one request among as many as read at once. Unwanted bytes between wanted ones are read along if
+   * that takes less time than another request. Latency 0 to 10^6, default 0.02; bandwidth 0.001 to 10^9,
+   * default 1000. NaN becomes the least value.
    */
   void SetStorageLatency(double milliseconds);
   vtkGetMacro(StorageLatency, double);
@@ -338,9 +343,9 @@ public:
 
   ///@{
   /**
-   * While the picture of a step is made, read up to PrefetchSteps steps that come next: in the direction and
-   * at the distance of the last two that were shown. They take up to half of the memory that is free and nine
-   * tenths of MemoryLimit. Any change of the reader stops it. On by default, for 1 step.
+   * While ParaView draws a step, reads up to PrefetchSteps steps that come next: in the direction and at the
+   * distance of the last two that were shown. These steps take up to half of the memory that is free and nine
+   * tenths of MemoryLimit. Any change of the reader stops the prefetch. On by default, for 1 step.
    */
   vtkSetMacro(Prefetch, bool);
   vtkGetMacro(Prefetch, bool);
@@ -352,16 +357,17 @@ public:
   ///@{
   /**
    * MB (10^6 bytes) in a rank for values of earlier reads that are not shown any more, so that they need not
-   * be read again. What was shown least recently gives way first. 0: nothing is kept. -1, the default: a
-   * quarter of what the machine has free, divided by the ranks on it. Reload() forgets all.
+   * be read again. The values that were shown least recently are dropped first. 0: nothing is kept. -1, the
+   * default: a quarter of the memory that the machine has free, divided by the ranks on it. Reload() drops
+   * all values.
    */
   vtkSetClampMacro(CacheMemory, int, -1, VTK_INT_MAX);
   vtkGetMacro(CacheMemory, int);
   ///@}
 
   /**
-   * Whether VTK's filters get threads too, in this process and from this reader's next update on, unless
-   * somebody has chosen a backend of vtkSMPTools. The reader that was updated last decides.
+   * Whether VTK's filters get threads, too, in this process and from this reader's next update on. A backend
+   * of vtkSMPTools that was chosen elsewhere stays. The reader that was updated last decides.
    */
   enum FilterThreadings
   {
@@ -389,13 +395,13 @@ protected:
   vtkPatchReaderProperties() = default;
   ~vtkPatchReaderProperties() override = default;
 
-  /// A request with what the properties say. Members that depend on the selected arrays, on the ranks and on
-  /// VTK's request keep their defaults.
+  /// Returns a request with the values of the properties. Members that depend on the selected arrays, on the
+  /// ranks and on VTK's request keep their defaults.
   patchio::ReadRequest RequestFromProperties() const;
   patchio::ChannelMode ChannelFromProperties() const;
-  /// Whether the output is to be the slice of SetSliceWhileReading().
+  /// Returns whether the output is to be the slice of SetSliceWhileReading().
   bool GivesSlice() const { return this->SliceWhileReading && this->Region == ON_PLANE_OF_INTEREST; }
-  /// Whether it is to be a vtkOverlappingAMR, which cannot hold a slice.
+  /// Returns whether the output is to be a vtkOverlappingAMR, which cannot hold a slice.
   bool WantsAmr() const { return this->Blocks == OVERLAPPING_AMR && !this->GivesSlice(); }
 
   std::string Grids = "Automatic";

@@ -26,7 +26,7 @@ constexpr ElementType ByRoom[] = {ElementType::UInt8, ElementType::Int8, Element
     ElementType::UInt16, ElementType::Int32, ElementType::UInt32, ElementType::Float32, ElementType::Int64,
     ElementType::UInt64, ElementType::Float64};
 
-/// Whole numbers from Least to Greatest have this type.
+/// The range of the whole numbers that a type holds exactly.
 struct WholeNumbers
 {
   double Least, Greatest;
@@ -58,7 +58,7 @@ bool Holds(ElementType wide, ElementType narrow)
   return a.Least <= b.Least && b.Greatest <= a.Greatest;
 }
 
-/// nullopt: no type of a container holds these numbers.
+/// Returns the container's type for an array; nullopt: no type holds its numbers.
 std::optional<ElementType> TypeToWrite(vtkDataArray* array)
 {
   if (const std::optional<ElementType> same = ElementTypeOf(array)) {

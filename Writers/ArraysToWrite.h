@@ -1,4 +1,4 @@
-// Arrays of VTK as a container takes them.
+// VTK's arrays in the form that a container takes.
 #ifndef ArraysToWrite_h
 #define ArraysToWrite_h
 
@@ -17,33 +17,34 @@
 
 namespace patchio {
 
-/// What becomes of the flags of hidden cells or points that the levels do not tell: an ordinary array.
+/// The name of the ordinary array that keeps flags of hidden cells or points which the levels cannot express.
 constexpr const char* FlagsName = "ghost flags";
 
-/// Whether the user wants an array.
+/// Returns whether the user wants an array.
 using ArrayChoice = std::function<bool(const char* name, Centering center)>;
 
-/// The wanted arrays of a grid, without its flags. What cannot be written is left out, and `notes` gets a
-/// sentence; throws Error for numbers that no type of a container holds.
+/// Returns the wanted arrays of a grid, without its flags. Arrays that cannot be written are left out, and
+/// `notes` gets a sentence about each. Throws Error for a type of numbers that no type of a container holds.
 std::vector<ArrayForm> ArraysOf(vtkDataSet* grid, const ArrayChoice& isWanted, std::set<std::string>& notes);
 
-/// The type that holds all values of both; nullopt: none.
+/// Returns the smallest type that holds all values of both types; nullopt: there is none.
 std::optional<ElementType> CommonType(ElementType a, ElementType b);
 
-/// The array that a form describes; null where the grid has none.
+/// Returns the array that a form describes; null if the grid has none.
 vtkSmartPointer<vtkDataArray> ArrayOf(vtkDataSet* grid, const ArrayForm& form);
 
-/// Values with their components side by side, of a type of a container.
+/// Values of an array as a container takes them: of one of its types, with their components side by side.
 class ValuesToWrite
 {
 public:
-  /// part: the values wanted, of those at `whole`. components: the first ones are taken. copies: also where
-  /// the array has the values as they are wanted, as others may change it.
+  /// Takes the values at `part` of an array over `whole`, as `type`. components: the number of components to
+  /// take, from the first one on. copies: copies the values even if the array has them in this form, because
+  /// others may change the array.
   ValuesToWrite(vtkSmartPointer<vtkDataArray> array, ElementType type, int components, const Box& whole,
       const Box& part, bool copies);
 
   const void* Data() const { return this->Cut ? this->Cut.get() : this->Array->GetVoidPointer(0); }
-  /// Bytes of memory that was needed for them, beside the array's.
+  /// Returns the bytes of memory that were needed in addition to the array's own.
   std::uint64_t Bytes() const { return this->CopiedBytes; }
 
 private:

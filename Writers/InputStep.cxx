@@ -46,19 +46,19 @@ struct KeptCells
 /// hide it.
 constexpr unsigned char UncoveredCell = 1 << 6;
 
-/// How flags are meant.
+/// The meaning of a block's flags.
 struct FlagMeaning
 {
-  bool OfWholePatch =
-      false;           ///< duplicates within the block are cells that another patch has too: they are kept
-  bool OfAmr = false;  ///< duplicates are always ghost cells; our reader's refined cells are duplicates, too
+  /// Duplicates within the block are cells that another patch has, too: they are kept.
+  bool OfWholePatch = false;
+  bool OfAmr = false;  ///< duplicates are always ghost cells, unlike in PatchIO's output
 };
 
 /// More boxes than MostBoxes of fewer cells than LeastCells each would make the data slow to read.
 constexpr std::size_t MostBoxes = 64;
 constexpr std::int64_t LeastCells = 512;
 
-/// By flag.
+/// Returns, for each value of a flag, whether a cell with this flag is kept.
 std::array<bool, 256> KeptFlags(const Box& cells, const unsigned char* flags, bool ofAmr)
 {
   const unsigned char* const end = flags + cells.Cells();
@@ -75,7 +75,7 @@ std::array<bool, 256> KeptFlags(const Box& cells, const unsigned char* flags, bo
   return kept;
 }
 
-/// The runs of kept cells along axis 0.
+/// Returns the runs of kept cells along axis 0.
 std::vector<OwnedBox> RunsOf(const Box& cells, const unsigned char* flags, const std::array<bool, 256>& kept)
 {
   std::vector<OwnedBox> runs;
@@ -125,12 +125,12 @@ bool HasHidden(
   return false;
 }
 
-/// Refined cells are kept, since finer levels hide them again. Other hidden cells and duplicates (layers of
-/// ghost cells, gaps between the patches of a merged block, cells that the user has blanked) are left out, as
-/// are UncoveredCells.
+/// Finds the cells to be written. Refined cells are kept, since finer levels hide them again. Other hidden
+/// cells and duplicates (layers of ghost cells, gaps between the patches of a merged block, cells that the
+/// user has blanked) are left out, as are UncoveredCells.
 ///
-/// flags: of vtkDataSetAttributes and UncoveredCell, one a cell of the box, axis 0 fastest; null: none is
-/// set.
+/// flags: those of vtkDataSetAttributes and UncoveredCell, one per cell of the box, axis 0 fastest; null: no
+/// flag is set.
 KeptCells FindKeptCells(const Box& cells, const unsigned char* flags, FlagMeaning meaning)
 {
   if (!flags) {
@@ -240,7 +240,7 @@ void TakeCurvilinear(vtkStructuredGrid* grid, PieceForm& form)
   form.Arrays.push_back({"Coords", Centering::Node, 3, *ElementTypeOf(points), false, false, true});
 }
 
-/// Sets the kind of grid, and where it is.
+/// Sets the kind and the geometry of a structured grid. Throws Error for other grids.
 void TakeGeometry(vtkDataSet* grid, PieceForm& form)
 {
   int extent[6] = {0, -1, 0, -1, 0, -1};
@@ -283,8 +283,8 @@ unsigned char UnionOf(vtkUnsignedCharArray* flags)
   return all;
 }
 
-/// Whether all hidden points have no value in some array: then reading hides them again, and the cells around
-/// them.
+/// Returns whether every hidden point has no value in some array: then reading hides it again, and the cells
+/// around it.
 bool HidesUndefined(vtkDataSet* grid)
 {
   vtkUnsignedCharArray* const flags = grid->GetPointGhostArray();
@@ -308,7 +308,7 @@ bool HidesUndefined(vtkDataSet* grid)
   return true;
 }
 
-/// Adds the flags as an array.
+/// Adds the flags to the arrays as an ordinary one, and a note about it.
 void KeepFlags(Centering center, PieceForm& form, std::set<std::string>& notes)
 {
   const auto isIt = [center](
@@ -322,8 +322,8 @@ void KeepFlags(Centering center, PieceForm& form, std::set<std::string>& notes)
           center == Centering::Cell ? "cells" : "points", FlagsName));
 }
 
-/// In blocks that the reader has merged and given a layer of neighbours' cells, the flags do not tell these
-/// from refined cells.
+/// Throws Error for a block that the reader has merged and given a layer of neighbours' cells: its flags do
+/// not tell the layer's cells from refined cells.
 void CheckLayers(vtkUnsignedCharArray* flags, FlagMeaning meaning, const PieceForm& form)
 {
   const bool merged = flags && form.Level >= 0 && !meaning.OfAmr && !meaning.OfWholePatch;
@@ -336,8 +336,8 @@ void CheckLayers(vtkUnsignedCharArray* flags, FlagMeaning meaning, const PieceFo
   }
 }
 
-/// Sets the arrays, also the flags where they must be kept as such, and gives the boxes that the grid
-/// becomes.
+/// Sets the arrays of a grid, also the flags if they must be kept as an array. Returns the boxes that the
+/// grid becomes.
 std::vector<Box> TakeArrays(vtkDataSet* grid, const std::vector<unsigned char>& flagsToUse,
     const ArrayChoice& isWanted, PieceForm& form, std::set<std::string>& notes)
 {
@@ -345,7 +345,7 @@ std::vector<Box> TakeArrays(vtkDataSet* grid, const std::vector<unsigned char>& 
   const std::vector<ArrayForm> arrays = ArraysOf(grid, isWanted, notes);
   form.Arrays.insert(form.Arrays.end(), arrays.begin(), arrays.end());
   if (form.Mesh.Points > 0) {
-    return {form.Cells};  // a mesh has its flags
+    return {form.Cells};  // a mesh keeps its flags
   }
   vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
   const unsigned char any = UnionOf(flags);
@@ -375,9 +375,9 @@ std::vector<Box> TakeArrays(vtkDataSet* grid, const std::vector<unsigned char>& 
   return kept.Boxes;
 }
 
-/// A grid becomes one piece, several, or none: see FindKeptCells(). flags: used
-/// instead of the flags of the grid's cells, unless empty. Throws Error when a container cannot hold it;
-/// `notes` gets a sentence for everything that is left out.
+/// Returns the pieces that a grid becomes, which may be none: see FindKeptCells(). flags: used instead of the
+/// flags of the grid's cells, unless empty. Throws Error if a container cannot hold the grid; `notes` gets a
+/// sentence for everything that is left out.
 std::vector<PieceForm> PiecesOf(const InputGrid& input, const std::vector<unsigned char>& flags,
     const ArrayChoice& isWanted, std::set<std::string>& notes)
 {
@@ -435,7 +435,8 @@ bool MarkUncovered(vtkDataSet* grid, const PieceForm& piece, const std::vector<s
   return changed;
 }
 
-/// Values that are copied because VTK has them in another form are held until there are so many.
+/// Greatest number of bytes of values that are copied, because VTK has them in another form, and held at
+/// once.
 constexpr std::uint64_t MostCopiedBytes = std::uint64_t(256) << 20;
 constexpr int Threads = 4;
 
@@ -463,7 +464,8 @@ InputStep::InputStep(Communicator& ranks, vtkDataObject* data, const ArrayChoice
   }
 }
 
-/// Collective: the pieces of all ranks, their catalog and the notes on them. flags: by grid, see PiecesOf().
+/// Collective: finds the pieces of all ranks, their catalog and the notes on them. flags: one list per grid,
+/// see PiecesOf().
 void InputStep::FindPieces(const std::vector<std::vector<unsigned char>>& flags, const ArrayChoice& isWanted)
 {
   std::vector<PieceForm> mine;
@@ -496,8 +498,8 @@ void InputStep::FindPieces(const std::vector<std::vector<unsigned char>>& flags,
   this->Whole = MakeStepCatalog(this->Pieces);
 }
 
-/// Collective: marks refined cells that no finer piece covers, as those of regions and of levels that were
-/// not read. Returns whether there are some on any rank that were not marked before.
+/// Collective: marks refined cells that no finer piece covers, as with levels and regions that were not read.
+/// Returns whether any rank has marked a cell that was not marked before.
 bool InputStep::FindUncovered(std::vector<std::vector<unsigned char>>& flags) const
 {
   const Catalog& data = this->Whole.Data;
@@ -569,7 +571,8 @@ std::uint64_t InputStep::BytesOfMine() const
   return bytes;
 }
 
-/// All that is left, unless too much must be copied.
+/// Returns the values of this rank's patches from patch `begin` on, up to the patch that makes the copied
+/// values exceed `most` bytes.
 InputStep::Batch InputStep::BatchFrom(std::size_t begin, std::uint64_t most, bool copies) const
 {
   Batch batch;
@@ -582,7 +585,7 @@ InputStep::Batch InputStep::BatchFrom(std::size_t begin, std::uint64_t most, boo
   return batch;
 }
 
-/// Returns how many bytes were copied.
+/// Adds the values of a patch. Returns how many bytes were copied.
 std::uint64_t InputStep::AddPatch(std::size_t patch, Batch& batch, bool copies) const
 {
   const Catalog& data = this->Whole.Data;

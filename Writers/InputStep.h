@@ -21,27 +21,28 @@ namespace patchio {
 class InputStep
 {
 public:
-  /// Collective; nothing is written yet. data: of this rank; may be null. Throws Error, the same on all
-  /// ranks, where a container cannot hold the data.
+  /// Collective: describes the data of all ranks; nothing is written yet. data: this rank's part; may be
+  /// null. Throws Error, the same on all ranks, if a container cannot hold the data.
   InputStep(Communicator& ranks, vtkDataObject* data, const ArrayChoice& isWanted);
 
-  /// Before WriteTo(): Time, Step and Date are to be set.
+  /// The catalog of the step. Its Time, Step and Date are to be set before WriteTo() and GiveTo().
   Catalog& Data() { return this->Whole.Data; }
-  /// What is left out, in sentences; the same on all ranks.
+  /// Returns a sentence for everything that is left out; the same on all ranks.
   const std::vector<std::string>& Notes() const { return this->NotesOfAll; }
 
-  /// Collective. Throws Error on all ranks.
+  /// Collective: writes the step into a container. Throws Error on all ranks.
   void WriteTo(container::ContainerWriter& into, container::CompressionChoice compression);
-  /// Collective: the same for a channel, which may write later. The data may change when this has returned.
+  /// Collective: gives the step to an output channel, which may write it later. The data may change when this
+  /// has returned. Throws Error on all ranks.
   void GiveTo(output::CatalogOutput& to, std::size_t channel, container::CompressionChoice compression);
 
 private:
   /// Values of some of this rank's patches.
   struct Batch
   {
-    std::size_t End = 0;  ///< the patch behind the last one
+    std::size_t End = 0;  ///< the patch after the last one
     std::vector<container::PatchValues> Values;
-    std::deque<ValuesToWrite> Held;  ///< what they point to
+    std::deque<ValuesToWrite> Held;  ///< owners of the memory that Values point to
   };
 
   void FindPieces(const std::vector<std::vector<unsigned char>>& flags, const ArrayChoice& isWanted);
@@ -51,8 +52,8 @@ private:
   std::uint64_t BytesOfMine() const;
 
   Communicator& Ranks;
-  std::vector<InputGrid> Grids;   ///< of this rank
-  std::vector<PieceForm> Pieces;  ///< of all ranks
+  std::vector<InputGrid> Grids;   ///< grids of this rank
+  std::vector<PieceForm> Pieces;  ///< pieces of all ranks
   StepCatalog Whole;
   std::vector<std::string> NotesOfAll;
 };

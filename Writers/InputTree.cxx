@@ -22,7 +22,7 @@ namespace patchio {
 
 namespace {
 
-/// Axes, and arrays, are not plain values.
+/// Returns the members that are plain values: all but axes and arrays.
 template <typename Form>
 auto PlainMembers(Form& piece)
 {

@@ -1,4 +1,4 @@
-// The tree of the input to be written, and the form of its pieces.
+// The tree of the input to be written, and the descriptions of its pieces.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -13,7 +13,7 @@
 
 namespace patchio {
 
-/// An array of some pieces.
+/// Describes an array that some pieces have.
 struct ArrayForm
 {
   std::string Name;
@@ -21,14 +21,15 @@ struct ArrayForm
   int Components = 1;
   ElementType Type = ElementType::Float64;
   bool HidesUndefined = false;  ///< NaN stands for no value; see Variable::UndefinedFrom
-  /// All is NaN, as the reader makes arrays that a block lacks. Where others have values, it is not written.
+  /// All values are NaN, as in arrays that the reader adds to blocks without the variable. Such an array is
+  /// not written if other pieces have values.
   bool IsBlank = false;
-  bool Positions = false;  ///< of the nodes of a curvilinear grid
+  bool Positions = false;  ///< node positions of a curvilinear grid
   MeshRole Role = MeshRole::Values;
   int CellList = 0;  ///< see Variable::CellList
 };
 
-/// A grid of the input, or a box cut out of one: it becomes a patch.
+/// Describes a grid of the input, or a box cut out of a grid, which becomes a patch.
 struct PieceForm
 {
   int Rank = 0;
@@ -38,45 +39,45 @@ struct PieceForm
   std::string Name;
   int Piece = 0;
   int Level = -1;                             ///< -1: unknown
-  int Number = -1;                            ///< of the patch within its level; -1: unknown
-  bool Hides = false;                         ///< finer levels hide what they cover
+  int Number = -1;                            ///< number of the patch within its level; -1: unknown
+  bool Hides = false;                         ///< finer levels hide the cells that they cover
   std::uint64_t FlatAxes = 0;                 ///< see Level
-  Box Cells;                                  ///< of the piece, in the grid's own indices
-  Box Whole;                                  ///< of the whole grid
-  Double3 Origin{0, 0, 0}, Spacing{1, 1, 1};  ///< uniform grids: of the grid's own index (0,0,0)
-  std::array<Axis, 3> Axes;                   ///< rectilinear grids: of the whole grid
+  Box Cells;                                  ///< cells of the piece, in the grid's own indices
+  Box Whole;                                  ///< cells of the whole grid
+  Double3 Origin{0, 0, 0}, Spacing{1, 1, 1};  ///< uniform grids: Origin is the position of index (0,0,0)
+  std::array<Axis, 3> Axes;                   ///< rectilinear grids: axes of the whole grid
   bool IsPlane = false;                       ///< curvilinear grids: all nodes have the third coordinate 0
-  MeshSize Mesh;                              ///< of meshes
+  MeshSize Mesh;                              ///< sizes of a mesh
   std::vector<ArrayForm> Arrays;
 };
 
-/// The nodes of cells of the grid.
+/// Returns the nodes of these cells of the piece's grid.
 Box NodesOf(const PieceForm& piece, const Box& cells);
 
-/// For other ranks.
+/// Returns the pieces as bytes, for other ranks.
 std::vector<std::byte> BytesOf(const std::vector<PieceForm>& pieces);
-/// Appends them.
+/// Appends the pieces that BytesOf() has turned into bytes.
 void TakePieces(const std::string& bytes, std::vector<PieceForm>& pieces);
 
-/// A grid of this rank, and where it is in the tree.
+/// A grid of this rank, and its place in the tree.
 struct InputGrid
 {
-  std::vector<int>
-      Group;           ///< positions on the way to the block that its pieces belong to; the same on all ranks
-  std::string Name;    ///< of that block, after those above it; empty where it has none
-  int Piece = 0;       ///< in its group
-  int Level = -1;      ///< of an AMR data set, or by its field data or its name; -1: unknown
-  bool IsAmr = false;  ///< finer levels hide what they cover
+  /// The indices on the way from the root to the block that the grid belongs to; the same on all ranks.
+  std::vector<int> Group;
+  std::string Name;    ///< names on the way to that block, joined by '/'; may be empty
+  int Piece = 0;       ///< number of the grid in its group
+  int Level = -1;      ///< from an AMR data set, the field data or the name; -1: unknown
+  bool IsAmr = false;  ///< finer levels hide the cells that they cover
   vtkDataSet* Grid = nullptr;
 };
 
-/// The grids with cells or points. Throws Error when there is something that is no grid.
+/// Returns the grids with points. Throws Error if the data contain anything but grids.
 std::vector<InputGrid> InputGridsOf(vtkDataObject* data);
 
-/// The number in "level 17"; -1 for other names.
+/// Returns the number in a name like "level 17"; -1 for other names.
 int LevelInName(const std::string& name);
 
-/// The value of an array of one number in the field data; `otherwise` where there is none.
+/// Returns the value of an array of one number in the field data; `otherwise` if there is none.
 double NumberInFieldData(vtkDataObject* data, const char* name, double otherwise);
 
 }  // namespace patchio

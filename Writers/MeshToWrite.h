@@ -1,4 +1,4 @@
-// Unstructured grids and polygons as a container takes them.
+// Unstructured grids and polygons in the form that a container takes.
 #ifndef MeshToWrite_h
 #define MeshToWrite_h
 
@@ -9,11 +9,11 @@
 
 namespace patchio {
 
-/// Sets the kind of grid, its sizes and the arrays that it consists of; false where the grid is none of
-/// these. Throws Error for cells that a container cannot hold.
+/// Sets in `form` the kind of the grid, its sizes and the arrays that make it up. Returns false if the grid
+/// is neither unstructured nor polygons. Throws Error for cells that a container cannot hold.
 bool TakeMesh(vtkDataSet* grid, PieceForm& form);
 
-/// An array that the grid consists of, or its flags; null where it has none.
+/// Returns one of the arrays that make up the grid, or its flags; null if the grid has none.
 vtkDataArray* MeshArrayOf(vtkDataSet* grid, const ArrayForm& form);
 
 }  // namespace patchio

@@ -26,11 +26,11 @@ struct LevelOfPieces
 {
   LevelRole Role = LevelRole::Refinement;
   Int3 Ratio{1, 1, 1};
-  std::string Name;          ///< of the block that all its pieces are in; empty where there is none
+  std::string Name;          ///< name that all its pieces have; empty if there is none
   std::vector<int> Members;  ///< indices into the pieces; all of one cell size, and flat along the same axes
 };
 
-/// With more blocks than this, each would rather be a patch than a level.
+/// Greatest number of blocks that become levels; if there are more, each becomes a patch.
 constexpr std::size_t MostGroups = 64;
 
 bool SameSpacing(const PieceForm& a, const PieceForm& b)
@@ -55,7 +55,7 @@ double VolumeOf(const PieceForm& piece)
   return volume;
 }
 
-/// How levels are told apart, before their cell sizes are looked at.
+/// The criterion that separates levels, before their cell sizes are looked at.
 enum class LevelsBy
 {
   Number,
@@ -63,7 +63,7 @@ enum class LevelsBy
   Group
 };
 
-/// Lower and upper bound along an axis.
+/// Lower and upper bound along each axis.
 using Bounds = std::array<std::pair<double, double>, 3>;
 
 Bounds BoundsOf(const PieceForm& piece)
@@ -80,7 +80,7 @@ Bounds BoundsOf(const PieceForm& piece)
   return bounds;
 }
 
-/// Whether they have more in common than rounding; flat pieces have, in the same plane.
+/// Returns whether the bounds overlap by more than rounding errors; flat ones overlap in a common plane.
 bool Overlap(const Bounds& a, const Bounds& b)
 {
   for (int axis = 0; axis < 3; ++axis) {
@@ -94,8 +94,8 @@ bool Overlap(const Bounds& a, const Bounds& b)
   return true;
 }
 
-/// Whether pieces of different groups lie in each other's place. Blocks of a curvilinear grid have indices of
-/// their own, so they may.
+/// Returns whether pieces of different groups lie in each other's place. Blocks of a curvilinear grid have
+/// indices of their own, so they may overlap and do not count.
 bool GroupsOverlap(const std::vector<PieceForm>& pieces)
 {
   if (pieces.front().Kind == GridKind::Curvilinear) {
@@ -137,7 +137,8 @@ LevelsBy WayFor(const std::vector<PieceForm>& pieces)
                                                                                   : LevelsBy::Group;
 }
 
-/// How many cells of the second lie in one of the first; nullopt where it is no refinement.
+/// Returns how many cells of `fine` lie in one cell of `coarse` along each axis; nullopt if `fine` does not
+/// refine `coarse`.
 std::optional<Int3> RatioOf(const PieceForm& coarse, const PieceForm& fine)
 {
   Int3 ratio{1, 1, 1};
@@ -158,7 +159,7 @@ std::optional<Int3> RatioOf(const PieceForm& coarse, const PieceForm& fine)
   return finer ? std::optional(ratio) : std::nullopt;
 }
 
-/// The name of all pieces, if they have one.
+/// Returns the name of all these pieces; empty if they have several names.
 std::string CommonName(const std::vector<PieceForm>& pieces, const std::vector<int>& members)
 {
   const std::string& name = pieces[members.front()].Name;
@@ -167,8 +168,8 @@ std::string CommonName(const std::vector<PieceForm>& pieces, const std::vector<i
   return common ? name : std::string();
 }
 
-/// Whether a level may be one that hides what it covers. Our reader names levels of other kinds otherwise;
-/// where nothing is covered, it does no harm.
+/// Returns whether a level may hide the coarser cells that it covers. PatchIO's reader gives levels of other
+/// kinds other names; if a level covers nothing, hiding does no harm.
 bool MayHide(const std::vector<PieceForm>& pieces, const LevelOfPieces& level, LevelsBy way)
 {
   return pieces.front().Kind == GridKind::Uniform &&
@@ -176,7 +177,7 @@ bool MayHide(const std::vector<PieceForm>& pieces, const LevelOfPieces& level, L
              (way == LevelsBy::Spacing && !GroupsOverlap(pieces)));
 }
 
-/// A mesh has one level.
+/// Returns the only level of a mesh.
 LevelOfPieces MeshLevel(const std::vector<PieceForm>& pieces)
 {
   LevelOfPieces level;
@@ -186,7 +187,7 @@ LevelOfPieces MeshLevel(const std::vector<PieceForm>& pieces)
   return level;
 }
 
-/// See MakeStepCatalog(); at least one piece.
+/// Returns the levels, see MakeStepCatalog(), of at least one piece.
 std::vector<LevelOfPieces> LevelsOf(const std::vector<PieceForm>& pieces)
 {
   const GridKind kind = pieces.front().Kind;
@@ -226,7 +227,7 @@ std::vector<LevelOfPieces> LevelsOf(const std::vector<PieceForm>& pieces)
       const std::optional<Int3> ratio =
           RatioOf(pieces[levels[l - 1].Members.front()], pieces[levels[l].Members.front()]);
       refines = refines && ratio && MayHide(pieces, levels[l], way);
-      // Levels of a rectilinear grid are grids of their own in any case.
+      // Levels of a rectilinear grid are separate grids in any case.
       const bool isGrid = !refines && pieces.front().Kind != GridKind::Rectilinear;
       levels[l].Role = isGrid ? LevelRole::Separate : LevelRole::Refinement;
       levels[l].Ratio = refines ? *ratio : Int3{1, 1, 1};
@@ -235,7 +236,7 @@ std::vector<LevelOfPieces> LevelsOf(const std::vector<PieceForm>& pieces)
   return levels;
 }
 
-/// Positions may be rounded by so much of a cell, as they are in files that keep them as floats.
+/// Positions may be off by this fraction of a cell, as in files that store them as floats.
 constexpr double Rounding = 1e-4;
 constexpr double LargestIndex = 1 << 30;
 
@@ -345,8 +346,8 @@ void CatalogMaker::TakePatches(const std::vector<int>& members, Level& level)
   this->NumberPatches(level);
 }
 
-/// Patches keep their numbers where each has one of its own; pieces of a box beside others share one. Else
-/// all get new ones.
+/// Keeps the patches' numbers if each patch has one of its own; pieces of a box beside others share one.
+/// Otherwise numbers all patches anew.
 void CatalogMaker::NumberPatches(const Level& level)
 {
   std::vector<Patch>& patches = this->Step.Data.Patches;
@@ -375,7 +376,8 @@ bool CatalogMaker::Fits(int axis, double origin) const
   return true;
 }
 
-/// The common origin of all, or the lowest corner of the first level that fits all blocks.
+/// Sets the origin along each axis: the common origin of all pieces, or the lowest corner of a level if all
+/// blocks fit a lattice from there. Throws Error.
 void CatalogMaker::FindOrigin()
 {
   Catalog& data = this->Step.Data;
@@ -436,7 +438,8 @@ void CatalogMaker::PlaceRectilinear()
   }
 }
 
-/// Where all grids have the same position at the same index, as pieces of one grid do.
+/// Makes an axis by the grids' indices. Returns false unless all grids have the same position at the same
+/// index, as pieces of one grid do.
 bool CatalogMaker::TakeAxisByIndex(int axis)
 {
   std::map<int, double> positions, labels;
@@ -467,7 +470,8 @@ bool CatalogMaker::TakeAxisByIndex(int axis)
   return true;
 }
 
-/// From all positions that there are; each grid must have all of them that lie in it.
+/// Makes an axis of all positions of all grids. Throws Error unless each grid has all of these positions that
+/// lie within it.
 void CatalogMaker::TakeAxisByPosition(int axis)
 {
   Catalog& data = this->Step.Data;
@@ -494,7 +498,7 @@ void CatalogMaker::TakeAxisByPosition(int axis)
   }
 }
 
-/// Two dimensions where all lies in one plane across axis 2.
+/// Makes the data two-dimensional if all patches lie in one plane across axis 2.
 void CatalogMaker::TakeDimension()
 {
   Catalog& data = this->Step.Data;
@@ -547,7 +551,7 @@ int CatalogMaker::VariableOf(const ArrayForm& array)
   }
   type = *common;
   if (array.HidesUndefined) {
-    // No value is this one, so NaN alone is none.
+    // No value equals this number, so only NaN is undefined.
     variable.UndefinedFrom = variable.UndefinedTo = std::numeric_limits<double>::max();
   }
   return found->second;
@@ -557,7 +561,7 @@ void CatalogMaker::TakeVariables()
 {
   Catalog& data = this->Step.Data;
   std::vector<std::vector<int>> variables;  // by patch
-  std::vector<bool> hasValues;              // somewhere
+  std::vector<bool> hasValues;              // on some patch
   for (std::size_t p = 0; p < data.Patches.size(); ++p) {
     std::vector<int>& there = variables.emplace_back();
     for (const ArrayForm& array : this->Of(p).Arrays) {

@@ -1,4 +1,4 @@
-// The catalog of a step that is written, from the pieces of all ranks: a pure function.
+// Makes the catalog of a step to be written from the pieces of all ranks: a pure function.
 #ifndef StepCatalog_h
 #define StepCatalog_h
 
@@ -13,7 +13,7 @@
 
 namespace patchio {
 
-/// By which arrays of several pieces are known as one.
+/// The key under which arrays of several pieces are one variable.
 using ArrayKey = std::pair<std::string, Centering>;
 inline ArrayKey KeyOf(const ArrayForm& array)
 {
@@ -23,16 +23,17 @@ inline ArrayKey KeyOf(const ArrayForm& array)
 struct StepCatalog
 {
   Catalog Data;
-  std::vector<ElementType> Types;  ///< of the variables
+  std::vector<ElementType> Types;  ///< types of the variables
   std::vector<int> PieceOf;        ///< by patch: index into the pieces
   std::map<ArrayKey, int> VariableOf;
 };
 
-/// Levels are those of an AMR data set or of our reader's output; else, where flags say that finer blocks
-/// hide coarser ones, blocks of one cell size are a level; else each block of the tree is a level beside the
+/// Returns the catalog of all pieces. Levels are those of an AMR data set or of PatchIO's reader. Otherwise
+/// blocks of one cell size are a level, if flags say that finer blocks hide coarser ones, if blocks do not
+/// overlap, or if there are many blocks. In all other cases each block of the tree is a level beside the
 /// others. Uniform blocks get indices that go on from block to block; node positions do not change.
 ///
-/// Throws Error where the pieces do not fit into one catalog.
+/// Throws Error if the pieces do not fit into one catalog.
 StepCatalog MakeStepCatalog(const std::vector<PieceForm>& pieces);
 
 }  // namespace patchio

@@ -35,7 +35,7 @@ using namespace patchio;
 
 namespace {
 
-/// The folder's name in one form, so that two can be compared.
+/// Returns the folder's name in a form in which two names can be compared.
 std::string FolderOf(const std::string& path)
 {
   std::error_code ignored;
@@ -43,7 +43,7 @@ std::string FolderOf(const std::string& path)
   return folder.has_filename() ? folder.string() : folder.parent_path().string();
 }
 
-/// Whether what the algorithm makes comes from the container.
+/// Returns whether an algorithm's output depends on data from the container `folder`.
 bool ReadsFrom(vtkAlgorithm* algorithm, const std::string& folder)
 {
   if (auto* reader = vtkPatchReader::SafeDownCast(algorithm)) {
@@ -64,10 +64,10 @@ bool ReadsFrom(vtkAlgorithm* algorithm, const std::string& folder)
   return false;
 }
 
-/// The number and time of a step, as far as the data of a rank say.
+/// The number and time of a step, as far as the data of a rank have them.
 struct StepFacts
 {
-  std::int64_t Step = -1;  ///< -1: they do not say
+  std::int64_t Step = -1;  ///< -1: unknown
   double Time = std::numeric_limits<double>::quiet_NaN();
 };
 
@@ -83,7 +83,7 @@ StepFacts FactsOf(vtkDataObject* data)
   return facts;
 }
 
-/// Collective: of the first rank that knows.
+/// Collective: returns the number and the time, each of the first rank that knows it.
 StepFacts FactsOf(Communicator& ranks, vtkDataObject* data)
 {
   StepFacts facts;
@@ -94,7 +94,7 @@ StepFacts FactsOf(Communicator& ranks, vtkDataObject* data)
   return facts;
 }
 
-/// Collective, like the facts.
+/// Collective: returns the date of the first rank that has one.
 std::string DateOf(Communicator& ranks, vtkDataObject* data)
 {
   vtkAbstractArray* const array =
@@ -120,8 +120,8 @@ container::CompressionChoice ChoiceOf(FilterKind kind)
                                      : container::CompressionChoice::Off;
 }
 
-/// Channels of an output configuration, whose paths begin in the folder of `into`; without one a channel for
-/// `into`.
+/// Returns the writer's output configuration, with paths that begin in the folder of `into`; without a
+/// configuration, one channel for `into`. Throws Error.
 output::OutputConfig ConfigOf(vtkPatchWriter& writer, const fs::path& into, bool begins)
 {
   output::OutputConfig config;
@@ -146,7 +146,7 @@ output::OutputConfig ConfigOf(vtkPatchWriter& writer, const fs::path& into, bool
 /// A step of the input.
 struct vtkPatchWriter::GivenStep
 {
-  vtkDataObject* Data = nullptr;  ///< of this rank
+  vtkDataObject* Data = nullptr;  ///< data of this rank
   std::string Date;
   std::int64_t Number = 0;
   double Time = 0;
@@ -160,10 +160,10 @@ struct vtkPatchWriter::GivenStep
   }
 };
 
-/// What is kept from call to call.
+/// The state that is kept from call to call.
 struct vtkPatchWriter::Internals
 {
-  /// Collective: what was given before is written first. Throws Error.
+  /// Collective: ends the output that writes later, once it has written all steps given before. Throws Error.
   void EndLater()
   {
     if (const auto ended = std::move(this->Later)) {
@@ -171,7 +171,8 @@ struct vtkPatchWriter::Internals
     }
   }
 
-  /// The arrays that are chosen, if `chooses`, and among `names`, if there are any.
+  /// Returns a test for the arrays that are enabled in the selections, if `chooses`, and are among `names`,
+  /// if there are any.
   ArrayChoice Choice(bool chooses, const std::vector<std::string>& names) const
   {
     return [=](const char* name, Centering center) {
@@ -183,8 +184,8 @@ struct vtkPatchWriter::Internals
 
   vtkSmartPointer<vtkMultiProcessController> Controller;
   vtkNew<vtkDataArraySelection> Cells, Points;
-  std::string Folder;                    ///< that was written last
-  std::map<std::int64_t, double> Steps;  ///< that were written to it, and their times
+  std::string Folder;                    ///< the container that was written last
+  std::map<std::int64_t, double> Steps;  ///< numbers and times of the steps that were written to Folder
   std::unique_ptr<Communicator> LaterRanks;
   std::unique_ptr<output::CatalogOutput> Later;  ///< writes while the next step is computed
 };
@@ -196,7 +197,7 @@ vtkPatchWriter::vtkPatchWriter() : Internal(new Internals)
   this->SetController(vtkMultiProcessController::GetGlobalController());
 }
 
-/// What was left to threads is written.
+/// Waits until the threads have written all steps.
 vtkPatchWriter::~vtkPatchWriter()
 {
   if (this->Internal->Later) {
@@ -300,7 +301,7 @@ void vtkPatchWriter::WriteSteps()
   this->UpdateProgress(1);
 }
 
-/// Collective: to the channels of the configuration, or to one for the container.
+/// Collective: gives a step to the channels of the configuration, or to one for the container.
 void vtkPatchWriter::WriteLater(const GivenStep& step, bool begins, std::set<std::string>& notes)
 {
   Internals& self = *this->Internal;
@@ -336,7 +337,8 @@ void vtkPatchWriter::WriteLater(const GivenStep& step, bool begins, std::set<std
   }
 }
 
-/// Throws Error when it cannot be right.
+/// Returns the container's folder. Throws Error if the name or the input is missing, or if the name cannot be
+/// right.
 std::string vtkPatchWriter::FolderToWrite()
 {
   if (!this->FileName || !*this->FileName) {
@@ -358,7 +360,7 @@ std::string vtkPatchWriter::FolderToWrite()
   return folder;
 }
 
-/// By their position among the input's; -1 alone: the current one.
+/// Returns the steps to write by their index among the input's; a single -1: the current step.
 std::vector<int> vtkPatchWriter::StepsToWrite()
 {
   vtkAlgorithmOutput* const from = this->GetInputConnection(0, 0);
@@ -402,9 +404,10 @@ vtkDataObject* vtkPatchWriter::UpdateInput(int index, int piece, int pieces)
   return producer->GetOutputDataObject(from->GetIndex());
 }
 
-/// The number that the data say; else the position of the time among the input's; else the next one. A step
-/// that an earlier call has written begins the container anew. But the last one is only told again, -1, where
-/// ParaView plays times of other data in between.
+/// Returns the number of a step: the number that the data say; else the index of the time among the input's
+/// times; else the number after the last one. A step that an earlier call has written begins the container
+/// anew. But if it is the last one, given again because ParaView plays times of other data in between, -1 is
+/// returned.
 std::int64_t vtkPatchWriter::NumberOfStep(std::int64_t said, double time, bool isFirst)
 {
   std::map<std::int64_t, double>& steps = this->Internal->Steps;

@@ -4,19 +4,19 @@
  *
  * Takes images, rectilinear, structured and unstructured grids and polygons, alone or in multiblock,
  * partitioned and AMR data sets, of one kind of grid. The output of vtkPatchReader comes back with the same
- * levels, blocks and arrays. What a container cannot hold is refused with a message, or left out with a
- * warning where it is no number of a cell or point.
+ * levels, blocks and arrays. Cells, types and trees that a container cannot hold are an error; data other
+ * than numbers of cells or points are left out with a warning.
  *
  * A call of Write() writes one time step, or several (WriteAllTimeSteps). The first call begins the
- * container, and later calls for the same file add their steps to it, unless one writes a step again: it
- * begins the container anew. So an extractor, which calls once for each time step, fills one container.
+ * container, and later calls for the same file add their steps to it, unless a call writes a step again,
+ * which begins the container anew. So an extractor, which calls once for each time step, fills one container.
  *
- * Write() is collective over the ranks of the controller; each writes its own blocks. Errors are reported on
- * rank 0 through vtkErrorMacro.
+ * Write() is collective: every rank of the controller calls it and writes its own blocks. Errors are reported
+ * on rank 0 through vtkErrorMacro.
  *
  * With WriteInBackground or an OutputConfiguration a call returns when the values are copied, and a thread of
- * each rank writes them while the next step is computed: see Documentation/Output.md. The next call, or the
- * end of the writer, reports what went wrong and returns 0.
+ * each rank writes them while the next step is computed: see Documentation/Output.md. Errors of this thread
+ * are reported by the next call, which returns 0, or at the end of the writer.
  */
 #ifndef vtkPatchWriter_h
 #define vtkPatchWriter_h
@@ -41,8 +41,8 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**
-   * The folder; ParaView's dialogs show it as a container if its name ends with .pio. The one above it must be
-   * there.
+   * The folder to write; ParaView's dialogs show it as a container if its name ends with .pio. Its parent
+   * folder must exist.
    */
   vtkSetFilePathMacro(FileName);
   vtkGetFilePathMacro(FileName);
@@ -76,7 +76,7 @@ public:
   ///@{
   /**
    * Whether to write only arrays that are enabled in the selections; otherwise all. Off by default. Flags of
-   * hidden cells are no arrays: they are taken into account in any case.
+   * hidden cells do not count as arrays: they apply in any case.
    */
   vtkSetMacro(ChooseArrays, bool);
   vtkGetMacro(ChooseArrays, bool);
@@ -87,7 +87,7 @@ public:
 
   ///@{
   /**
-   * So many ranks, which follow each other, write one file of each step together; 0: all of them.
+   * The number of consecutive ranks that write one file of each step together; 0: all of them.
    */
   vtkSetClampMacro(RanksAFile, int, 0, VTK_INT_MAX);
   vtkGetMacro(RanksAFile, int);
@@ -102,9 +102,9 @@ public:
   };
   ///@{
   /**
-   * Deflate: readable for all that read HDF5; Zstd: faster to read, others need HDF5's plugin for it;
-   * Automatic: deflate for arrays that become at least a tenth smaller. A step is in memory, compressed,
-   * until it is written. None by default.
+   * The compression of values. Deflate: every program that reads HDF5 can read them; Zstd: faster to read,
+   * but other programs need HDF5's plugin for it; Automatic: deflate for arrays that become at least a tenth
+   * smaller. A compressed step stays in memory until it is written. None by default.
    */
   vtkSetClampMacro(Compression, int, CompressionNone, CompressionAutomatic);
   vtkGetMacro(Compression, int);
@@ -112,8 +112,8 @@ public:
 
   ///@{
   /**
-   * Whether a call that writes one time step leaves the writing to a thread. One that writes several does so
-   * for each of them, and waits at its end. Off by default.
+   * Whether a call that writes one time step leaves the writing to a thread. A call that writes several steps
+   * does so for each of them, and waits at its end. Off by default.
    */
   vtkSetMacro(WriteInBackground, bool);
   vtkGetMacro(WriteInBackground, bool);
@@ -135,7 +135,7 @@ public:
   vtkMultiProcessController* GetController();
 
   /**
-   * Collective. Returns 1 when all was written.
+   * Collective: every rank of the controller calls it. Returns 1 on success, 0 after an error.
    */
   int Write() override;
 
