@@ -1,7 +1,7 @@
 /**
  * @file
- * @brief PatchIO.so as ParaView loads it, of any version: it loads the plugin itself, or says why that does
- * not fit
+ * @brief PatchIO.so, which any version of ParaView can load: it loads the plugin itself, or reports why the
+ * plugin does not fit
  *
  * The plugin is linked with the libraries of one version of ParaView. In another version the system's loader
  * names a missing library at best, and nothing at all where ParaView looks for plugins by itself. This file
@@ -16,7 +16,7 @@
 
 class vtkPVPlugin;
 
-/// VTK's; null where this program does not share it with us.
+/// VTK's function; null if this program does not share VTK with this library.
 [[gnu::weak]] void vtkOutputWindowDisplayErrorText(const char* text);
 
 namespace {
@@ -36,7 +36,8 @@ const char* FileNameOf(const char* path)
   return slash ? slash + 1 : path;
 }
 
-/// The library vtkCommonCore of this program, whose name has the version.
+/// Returns the file name of this program's library vtkCommonCore, which has the version in it; empty if there
+/// is none.
 std::string CoreOfThisProgram()
 {
   std::string found;

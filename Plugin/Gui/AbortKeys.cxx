@@ -40,7 +40,7 @@ Windows WindowsNow(const QWidget* button)
   return windows;
 }
 
-/// The X server's answer; null if it has none, for example because a window is gone.
+/// Returns the X server's answer; null if there is none, for example because a window is gone.
 template <typename Reply, typename Cookie>
 std::shared_ptr<Reply> Answer(xcb_connection_t* server, Cookie cookie,
     Reply* (*reply)(xcb_connection_t*, Cookie, xcb_generic_error_t**))
@@ -115,7 +115,7 @@ private:
     return window != XCB_NONE;
   }
 
-  /// Null if it is in none of the windows.
+  /// Returns the state of the pointer; null if it is in none of the windows.
   std::shared_ptr<xcb_query_pointer_reply_t> PointerIn(const Windows& windows) const
   {
     std::shared_ptr<xcb_query_pointer_reply_t> pointer;
@@ -136,9 +136,9 @@ private:
 
 struct AbortKeys::Internals
 {
-  /// A shorter read needs no interruption, so the server is not asked before.
+  /// The time before the X server is asked: a shorter read needs no interruption.
   static constexpr std::chrono::milliseconds Patience{100};
-  /// Less than the shortest press of a key.
+  /// The time between questions to the X server, less than the shortest press of a key.
   static constexpr std::chrono::milliseconds Interval{5};
 
   const Keyboard Keys;

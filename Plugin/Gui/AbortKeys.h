@@ -26,11 +26,11 @@ public:
   AbortKeys& operator=(const AbortKeys&) = delete;
 
   bool IsAble() const;
-  /// Watches from now on, until End(), and forgets what was pressed before. button: the one on the screen;
+  /// Watches from now on, until End(), and forgets earlier presses. button: the abort button on the screen;
   /// may be null.
   void Begin(const QWidget* button);
   void End();
-  /// True when Esc or the button was pressed since Begin().
+  /// Returns whether Esc or the button was pressed since Begin().
   bool Pressed() const;
 
 private:

@@ -23,7 +23,7 @@ bool HasDate(pqPipelineSource* source)
          reader->GetDataInformation(0)->GetArrayInformation("date", vtkDataObject::FIELD);
 }
 
-/// True when the view shows the source, or a filter of it.
+/// Returns whether the view shows the source, or a filter of it.
 bool Shows(pqView* view, pqPipelineSource* source)
 {
   const QList<pqDataRepresentation*> all = source->getRepresentations(view);
@@ -55,7 +55,7 @@ void DateInView::Refresh(pqPipelineSource* source)
   }
 }
 
-/// Uses ParaView's Annotate Global Data, which follows the time of the view.
+/// Makes a text by ParaView's Annotate Global Data, which follows the time of the view.
 DateInView::Label DateInView::Make(pqPipelineSource* source, pqView* view) const
 {
   vtkSMSessionProxyManager* manager = source->getProxy()->GetSessionProxyManager();

@@ -18,9 +18,9 @@ class vtkSMProxy;
 class DateInView
 {
 public:
-  /// To be called after each change in what is shown of a reader.
+  /// Updates the texts of a reader. To be called after each change in what is shown of the reader.
   void Refresh(pqPipelineSource* source);
-  /// To be called before the reader is deleted.
+  /// Removes the texts of a reader. To be called before the reader is deleted.
   void Remove(pqPipelineSource* source);
 
 private:

@@ -12,7 +12,7 @@ namespace {
 constexpr int Gap = 6;            // pixels between things
 constexpr int RemarkHeight = 72;  // pixels of a plot with a remark
 
-/// 1, 2 or 5 times a power of ten, so that about `parts` of it make up `range`.
+/// Returns 1, 2 or 5 times a power of ten, so that about `parts` of it make up `range`.
 double NiceStep(double range, int parts)
 {
   const double rough = range / std::max(parts, 1);
@@ -136,7 +136,7 @@ QPointF ReportPlot::Map(const QPointF& point) const
   return {area.left() + across * area.width(), area.bottom() - point.y() / this->Top * area.height()};
 }
 
-/// A colour between those of the background and of text.
+/// Returns a colour between those of the background (share 0) and of text (share 1).
 QColor ReportPlot::Faint(double share) const
 {
   const QColor from = this->palette().color(QPalette::Base), to = this->palette().color(QPalette::Text);
@@ -310,7 +310,8 @@ void ReportPlot::PaintMarks(QPainter& painter) const
   }
 }
 
-/// An index in the first series; less than 0 if the mouse is elsewhere.
+/// Returns the index in the first series of the value nearest to the mouse; less than 0 if the mouse is
+/// elsewhere.
 int ReportPlot::NearestToMouse() const
 {
   if (this->MouseX < 0 || this->Series.isEmpty()) {

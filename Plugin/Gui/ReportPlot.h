@@ -14,7 +14,7 @@
 #include <QVector>
 #include <QWidget>
 
-/// Values that are drawn in one way.
+/// A series of values, drawn in one form.
 struct PlotSeries
 {
   enum Form
@@ -23,16 +23,16 @@ struct PlotSeries
     Area,   ///< a line and what is below it
     Steps,  ///< each value holds until the next
     Dots,
-    Bars  ///< of width 1 around x, stacked on those of the series before
+    Bars  ///< bars of width 1 around x, stacked on the bars of the series before
   };
   QString Name;  ///< for the legend; empty: not in the legend
   Form As = Line;
   QColor Color;
   QVector<QPointF> Points;
-  double Size = 0;  ///< of dots, in pixels; 0: the usual size
+  double Size = 0;  ///< radius of dots, in pixels; 0: the usual one
 };
 
-/// A vertical line.
+/// A vertical line with a label.
 struct PlotMark
 {
   double X = 0;
@@ -44,13 +44,14 @@ class ReportPlot : public QWidget
 public:
   ReportPlot(const QString& title, const QString& xUnit, const QString& yUnit, QWidget* parent);
 
-  /// The x axis has powers of two.
+  /// Gives the x axis a logarithmic scale, with ticks at powers of two.
   void SetLogarithmic() { this->Logarithmic = true; }
-  /// The x axis has whole numbers.
+  /// Gives the x axis ticks at whole numbers only.
   void SetWholeNumbers() { this->WholeNumbers = true; }
-  /// hints: a text for each x of the first series, shown instead of the value under the mouse.
+  /// Draws these series and marks. hints: a text for each x of the first series, shown instead of the value
+  /// under the mouse.
   void Show(const QVector<PlotSeries>& series, const QVector<PlotMark>& marks, const QStringList& hints = {});
-  /// A text in place of axes and values, if there is nothing to draw; empty: none.
+  /// Shows a text in place of axes and values, if there is nothing to draw; empty: shows them again.
   void SetRemark(const QString& remark);
 
   QSize sizeHint() const override;
@@ -82,8 +83,9 @@ private:
   QVector<PlotSeries> Series;
   QVector<PlotMark> Marks;
   QStringList Hints;
-  double Left = 0, Right = 1, Top = 1, Step = 0.2;  ///< Left, Right: see PlaceOf(); Step: between ticks of y
-  double MouseX = -1;                               ///< pixels; less than 0: the mouse is elsewhere
+  /// Left and Right are the range of PlaceOf(), Top is the greatest y, and Step is the distance of y's ticks.
+  double Left = 0, Right = 1, Top = 1, Step = 0.2;
+  double MouseX = -1;  ///< pixels; less than 0: the mouse is elsewhere
 };
 
 #endif

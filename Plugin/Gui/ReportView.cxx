@@ -33,20 +33,20 @@ QString BytesText(double bytes)
   return QString::fromStdString(patchio::ByteText(bytes));
 }
 
-/// "5.82 ms".
+/// Returns a text such as "5.82 ms".
 QString SecondsText(double seconds)
 {
   return seconds >= 1 ? Digits(seconds) + " s" : Digits(seconds * 1e3) + " ms";
 }
 
-/// rate: bytes a second.
+/// rate: bytes per second.
 QString RateText(double rate)
 {
   return BytesText(rate) + "/s";
 }
 
-/// The seconds of waiting for the storage and of decoding, together: rates are of these. seconds: an object
-/// of the report.
+/// Returns the seconds of waiting for the storage and of decoding, together: rates are bytes over this time.
+/// seconds: the object "seconds" of the report.
 double ReadingSeconds(const QJsonObject& seconds)
 {
   return seconds["read"].toDouble() + seconds["decode"].toDouble();
@@ -57,8 +57,8 @@ QString Count(double count, const char* one, const char* several = "")
   return QString::fromStdString(patchio::CountText(static_cast<std::uint64_t>(count), one, several));
 }
 
-/// The file of the step with its folder; only the folder for dumps and plotfiles, whose files all have the
-/// same name.
+/// Returns the file of the step with its folder; only the folder for dumps and plotfiles, whose files all
+/// have the same name.
 QString NameOfStep(const QString& path)
 {
   const QFileInfo file(path);
@@ -66,8 +66,8 @@ QString NameOfStep(const QString& path)
   return isDump ? file.dir().dirName() : file.dir().dirName() + "/" + file.fileName();
 }
 
-/// What was read, in which time and at which rate: numbers that agree with each other, and with the rows
-/// "Read" and "Decode" of the table together.
+/// Returns how many bytes were read, in which time and at which rate: numbers that agree with each other, and
+/// with the rows "Read" and "Decode" of the table together.
 QString ReadText(const QJsonObject& report)
 {
   const double bytes = report["bytes"].toDouble(), cached = report["cached_bytes"].toDouble();
@@ -86,8 +86,9 @@ QString ReadText(const QJsonObject& report)
   return reading > 0 ? text + QString(", <b>%1</b>").arg(RateText(bytes / reading)) : text;
 }
 
-/// Lines of rich text: the file and the time, what was read at which rate, and by whom. A name without blanks
-/// cannot be wrapped, so the file's is shortened to `width` pixels in the font `bold`.
+/// Returns lines of rich text: the file and the time; bytes, seconds and rate; ranks, threads, patches and
+/// blocks. A name without blanks cannot be wrapped, so the file's name is shortened to `width` pixels in the
+/// font `bold`.
 QString SummaryOf(const QJsonObject& report, const QFontMetrics& bold, int width)
 {
   const QString path = report["file"].toString();
@@ -108,7 +109,7 @@ QString SummaryOf(const QJsonObject& report, const QFontMetrics& bold, int width
   return text;
 }
 
-/// The stages of a read. Colour-blind people can tell the colours apart (Okabe and Ito).
+/// A stage of a read. The colours are by Okabe and Ito: colour-blind people can tell them apart.
 struct Stage
 {
   const char* Key;
@@ -130,7 +131,7 @@ constexpr const char* FlightColor = "#D55E00";
 constexpr int ShareColumn = 2;
 constexpr int Margin = 6;  // pixels
 
-/// Shorter reads have too few moments for a curve, in seconds.
+/// Seconds: shorter reads have too few moments for a curve.
 constexpr double ShortestCurve = 0.1;
 /// Reads with fewer requests in flight, on average, did not wait for the storage.
 constexpr double LeastInFlight = 0.5;
@@ -223,7 +224,7 @@ QVector<QPointF> Pairs(const QJsonArray& list, double unit)
   return points;
 }
 
-/// One of the lists of "moments" over the seconds.
+/// Returns one of the lists of "moments" as points over the seconds.
 QVector<QPointF> Moments(const QJsonObject& report, const char* key)
 {
   const QJsonObject moments = report["moments"].toObject();
@@ -246,7 +247,8 @@ double Between(const QVector<QPointF>& points, double x)
   return before.y() + (x - before.x()) / (next->x() - before.x()) * (next->y() - before.y());
 }
 
-/// The rate in MB/s, averaged over the time of a request, because requests that begin together end together.
+/// Returns the rate in MB/s, averaged over the time of a request, because requests that begin together end
+/// together.
 QVector<QPointF> RateOf(const QVector<QPointF>& bytes, double requestSeconds)
 {
   constexpr int moments = 80;
@@ -261,7 +263,7 @@ QVector<QPointF> RateOf(const QVector<QPointF>& bytes, double requestSeconds)
   return rate;
 }
 
-/// Why a read has no curves over its time; empty if it has.
+/// Returns why a read has no curves over its time; empty if it has.
 QString WhyNoCurves(const QJsonObject& report)
 {
   const QVector<QPointF> bytes = Moments(report, "bytes");

@@ -2,7 +2,8 @@
  * @class ReportView
  * @brief the I/O report of a read as a small table and plots
  *
- * It shows the content of the property IOReportData (JSON, see the user guide), whatever that comes from.
+ * It shows the content of the property IOReportData (JSON, see the user guide), whichever reader this comes
+ * from.
  */
 #ifndef ReportView_h
 #define ReportView_h
@@ -21,7 +22,7 @@ class ReportView : public QWidget
 public:
   explicit ReportView(QWidget* parent);
 
-  /// renderSeconds: from the end of the read to the picture; less than 0 if not known.
+  /// Shows a report. renderSeconds: from the end of the read to the rendered image; less than 0 if not known.
   void Show(const QJsonObject& report, double renderSeconds);
   /// Shows this text instead of a report.
   void ShowNothing(const QString& why);
@@ -42,7 +43,7 @@ private:
   QTableWidget* const Table;
   QGridLayout* const Plots;
   ReportPlot *const Rate, *const InFlight, *const Storage, *const Past;
-  QJsonObject Shown;  ///< empty: no report
+  QJsonObject Shown;  ///< the report; empty: none is shown
   int Columns = 0;
 };
 

@@ -15,7 +15,8 @@
 
 namespace {
 
-/// On all ranks of the reader's server. A call past the proxy, for which it would count as a change.
+/// Calls LookForNewSteps() on all ranks of the reader's server. The call bypasses the proxy, for which it
+/// would count as a change.
 bool FindsNewSteps(vtkSMSourceProxy* reader)
 {
   vtkClientServerStream stream;

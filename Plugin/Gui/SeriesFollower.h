@@ -6,19 +6,19 @@
 
 class pqPipelineSource;
 
-/// For readers whose property Follow is on: their server looks for new steps, and ParaView's time controls
-/// get them. If the animation stands at the last step of a reader, or behind it, it goes on to the new last
-/// one; it never goes back, and who looks at an earlier step stays there.
+/// Looks for new steps of readers whose property Follow is on: their server looks for the steps, and
+/// ParaView's time controls get them. If the animation stands at the last step of a reader, or behind it, it
+/// goes on to the new last one. It never goes back, and never leaves an earlier step.
 class SeriesFollower
 {
 public:
-  /// To be called from time to time, while nothing is read or played.
+  /// Looks for new steps of a reader. To be called from time to time, while nothing is read or played.
   void Look(pqPipelineSource* source);
-  /// To be called before the reader is deleted.
+  /// Forgets a reader. To be called before the reader is deleted.
   void Remove(pqPipelineSource* source) { this->LastTimes.remove(source); }
 
 private:
-  QHash<pqPipelineSource*, double> LastTimes;  ///< of readers that follow: the last time at the last look
+  QHash<pqPipelineSource*, double> LastTimes;  ///< last time of each reader that follows, at the last look
 };
 
 #endif

@@ -38,7 +38,7 @@ QVector<GridArrays> ArraysOfGrids(vtkSMProxy* reader)
     }
     grids.back().Arrays.append(QString::fromUtf8(pairs.GetAsString(i + 1)));
   }
-  // As in the list of arrays above.
+  // The list of arrays above has this order, too.
   for (GridArrays& grid : grids) {
     std::sort(grid.Arrays.begin(), grid.Arrays.end());
   }

@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* PropertyName = "IOReportData";
 
-/// The source itself, or the first one before it that has a report; null if there is none.
+/// Returns the source itself, or the first one before it that has a report; null if there is none.
 pqPipelineSource* ReportingSource(pqPipelineSource* source)
 {
   if (!source || source->getProxy()->GetProperty(PropertyName)) {
@@ -60,7 +60,7 @@ pqIoReportDock::pqIoReportDock(QWidget* parentWidget)
 {
   this->setWidget(new ReportArea(this->Report, this));
 
-  // After the update: a request to the server during an update would wait for its end.
+  // The report is fetched after the update: a request to the server during an update would wait for its end.
   this->Delay.setSingleShot(true);
   this->Delay.setInterval(0);
   this->connect(&this->Delay, SIGNAL(timeout()), SLOT(refresh()));

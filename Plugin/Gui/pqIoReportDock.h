@@ -1,6 +1,6 @@
 /**
  * @class pqIoReportDock
- * @brief the window View > I/O Report: what the last read of the active reader cost, as a table and plots
+ * @brief the window View > I/O Report: the cost of the active reader's last read, as a table and plots
  *
  * The reader is the active source, or the first source before it in the pipeline that has the
  * information-only property "IOReportData". While the window is open, that property is fetched from the
@@ -41,7 +41,7 @@ private Q_SLOTS:
   void onEndRender();
 
   /**
-   * Fetch the report from the server, if the window is visible.
+   * Fetches the report from the server, if the window is visible.
    */
   void refresh();
 
@@ -54,7 +54,7 @@ private:
   vtkNew<vtkEventQtSlotConnect> Events;
   QTimer Delay;
 
-  // How long the picture after a read takes, and whether that includes the read.
+  // The time of the image after a read, and whether that includes the read.
   QElapsedTimer Picture;
   bool AwaitsPicture = false, ReadWithinPicture = false;
   double PictureSeconds = -1;  ///< less than 0: not known

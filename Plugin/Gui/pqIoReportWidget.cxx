@@ -24,10 +24,10 @@
 
 namespace {
 
-/// In pixels.
+/// The least width of a list, in pixels.
 constexpr int NarrowList = 80;
 
-/// Marks widgets that have their unit.
+/// The object name of the labels of units, by which widgets that have one are found.
 constexpr const char* UnitName = "PatchIOUnit";
 
 void AddUnit(pqPropertyWidget* widget)
@@ -46,7 +46,7 @@ void AddUnit(pqPropertyWidget* widget)
   }
 }
 
-/// In the panel around this widget, lists become narrow enough for ParaView's dock, however long their
+/// Tidies the panel around this widget: lists become narrow enough for ParaView's dock, however long their
 /// entries are, and numbers get the unit that their property has in its hints, such as <Unit text="MB" />.
 void TidyPanel(QWidget* widget)
 {
@@ -65,7 +65,7 @@ void TidyPanel(QWidget* widget)
 }
 
 /**
- * A page of fixed-width text. Lines may break anywhere, so that a long path does not widen the panel.
+ * Makes a page of fixed-width text. Lines may break anywhere, so that a long path does not widen the panel.
  */
 QTextEdit* NewReportText(QWidget* parent)
 {
@@ -82,7 +82,7 @@ QTextEdit* NewReportText(QWidget* parent)
 }
 
 /**
- * The panel around a widget; null if there is none.
+ * Returns the panel around a widget; null if there is none.
  */
 QScrollArea* PanelAround(QWidget* widget)
 {
@@ -112,7 +112,7 @@ pqIoReportWidget::pqIoReportWidget(vtkSMProxy* smproxy, vtkSMProperty*, QWidget*
   this->connect(this->Text->document()->documentLayout(), SIGNAL(documentSizeChanged(const QSizeF&)),
       SLOT(fitHeight()));
 
-  // After the update: a request to the server during an update would wait for its end.
+  // The report is fetched after the update: a request to the server during an update would wait for its end.
   this->Delay.setSingleShot(true);
   this->Delay.setInterval(0);
   this->connect(&this->Delay, SIGNAL(timeout()), SLOT(refresh()));

@@ -32,12 +32,12 @@ protected:
 
 private Q_SLOTS:
   /**
-   * Fetch the report from the server, if the widget is visible.
+   * Fetches the report from the server, if the widget is visible.
    */
   void refresh();
 
   /**
-   * Make the widget as high as its text, because only the panel scrolls.
+   * Makes the widget as high as its text, because only the panel scrolls.
    */
   void fitHeight();
 
@@ -45,7 +45,7 @@ private:
   Q_DISABLE_COPY(pqIoReportWidget)
 
   /**
-   * Break lines at the visible edge of the panel, because this widget may be wider.
+   * Breaks lines at the visible edge of the panel, because this widget may be wider.
    */
   void wrapToPanel();
 

@@ -55,7 +55,7 @@ void pqRangeWidget::sayKnown()
   }
 }
 
-/// Until the user gives a range, begins with that of the values read, not with 0 to 0.
+/// Sets the range to that of the values read, not to 0 to 0, until the user gives one.
 void pqRangeWidget::beginWithKnown()
 {
   const vtkSMUncheckedPropertyHelper range(this->Range);
@@ -80,7 +80,8 @@ QString pqRangeWidget::levels() const
   }
 }
 
-/// Empty if nothing new is known, for example because all patches are skipped.
+/// Returns the range of an array as text; empty if nothing new is known, for example because all patches are
+/// skipped.
 QString pqRangeWidget::valuesOf(const char* array)
 {
   auto* reader = vtkSMSourceProxy::SafeDownCast(this->proxy());

@@ -32,7 +32,7 @@ private:
   QString valuesOf(const char* array);
 
   vtkSMProperty* const Range;
-  vtkSMProperty* const Array;  ///< null where the range is of levels
+  vtkSMProperty* const Array;  ///< null if the range is of levels
   QLabel* const Known;
   QString KnownArray;  ///< the array of KnownRange
   double KnownRange[2] = {0, 0};

@@ -29,7 +29,7 @@
 
 namespace {
 
-/// A playing animation shall not go on to the next step.
+/// Stops a playing animation, so that it does not go on to the next step.
 void StopAnimations(vtkSMProxy* reader)
 {
   vtkNew<vtkCollection> proxies;
@@ -44,7 +44,7 @@ void StopAnimations(vtkSMProxy* reader)
 
 using Sources = QList<QPointer<pqPipelineSource>>;
 
-/// Empty if no source has this reader.
+/// Returns the sources that have this reader; none if it has been deleted.
 Sources SourcesOf(vtkObject* reader)
 {
   Sources found;
@@ -57,7 +57,7 @@ Sources SourcesOf(vtkObject* reader)
   return found;
 }
 
-/// Readers of a pvserver that can be stopped.
+/// Returns the readers of a pvserver that can be stopped.
 Sources SourcesOf(const vtkPVSession* session)
 {
   Sources found;
@@ -77,7 +77,7 @@ vtkPVSession* SessionOf(vtkObject* progressHandler)
   return vtkPVProgressHandler::SafeDownCast(progressHandler)->GetSession();
 }
 
-/// True when the last read of a reader was stopped, according to its report.
+/// Returns whether the last read of a reader was stopped, according to its report.
 bool WasStopped(vtkSMProxy* reader)
 {
   vtkSMProperty* report = reader->GetProperty("IOReportData");
@@ -149,7 +149,7 @@ void pqReadAbort::onStart()
 void pqReadAbort::onProgress(vtkObject* reader)
 {
   if (this->StatusBar) {
-    // It repaints itself when the percentage changes, but not when only the text does.
+    // The status bar repaints itself when the percentage changes, but not when only the text does.
     this->StatusBar->repaint();
   }
   if (this->Keys && this->Keys->Pressed() && !this->Aborting) {
@@ -173,8 +173,8 @@ void pqReadAbort::onWaitStart(vtkObject* handler)
   }
 }
 
-/// The server has sent progress, so it is working. No other message is on its way to it, because only this
-/// thread sends.
+/// Sends the abort message if the user wants to stop the read. The server has sent progress, so it is
+/// working. No other message is on its way to it, because only this thread sends.
 void pqReadAbort::onWaitProgress(vtkObject* handler)
 {
   vtkPVSession* session = SessionOf(handler);
@@ -184,7 +184,7 @@ void pqReadAbort::onWaitProgress(vtkObject* handler)
   if (this->StatusBar) {
     this->StatusBar->repaint();
   }
-  // Only the text tells which object executes. Objects other than our readers ignore abort messages.
+  // Only the text tells which object executes. Objects other than PatchIO's readers ignore abort messages.
   const QString text = vtkPVProgressHandler::SafeDownCast(handler)->GetLastProgressText();
   if (!text.startsWith("Reading") && !text.startsWith("Locating")) {
     return;
@@ -207,7 +207,7 @@ void pqReadAbort::onWaitEnd(vtkObject* handler)
   }
 }
 
-/// Called for each read that begins.
+/// Begins to watch Esc and the button. Called for each read that begins.
 void pqReadAbort::watchKeys()
 {
   QWidget* window = pqCoreUtilities::mainWidget();
@@ -218,7 +218,7 @@ void pqReadAbort::watchKeys()
   this->Keys->Begin(this->StatusBar ? this->StatusBar->abortButton() : nullptr);
 }
 
-/// True when the user wanted to stop the read that has ended.
+/// Ends the watch. Returns whether the user wanted to stop the read that has ended.
 bool pqReadAbort::endWatch()
 {
   if (!this->Keys) {
@@ -243,7 +243,7 @@ void pqReadAbort::enableButton(bool enable)
 /// Enables Apply for the sources that were in fact stopped.
 void pqReadAbort::offerApply(const Sources& sources)
 {
-  // After the update.
+  // This runs after the update.
   QMetaObject::invokeMethod(
       this,
       [this, sources] {
@@ -258,7 +258,7 @@ void pqReadAbort::offerApply(const Sources& sources)
       Qt::QueuedConnection);
 }
 
-/// Called when Apply was pressed, and when it becomes enabled.
+/// Makes an aborted source read again. Called when Apply was pressed, and when Apply becomes enabled.
 void pqReadAbort::onModifiedStateChanged(pqServerManagerModelItem* item)
 {
   auto* source = qobject_cast<pqPipelineSource*>(item);

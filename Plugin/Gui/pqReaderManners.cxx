@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* ProxyName = "PatchReader";
 
-/// Between two looks for new time steps.
+/// Milliseconds between two looks for new time steps.
 constexpr int LookMilliseconds = 3000;
 
 bool IsOurs(pqPipelineSource* source)
@@ -32,7 +32,8 @@ bool IsOurs(pqPipelineSource* source)
   return source && QString(source->getProxy()->GetXMLName()) == ProxyName;
 }
 
-/// Renames our entry in pqSelectReaderDialog, which keeps the proxy's name with each label.
+/// Renames the entry of PatchIO's reader in pqSelectReaderDialog, which keeps the proxy's name with each
+/// label.
 void NameReaderIn(QObject* dialog)
 {
   for (QListWidget* list : dialog->findChildren<QListWidget*>()) {
@@ -44,7 +45,7 @@ void NameReaderIn(QObject* dialog)
   }
 }
 
-/// Adds arrays to the panel's list that the data have since they were reloaded, or since another step.
+/// Adds to the panel's list the arrays that the data have since they were reloaded, or since another step.
 void OfferNewArrays(vtkSMProxy* reader, const char* list, const char* available)
 {
   vtkSMPropertyHelper listed(reader, list), found(reader, available);
@@ -123,7 +124,7 @@ void pqReaderManners::onSourceAdded(pqPipelineSource* source)
   if (vtkSMPropertyHelper(source->getProxy(), "FileName").GetNumberOfElements() != 1) {
     return;
   }
-  // ParaView keeps the answer to its question here: no, do not look for files with such names.
+  // ParaView keeps the user's answer here: no, do not look for files with names like that of the opened one.
   source->setProperty("pqReloadFilesReaction::CachedState", false);
   const QFileInfo file(vtkSMPropertyHelper(source->getProxy(), "FileName").GetAsString());
   const QString name = source->getSMName();
@@ -132,7 +133,8 @@ void pqReaderManners::onSourceAdded(pqPipelineSource* source)
   }
 }
 
-/// Queued, because a reader or a filter of it is being shown or updated just now.
+/// Updates the lists of arrays, and the dates. Queued, because a reader or a filter of it is being shown or
+/// updated just now.
 void pqReaderManners::onShownChanged()
 {
   QMetaObject::invokeMethod(
@@ -156,7 +158,8 @@ void pqReaderManners::onSourceRemoved(pqPipelineSource* source)
   this->Follower.Remove(source);
 }
 
-/// A timer may also fire within a read, or while the user answers a question or turns the picture.
+/// Looks for new steps. The timer may also fire within a read, or while the user answers a question or turns
+/// the picture.
 void pqReaderManners::onTimer()
 {
   if (this->IsPlaying || QApplication::activeModalWidget() || QApplication::mouseButtons() != Qt::NoButton) {

@@ -1,6 +1,6 @@
 /**
  * @class pqReaderManners
- * @brief details of our readers in the GUI that ParaView's XML cannot express
+ * @brief details of PatchIO's readers in the GUI that ParaView's XML cannot express
  *
  * - In the pipeline browser, dumps and plotfiles, whose files all have the same name (plt00006/Header), are
  * named by their folder.
@@ -10,8 +10,8 @@
  * - The view shows the date of data that have dates (GrADS).
  * - Every 3 seconds, unless something is read or played, it looks for new time steps of readers that follow
  * their series (SeriesFollower).
- * - If ParaView asks which reader to use, the entry of ours says what it reads. The label of the reader does
- * not, because it is also its name in Python.
+ * - If ParaView asks which reader to use, the entry of PatchIO's reader says what it reads. The label of the
+ * reader does not, because the label is also its name in Python.
  */
 #ifndef pqReaderManners_h
 #define pqReaderManners_h

@@ -3,8 +3,9 @@
  * @brief ParaView's interactive plane, for a reader
  *
  * ParaView's own widget takes its bounds from the input of a filter. A reader has no input, so the bounds are
- * those of its domain, where the output lies in it, also if that is a slice; else those of its output, as of
- * deformed patches. In the property group, the properties have the functions "Origin" and "Normal".
+ * those of its domain, if the output lies in the domain, as a slice does. Otherwise they are those of the
+ * output, as with deformed patches. In the property group, the properties have the functions "Origin" and
+ * "Normal".
  */
 #ifndef pqRegionPlaneWidget_h
 #define pqRegionPlaneWidget_h

@@ -25,7 +25,7 @@
 
 namespace {
 
-/// Null if there is none yet.
+/// Returns the data that a representation shows; null if there are none yet.
 const vtkPVDataInformation* InputOf(vtkSMProxy* representation)
 {
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
@@ -40,8 +40,8 @@ bool HasSeveralLevels(const vtkPVDataInformation* data)
   return levels && levels->GetComponentRange(0)[0] < levels->GetComponentRange(0)[1];
 }
 
-/// ParaView resamples overlapping AMR for a volume, but not on several ranks, nor if the representation was
-/// made for other data.
+/// Returns whether ParaView resamples the data for a volume: overlapping AMR, but not on several ranks, nor
+/// if the representation was made for other data.
 bool CanResample(vtkSMProxy* representation, const vtkPVDataInformation* data)
 {
   pqServer* const server =
@@ -115,7 +115,7 @@ void pqVolumeGuard::onTypeModified(vtkObject* object)
   }
 }
 
-/// The data may have more levels now than when Volume was chosen.
+/// Refuses Volume if the data have more levels now than when it was chosen.
 void pqVolumeGuard::onDataUpdated()
 {
   auto* representation = qobject_cast<pqDataRepresentation*>(this->sender());
@@ -137,7 +137,7 @@ bool pqVolumeGuard::refuseVolume(vtkSMProperty* type)
       "To render a volume, apply the filter Volume Of Patches (Filters > PatchIO) and render its image, or "
       "select a single level with Level Range. ParaView crashes when it renders several levels, because "
       "their volumes overlap.\n");
-  // The toolbar may be setting it just now. It has to look at it again afterwards.
+  // The toolbar may be setting the property just now. It has to look at the property again afterwards.
   vtkWeakPointer<vtkSMProperty> property = type;
   QTimer::singleShot(0, this, [property] {
     if (property) {

@@ -6,7 +6,7 @@
 namespace patchio {
 
 constexpr int AbortTag = 1346457409;
-/// So long that no other message has it by chance.
+/// The text is so long that no other message has it by chance.
 constexpr std::string_view AbortText = "PatchIO: stop reading 5d0e81c3f97a46b2";
 
 }  // namespace patchio

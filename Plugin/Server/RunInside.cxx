@@ -27,7 +27,7 @@ bool RunInside(vtkPatchFilter& inner, vtkAlgorithm& outer, vtkDataObject* input,
   if (!vtkPatchSettings::GetFastExtraction()) {
     return false;
   }
-  outer.SetAbortExecute(0);  // that of an execution that was given up
+  outer.SetAbortExecute(0);  // set by an earlier execution that the user stopped
   vtkNew<vtkCallbackCommand> pass;
   pass->SetCallback(PassProgress);
   pass->SetClientData(&outer);

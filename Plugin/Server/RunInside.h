@@ -1,4 +1,4 @@
-// A filter of PatchIO that does the work of a filter of ParaView.
+// Runs a filter of PatchIO in place of a filter of ParaView.
 #ifndef RunInside_h
 #define RunInside_h
 
@@ -8,9 +8,9 @@ class vtkPatchFilter;
 
 namespace patchio {
 
-/// Whether users want PatchIO's filters (vtkPatchSettings), and the inner one supports the input; it has then
-/// filled the output. Collective. The outer filter shows the progress, and aborts the inner one. May throw
-/// std::exception.
+/// Collective: fills the output by `inner` if users want PatchIO's filters (vtkPatchSettings) and `inner`
+/// supports the input. Returns whether it did, the same on all ranks. `outer` shows the progress, and aborts
+/// `inner`. May throw std::exception.
 bool RunInside(vtkPatchFilter& inner, vtkAlgorithm& outer, vtkDataObject* input, vtkDataObject* output);
 
 }  // namespace patchio

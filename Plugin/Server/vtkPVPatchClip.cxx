@@ -20,7 +20,7 @@ vtkStandardNewMacro(vtkPVPatchClip);
 
 namespace {
 
-/// The filters that ParaView's class runs: for clips, and for crinkle clips.
+/// Return the filters that ParaView's class runs: for clips, and for crinkle clips.
 vtkPVClipDataSet* ClipperOf(vtkPVMetaClipDataSet* clip)
 {
   return vtkPVClipDataSet::SafeDownCast(clip->GetFilter(0));
@@ -42,7 +42,7 @@ void vtkPVPatchClip::PrintSelf(ostream& os, vtkIndent indent)
 int vtkPVPatchClip::FillInputPortInformation(int port, vtkInformation* info)
 {
   this->Superclass::FillInputPortInformation(port, info);
-  // Blocks come here together, and not one after another.
+  // The filter gets all blocks together, and not one after another.
   info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
   return 1;
 }

@@ -21,7 +21,7 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// Off: ParaView's filter clips all.
+  /// Whether vtkPatchClip clips the input that it supports (default). Off: ParaView's filter clips all input.
   vtkSetMacro(UsePatchIO, bool);
   vtkGetMacro(UsePatchIO, bool);
   ///@}

@@ -17,7 +17,7 @@
 
 namespace {
 
-/// Composite input whose blocks this filter takes itself.
+/// Returns composite input whose blocks this filter takes itself; null for other input.
 vtkCompositeDataSet* BlocksIn(vtkDataObject* input)
 {
   return vtkNonOverlappingAMR::SafeDownCast(input) ? nullptr : vtkCompositeDataSet::SafeDownCast(input);
@@ -33,7 +33,7 @@ void vtkPVPatchContour::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "UsePatchIO: " << this->UsePatchIO << "\n";
 }
 
-/// Also composite data, which VTK would otherwise hand over block by block.
+/// Accepts composite data, too, which VTK would otherwise hand over block by block.
 int vtkPVPatchContour::FillInputPortInformation(int port, vtkInformation* info)
 {
   const int filled = this->Superclass::FillInputPortInformation(port, info);
@@ -84,7 +84,7 @@ int vtkPVPatchContour::RequestData(
   }
   const patchio::ChosenArray array = patchio::ArrayOf(*this);
   const int components = vtkPatchContour::ComponentsOf(input, array.Association, array.Name.c_str());
-  // Only scripts ask for that; ParaView's own filter ends the program there.
+  // Only scripts can ask for several components; ParaView's own filter would end the program.
   if (components > 1) {
     vtkErrorMacro("Contour requires an array with one component, but "
                   << array.Name << " has " << components
@@ -113,7 +113,7 @@ bool vtkPVPatchContour::UsePatchFilter(vtkDataObject* input, vtkDataObject* outp
   return patchio::RunInside(*this->Inner, *this, input, output);
 }
 
-/// ParaView's own filter, on points.
+/// Runs ParaView's own filter, after turning arrays of cells into arrays of points.
 int vtkPVPatchContour::UseParaView(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {

@@ -6,7 +6,7 @@
  * the contour where it supports the input. All other input, and everything while UsePatchIO is off, goes to
  * ParaView's own filter; arrays of cells then become arrays of points first.
  *
- * All ranks call this filter, and take the same way.
+ * Collective: every rank calls the filter, and all ranks use the same of the two filters.
  */
 #ifndef vtkPVPatchContour_h
 #define vtkPVPatchContour_h

@@ -22,8 +22,8 @@ namespace {
 /// Seconds between two messages of progress.
 constexpr double ProgressInterval = 0.05;
 
-/// True when an abort message waits in the client's socket. At most a few requests of some hundred bytes are
-/// before it, because the client then waits for answers.
+/// Returns whether an abort message waits in the client's socket. At most a few requests of some hundred
+/// bytes are before it, because the client then waits for answers.
 bool AbortWaits(vtkSocketCommunicator& client)
 {
   vtkClientSocket* socket = client.GetSocket();
@@ -33,7 +33,7 @@ bool AbortWaits(vtkSocketCommunicator& client)
   std::array<char, 65536> waiting;
   const ssize_t size =
       ::recv(socket->GetSocketDescriptor(), waiting.data(), waiting.size(), MSG_PEEK | MSG_DONTWAIT);
-  // Without data, nothing waits, or the connection is broken, which ParaView finds out by itself.
+  // Without data, nothing waits, or the connection is broken, which ParaView notices by itself.
   return size > 0 &&
          std::string_view(waiting.data(), static_cast<std::size_t>(size)).find(patchio::AbortText) !=
              std::string_view::npos;
@@ -46,19 +46,19 @@ public:
   vtkTypeMacro(AbortIgnorer, vtkCommand);
   static AbortIgnorer* New() { return new AbortIgnorer; }
 
-  /// message: begins with its tag.
+  /// message: the bytes that were received, which begin with the tag.
   void Execute(vtkObject*, unsigned long, void* message) override
   {
     int tag = 0;
     std::memcpy(&tag, message, sizeof(tag));
     if (tag == patchio::AbortTag) {
-      // This keeps it from later observers: ParaView's own would report an error.
+      // This keeps the message from later observers: ParaView's own would report an error.
       this->SetAbortFlag(1);
     }
   }
 };
 
-/// Until the connection ends, because readers come and go.
+/// Makes the server ignore abort messages until the connection ends, because readers come and go.
 void IgnoreAborts(vtkSocketCommunicator& client)
 {
   static const auto ignorer = vtkSmartPointer<AbortIgnorer>::New();
@@ -74,7 +74,7 @@ vtkPVSession* SessionNow()
   return process ? vtkPVSession::SafeDownCast(process->GetSession()) : nullptr;
 }
 
-/// The connection to the client; null where there is none.
+/// Returns the connection to the client; null if there is none.
 vtkSocketCommunicator* ClientOf(vtkPVSession* session)
 {
   vtkMultiProcessController* controller = session ? session->GetController(vtkPVSession::CLIENT) : nullptr;

@@ -43,7 +43,8 @@ private:
 
   void OnProgress();
 
-  vtkWeakPointer<vtkSocketCommunicator> Client;  ///< waits for the read; null where there is none
+  /// The client that waits for the read; null if there is none.
+  vtkWeakPointer<vtkSocketCommunicator> Client;
 };
 
 #endif

@@ -22,7 +22,7 @@ vtkStandardNewMacro(vtkPVPatchSlice);
 
 namespace {
 
-/// The filters that ParaView's class runs: for slices, and for crinkle slices.
+/// Return the filters that ParaView's class runs: for slices, and for crinkle slices.
 vtkPVCutter* CutterOf(vtkPVMetaSliceDataSet* slice)
 {
   return vtkPVCutter::SafeDownCast(slice->GetFilter(0));
@@ -44,7 +44,7 @@ void vtkPVPatchSlice::PrintSelf(ostream& os, vtkIndent indent)
 int vtkPVPatchSlice::FillInputPortInformation(int port, vtkInformation* info)
 {
   this->Superclass::FillInputPortInformation(port, info);
-  // Blocks come here together, and not one after another.
+  // The filter gets all blocks together, and not one after another.
   info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
   return 1;
 }

@@ -1,6 +1,6 @@
 /**
  * @class vtkPVPatchSlice
- * @brief ParaView's Slice, fast for many blocks and for blocks of which cells are hidden
+ * @brief ParaView's Slice, fast for many blocks and for blocks with hidden cells
  *
  * While the plugin is loaded, ParaView's Slice is this class (ReplacedFilters.xml). vtkPatchSlice makes the
  * slice where it supports the input. All other input and crinkle slices go to ParaView's own filter, as does
@@ -21,7 +21,8 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// Off: ParaView's filter makes every slice.
+  /// Whether vtkPatchSlice slices the input that it supports (default). Off: ParaView's filter makes every
+  /// slice.
   vtkSetMacro(UsePatchIO, bool);
   vtkGetMacro(UsePatchIO, bool);
   ///@}

@@ -23,7 +23,7 @@ void vtkPVPatchThreshold::PrintSelf(ostream& os, vtkIndent indent)
 int vtkPVPatchThreshold::FillInputPortInformation(int port, vtkInformation* info)
 {
   this->Superclass::FillInputPortInformation(port, info);
-  // Blocks come here together, and not one after another.
+  // The filter gets all blocks together, and not one after another.
   info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
   return 1;
 }

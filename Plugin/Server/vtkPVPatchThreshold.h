@@ -1,6 +1,6 @@
 /**
  * @class vtkPVPatchThreshold
- * @brief ParaView's Threshold, fast for many blocks and for blocks of which cells are hidden
+ * @brief ParaView's Threshold, fast for many blocks and for blocks with hidden cells
  *
  * While the plugin is loaded, ParaView's Threshold is this class (ReplacedFilters.xml). vtkPatchThreshold
  * takes the cells where it supports the input. All other input and UseContinuousCellRange go to ParaView's
@@ -21,7 +21,8 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// Off: ParaView's filter does all.
+  /// Whether vtkPatchThreshold takes the cells of input that it supports (default). Off: ParaView's filter
+  /// does.
   vtkSetMacro(UsePatchIO, bool);
   vtkGetMacro(UsePatchIO, bool);
   ///@}

@@ -33,8 +33,8 @@ int vtkPatchGeometryRepresentation::ProcessViewRequest(
 bool vtkPatchGeometryRepresentation::ShowsInside()
 {
   const bool isSurface = this->Representation == SURFACE || this->Representation == SURFACE_WITH_EDGES;
-  // The second is what the Multi-block Inspector says once it has hidden and shown blocks.
-  // A set in ParaView 5.11, a vector later.
+  // The Multi-block Inspector selects "/Root" once it has hidden and shown blocks. BlockSelectors is a set in
+  // ParaView 5.11, and a vector later.
   const auto selects = [this](const char* block) {
     return std::find(this->BlockSelectors.begin(), this->BlockSelectors.end(), block) !=
            this->BlockSelectors.end();

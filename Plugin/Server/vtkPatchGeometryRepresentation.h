@@ -28,8 +28,8 @@ private:
   vtkPatchGeometryRepresentation(const vtkPatchGeometryRepresentation&) = delete;
   void operator=(const vtkPatchGeometryRepresentation&) = delete;
 
-  /// Whether faces between blocks may be seen: where blocks are hidden or translucent, as wireframe and as
-  /// points.
+  /// Returns whether faces between blocks may be seen: if blocks are hidden or translucent, or drawn as
+  /// wireframe or as points.
   bool ShowsInside();
 };
 

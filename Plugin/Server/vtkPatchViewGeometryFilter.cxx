@@ -28,7 +28,7 @@ namespace {
 
 using Surfaces = std::map<unsigned int, vtkSmartPointer<vtkPolyData>>;
 
-/// Collective. By the blocks' places in the tree.
+/// Collective: returns the surfaces by the blocks' flat indices in the tree.
 Surfaces MakeSurfaces(const std::vector<const Block*>& blocks, bool outerOnly, patchio::Communicator& ranks)
 {
   const auto made = SurfacesOfBlocks(blocks, outerOnly ? Faces::Outer : Faces::OfEachBlock, ranks);
@@ -40,7 +40,7 @@ Surfaces MakeSurfaces(const std::vector<const Block*>& blocks, bool outerOnly, p
   return surfaces;
 }
 
-/// The input with surfaces in place of some blocks.
+/// Returns the input with surfaces in place of some blocks.
 vtkSmartPointer<vtkDataObjectTree> WithSurfaces(vtkDataObjectTree* input, const Surfaces& surfaces)
 {
   auto tree = vtkSmartPointer<vtkDataObjectTree>::Take(input->NewInstance());
@@ -65,7 +65,7 @@ int vtkPatchViewGeometryFilter::RequestDataObjectTree(
   }
   const Blocks blocks = MakeBlocks(input);
   const std::vector<const Block*> solid = SolidBlocks(blocks);
-  // ParaView is good at single boxes.
+  // ParaView is fast on a single box whose cells are all visible.
   const bool isBox = solid.size() < 2 && (solid.empty() || !solid[0]->Flags);
   const auto ranks = patchio::AllRanks();
   if (!patchio::AllOf(*ranks, blocks.NotUnderstood.empty()) || patchio::AllOf(*ranks, isBox)) {
@@ -79,7 +79,8 @@ int vtkPatchViewGeometryFilter::RequestDataObjectTree(
   info->Set(vtkDataObject::DATA_OBJECT(), WithSurfaces(input, surfaces));
   replaced->SetInformationObject(0, info);
   vtkInformationVector* const ports[] = {replaced};
-  // Poly data would get numbers of their own; other grids get theirs from the filter inside.
+  // ParaView would number the cells and points of poly data anew; those of other grids get their numbers from
+  // the filter inside.
   const int cells = this->PassThroughCellIds, points = this->PassThroughPointIds;
   this->PassThroughCellIds = this->PassThroughPointIds = 0;
   const int done =

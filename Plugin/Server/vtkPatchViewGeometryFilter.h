@@ -1,12 +1,12 @@
 /**
  * @class vtkPatchViewGeometryFilter
- * @brief What a view draws of blocks with hidden cells, at the speed of the data
+ * @brief Makes what a view draws of blocks, fast also if they have hidden cells
  *
  * ParaView's filter looks at each cell of a block in a slow way as soon as one cell is hidden, and draws the
- * faces between blocks, which nobody sees and which are most of them. This one makes the surfaces of uniform
- * and rectilinear blocks by filters::SurfacesOfBlocks and hands them on in their place; all else, outlines
- * too, is ParaView's own. Selections and block colours work as before: each block keeps its own surface, with
- * the numbers of its cells and points.
+ * faces between blocks, which are most of all faces and cannot be seen. This class makes the surfaces of
+ * uniform and rectilinear blocks by filters::SurfacesOfBlocks and hands these surfaces to ParaView's filter
+ * in place of the blocks; all other data, and outlines, are left to ParaView's filter. Selections and block
+ * colours work as before: each block keeps its own surface, with the numbers of its cells and points.
  */
 #ifndef vtkPatchViewGeometryFilter_h
 #define vtkPatchViewGeometryFilter_h
@@ -20,7 +20,8 @@ public:
   static vtkPatchViewGeometryFilter* New();
   vtkTypeMacro(vtkPatchViewGeometryFilter, vtkPVGeometryFilter);
 
-  /// Whether faces are left out behind which a visible cell of another block lies, on any rank.
+  /// Whether to leave out faces behind which a visible cell of another block lies, on any rank. Default:
+  /// true.
   vtkSetMacro(OuterFacesOnly, bool);
   vtkGetMacro(OuterFacesOnly, bool);
 

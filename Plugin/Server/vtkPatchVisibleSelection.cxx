@@ -15,7 +15,8 @@
 
 namespace {
 
-/// Hidden cells do not count as inside. The input may have the array of flags in common with this grid.
+/// Marks hidden cells as not inside. The flags stay as they are, because the input may share their array with
+/// this grid.
 void MarkHiddenAsOutside(vtkDataSet* grid)
 {
   vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
@@ -28,7 +29,8 @@ void MarkHiddenAsOutside(vtkDataSet* grid)
   }
 }
 
-/// vtkUnstructuredGrid::RemoveGhostCells() of VTK 9.2 takes values of points from beyond their arrays.
+/// Removes hidden cells, and the flags. VTK 9.2 cannot do this: its vtkUnstructuredGrid::RemoveGhostCells()
+/// takes values of points from beyond their arrays.
 void RemoveHidden(vtkUnstructuredGrid* grid)
 {
   vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
@@ -47,7 +49,7 @@ void RemoveHidden(vtkUnstructuredGrid* grid)
     vtkNew<vtkExtractCells> extract;
     extract->SetInputData(all);
     extract->SetCellList(visible);
-    extract->PassThroughCellIdsOff();  // those of the input are there already
+    extract->PassThroughCellIdsOff();  // the ids of the input's cells are there already
     extract->Update();
     grid->ShallowCopy(extract->GetOutput());
   }

@@ -20,10 +20,10 @@
 
 namespace {
 
-/// In pixels: single points are visible.
+/// The size of points in pixels, at which single points are visible.
 constexpr int PointSize = 5;
 
-/// The names of a list of arrays in the order in which ParaView's panel shows them.
+/// Returns the names of a list of arrays in the order in which ParaView's panel shows them.
 std::vector<std::string> NamesInPanel(vtkSMProxy* reader, const char* list)
 {
   const vtkSMPropertyHelper arrays(reader, list);
@@ -69,7 +69,8 @@ void ShowFirst(vtkSMSourceProxy* reader, vtkSMProxy* representation)
   representation->UpdateVTKObjects();
 }
 
-/// Is called for each proxy that is registered with the proxy manager of a session.
+/// Shows the first picture of a reader. Called for each proxy that is registered with the proxy manager of a
+/// session.
 class Watcher : public vtkCommand
 {
 public:
@@ -93,10 +94,10 @@ public:
   }
 };
 
-/// ParaView does not save proxies of such groups in states.
+/// The group and name of the proxy for the settings. ParaView does not save proxies of such groups in states.
 constexpr const char *SwitchGroup = "patchio_prototypes", *SwitchName = "PatchIOSwitch";
 
-/// What the user sets reaches all processes from now on.
+/// Makes the user's settings reach all processes from now on.
 void LinkSettings(vtkSMSessionProxyManager* manager)
 {
   // The GUI has made the settings when it loaded the plugin, scripts have not.
