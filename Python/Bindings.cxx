@@ -1,4 +1,4 @@
-// The compiled part of the Python package: patchio._core. __init__.py gives it names and explanations.
+// The compiled part of the Python package: patchio._core. __init__.py documents it for users.
 #include "Base/Error.h"
 #include "Base/Stopwatch.h"
 #include "Base/Text.h"
@@ -25,7 +25,8 @@
 
 namespace patchio {
 
-/// Names and messages: bytes that are no UTF-8 show as \xff, so that they can be printed and stay different.
+/// Returns a name or a message as str. Bytes that are not UTF-8 become \xff, so that texts can be printed and
+/// stay different.
 inline pybind11::str TextOf(const std::string& text)
 {
   return pybind11::reinterpret_steal<pybind11::str>(
@@ -41,7 +42,7 @@ inline pybind11::list TextsOf(const std::vector<std::string>& texts)
   return list;
 }
 
-/// As os.fsdecode() does, so that the file can be opened.
+/// Returns a path as os.fsdecode() does, so that Python can open the file.
 inline pybind11::str PathTextOf(const std::string& path)
 {
   return pybind11::reinterpret_steal<pybind11::str>(
@@ -56,7 +57,7 @@ namespace patchio {
 
 namespace {
 
-/// What _write.py gives: plain values, and the memory of arrays, which must stay until they are written.
+/// A step from _write.py: plain values, and the memory of arrays, which must stay until they are written.
 struct StepFromPython
 {
   container::StepToWrite Step;
@@ -87,7 +88,7 @@ void AddPatches(const py::list& levels, const py::list& boxes, Catalog& catalog)
   }
 }
 
-/// Throws ValueError where two patches of a level share a cell.
+/// Throws ValueError if two patches of a level share a cell.
 void CheckOverlaps(const Catalog& catalog)
 {
   if (const auto overlap = FindOverlap(catalog)) {
@@ -99,8 +100,9 @@ void CheckOverlaps(const Catalog& catalog)
   }
 }
 
-/// levels: (ratio, spacing, number of patches); boxes: (lower, upper), a patch; variables: (name, at nodes,
-/// components, type); arrays: (patch, variable, contiguous buffer of as many bytes as that has).
+/// Makes a step. levels: (ratio, spacing, number of patches); boxes: (lower, upper), one per patch;
+/// variables: (name, at nodes, components, type); arrays: (patch, variable, contiguous buffer of the array's
+/// bytes). Throws TypeError and ValueError.
 StepFromPython StepOfArrays(std::int64_t step, double time, int dimension, const Double3& origin,
     const py::list& levels, const py::list& boxes, const py::list& variables, const py::list& arrays)
 {
@@ -134,7 +136,7 @@ StepFromPython StepOfArrays(std::int64_t step, double time, int dimension, const
   }
   try {
     CheckCatalog(catalog);
-  } catch (const Error& error) {  // begins with a word of our own
+  } catch (const Error& error) {  // its text begins with a word of PatchIO's
     const std::string text = error.what();
     const std::size_t rest = text.find(" has ");
     throw py::value_error("the step has " + (rest == std::string::npos ? text : text.substr(rest + 5)));
@@ -143,7 +145,7 @@ StepFromPython StepOfArrays(std::int64_t step, double time, int dimension, const
   return result;
 }
 
-/// The choice that `compress` names. Throws ValueError.
+/// Returns the choice that `compress` names. Throws ValueError.
 container::CompressionChoice CompressionNamed(const std::string& name)
 {
   if (const auto choice = ValueNamed(name, container::LastCompressionChoice)) {
@@ -165,15 +167,15 @@ void WriteStep(const std::string& path, bool overwrite, const StepFromPython& st
   writer.Commit(*writing);
 }
 
-/// Memory of one array. Python's buffers keep it alive. Afterwards it goes back to the pool.
+/// Memory of one array. Python's buffers keep it alive. Afterwards the memory goes back to the pool.
 struct Memory
 {
   Buffer Values;
   std::size_t Bytes = 0;
 };
 
-/// Catalog::ArrayDims() of the patch as numpy has them: the slowest first; lists of points, and meshes, have
-/// one axis.
+/// Returns Catalog::ArrayDims() of the patch as numpy has shapes, the slowest axis first. Lists of points,
+/// and meshes, have one axis.
 py::tuple ShapeOf(const Catalog& catalog, int patch, const std::array<std::int64_t, 3>& dims, int components)
 {
   const bool list = catalog.IsMesh() || catalog.RoleOf(catalog.Patches[patch].Level) == LevelRole::Points;
@@ -188,7 +190,7 @@ py::tuple ShapeOf(const Catalog& catalog, int patch, const std::array<std::int64
   return shape;
 }
 
-/// Variable by variable a list of (patch, Memory, name of the type, shape). No copies.
+/// Returns a list for each variable, of (patch, Memory, name of the type, shape). Values are not copied.
 py::list TakeValues(const Catalog& catalog, const ReadOptions& options, LoadResult& loaded)
 {
   py::list variables;
@@ -239,7 +241,8 @@ py::list LevelsOf(const Catalog& catalog)
   return levels;
 }
 
-/// 9 numbers of 32 bits a patch: level, number, writer, lower, upper. There may be a million.
+/// Returns 9 numbers of 32 bits per patch: level, number, writer, lower, upper. They are bytes, because there
+/// may be a million patches.
 py::bytes PatchesOf(const Catalog& catalog)
 {
   std::vector<std::int32_t> rows;
@@ -252,7 +255,7 @@ py::bytes PatchesOf(const Catalog& catalog)
   return {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(std::int32_t)};
 }
 
-/// A byte for each variable and patch; 0: absent.
+/// Returns a byte for each variable and patch; 0: absent.
 py::bytes PresenceOf(const Catalog& catalog)
 {
   std::string presence;
@@ -276,7 +279,7 @@ py::list VariablesOf(const Catalog& catalog)
   return variables;
 }
 
-/// First node, positions and labels of each axis; empty on grids without axes.
+/// Returns first node, positions and labels of each axis; empty for grids without axes.
 py::list AxesOf(const Catalog& catalog)
 {
   py::list axes;
@@ -289,7 +292,7 @@ py::list AxesOf(const Catalog& catalog)
   return axes;
 }
 
-/// The fields of a catalog by name. Step in _step.py says what they mean, and makes arrays of them.
+/// Returns the fields of a catalog by name. Step in _step.py says what they mean, and makes arrays of them.
 py::dict CatalogAsDict(const Catalog& catalog)
 {
   py::list names, roles, flat, positions;
@@ -327,7 +330,8 @@ py::dict CatalogAsDict(const Catalog& catalog)
   return fields;
 }
 
-/// Other Python threads run meanwhile, but only one at a time calls this: HDF5 allows only one thread.
+/// Calls `work` while other Python threads run, but only one such call at a time, because HDF5 is not
+/// thread-safe.
 template <typename Work>
 auto Alone(Work work)
 {
@@ -385,7 +389,7 @@ std::shared_ptr<DataSet> Open(
   return Alone([&] { return std::make_shared<DataSet>(paths, mode, listedOnly); });
 }
 
-/// (path, time, step, date) of each step.
+/// Returns (path, time, step, date) of each step.
 py::list HeadsOf(const Series& series)
 {
   py::list heads;
@@ -413,7 +417,8 @@ py::list FaultsOf(const Catalog& catalog, const LoadResult& loaded)
   return faults;
 }
 
-/// TakeValues(); faults; the report as a dict, and as a text.
+/// Reads values. Returns the result of TakeValues(), the faults, the report as a dict, and the report as
+/// text.
 py::tuple Read(Step& step, const std::vector<int>& variables, const std::vector<int>& patches, bool ghosts,
     int threads, bool stopAtFault, bool verify)
 {
@@ -426,14 +431,14 @@ py::tuple Read(Step& step, const std::vector<int>& variables, const std::vector<
       ReportAsDict(loaded.Report), TextOf(loaded.Report.Text()));
 }
 
-/// The name of a variable's type; None if no patch has the variable.
+/// Returns the name of a variable's type; None if no patch has the variable.
 std::optional<std::string> TypeOfVariable(Step& step, int variable)
 {
   const std::optional<ElementType> type = Alone([&] { return step.TypeOfVariable(variable); });
   return type ? std::optional<std::string>(NameOf(*type)) : std::nullopt;
 }
 
-/// The shape of the patch, and one byte for each cell: 1 if it is covered. No bytes: none is covered.
+/// Returns the shape of the patch, and one byte for each cell: 1 if it is covered. No bytes: none is covered.
 py::tuple CoveredCells(Step& step, int patch)
 {
   const std::vector<std::uint8_t> flags = Alone([&] { return step.CoveredCells(patch); });
@@ -442,7 +447,7 @@ py::tuple CoveredCells(Step& step, int patch)
       py::bytes(reinterpret_cast<const char*>(flags.data()), flags.size()));
 }
 
-/// The levels that ParaView's reader shows for these variables if the user names no grid.
+/// Returns the levels that ParaView's reader shows for these variables if the user names no grid.
 std::vector<int> LevelsShown(const Step& step, const std::vector<int>& wanted)
 {
   const int levels = static_cast<int>(step.Data().Levels.size());

@@ -1,4 +1,4 @@
-// A series and its steps as one process reads them: what the Python module calls. No Python in here.
+// A series and its steps as one process reads them, for the Python module. Nothing here depends on Python.
 #pragma once
 
 #include "Catalog/Nesting.h"
@@ -16,7 +16,7 @@
 
 namespace patchio {
 
-/// What a process does not want to find out again for each step.
+/// The state that the steps of a data set share.
 struct ReaderState
 {
   std::unique_ptr<Communicator> Alone = MakeSelfCommunicator();
@@ -28,14 +28,14 @@ struct ReadOptions
 {
   std::vector<int> Patches;    ///< global numbers, each once
   std::vector<int> Variables;  ///< numbers in the catalog
-  bool Ghosts = false;         ///< true: layers of ghosts as stored; false: without
+  bool Ghosts = false;         ///< true: with the stored layers of ghosts
   int Threads = 0;             ///< NT; 0: as the storage's profile and the read itself suggest
-  bool StopAtFault = true;     ///< false: all that is sound is read
-  bool Verify = false;         ///< compare values with checksums, where there are some
+  bool StopAtFault = true;     ///< false: arrays that cannot be read are left out
+  bool Verify = false;         ///< compare values with their checksums, if there are any
 };
 
-/// One time step. Outlives the data set that it is from. One thread at a time may call any of all data sets,
-/// because HDF5 bears no more.
+/// One time step, which may outlive its data set. Not thread-safe: one thread at a time may call any step or
+/// data set of the process, because HDF5 is not thread-safe.
 class Step
 {
 public:
@@ -44,21 +44,22 @@ public:
       std::shared_ptr<ReaderState> state);
 
   const TimeStep& Head() const { return this->Which; }
-  /// All but the time, which is that of the step that was read last.
+  /// Returns the catalog, whose time is that of the step of the file that was read last.
   const Catalog& Data() const { return this->Opened->Data(); }
-  /// What became of damaged sidecars; empty when there are none.
+  /// Returns a warning about damaged index files; empty if there are none.
   const std::string& Warning() const { return this->Opened->Warning(); }
 
-  /// Values by positions in options.Patches and options.Variables. Throws Error for numbers that do not exist
-  /// and when memory does not suffice; faults of files are in the result.
+  /// Reads values. The result is indexed by positions in options.Patches and options.Variables. Throws Error
+  /// for numbers that do not exist and if memory does not suffice; faults of files are in the result.
   LoadResult Read(const ReadOptions& options, const ReadProgressCallback& progress);
 
-  /// In which type the values of a variable arrive; none where no patch has it. Throws Error.
+  /// Returns the type in which the values of a variable arrive; none if no patch has the variable. Throws
+  /// Error.
   std::optional<ElementType> TypeOfVariable(int variable);
-  /// One flag per cell of the patch, axis 0 fastest: 1 where a finer level or another patch of the
-  /// level has the place, see Nesting::CellsShownElsewhere(). Empty: nowhere.
+  /// Returns one flag per cell of the patch, axis 0 fastest: 1 if a finer level or another patch of the level
+  /// has the place, see Nesting::CellsShownElsewhere(). Empty if this is nowhere so.
   std::vector<std::uint8_t> CoveredCells(int patch);
-  /// The share of process `part` of `parts` in all patches: compact in space, alike in bytes.
+  /// Returns the patches for process `part` of `parts`: compact in space, and alike in bytes. Throws Error.
   std::vector<int> PatchesOfPart(int part, int parts) const;
 
 private:
@@ -70,30 +71,30 @@ private:
 
   std::shared_ptr<OpenedStep> Opened;
   TimeStep Which;
-  double OpenSeconds;  ///< of opening; 0 once a report has told
+  double OpenSeconds;  ///< time of opening; 0 once a report has had it
   std::shared_ptr<ReaderState> State;
   std::unique_ptr<Nesting> Nests;
 };
 
-/// The time steps behind some paths.
+/// The time steps that some paths lead to.
 class DataSet
 {
 public:
-  /// Throws Error where there is not one good step.
+  /// Throws Error if no step can be opened.
   DataSet(const std::vector<std::string>& paths, ChannelMode mode, bool listedOnly);
 
   const Series& Steps() const { return this->All; }
   /// Returns the name of the format.
   const char* FormatName() const { return this->Name; }
-  /// Throws Error when the step cannot be read. step < Steps().Steps.size()
+  /// Opens a step, with step < Steps().Steps.size(). Throws Error if the step cannot be read.
   std::shared_ptr<Step> Open(std::size_t step);
 
 private:
   ChannelMode Mode;
   Series All;
-  const char* Name;  ///< of the format of the first path: the file of a step may be missing
+  const char* Name;  ///< name of the first path's format: the file of a step may be missing
   std::shared_ptr<ReaderState> State = std::make_shared<ReaderState>();
-  std::shared_ptr<OpenedStep> Last;  ///< the one that was opened last, when its file has several steps
+  std::shared_ptr<OpenedStep> Last;  ///< the step that was opened last, if its file has several steps
   std::string LastPath;
 };
 

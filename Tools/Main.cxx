@@ -1,5 +1,5 @@
-// The program patchio: a subcommand for each thing that can be done with patch data. Exit codes: 0: done; 1:
-// not done, or something is wrong with the data; 2: the command line makes no sense.
+// The program patchio: a subcommand for each thing that can be done with patch data. Exit codes: 0: success;
+// 1: failure, or faults in the data; 2: wrong command line.
 #include "Base/Error.h"
 #include "Hdf5/Library.h"
 #include "Session.h"
@@ -55,7 +55,8 @@ void Complain(const Session& session, const std::string& message)
   }
 }
 
-/// Also called for --help and --version, which CLI11 reports as exceptions.
+/// Reports what parsing throws, and returns the exit code. CLI11 reports --help and --version as exceptions,
+/// too.
 int ReportParse(const CLI::App& program, const CLI::ParseError& error, const Session& session)
 {
   if (error.get_exit_code() == 0) {
@@ -112,7 +113,7 @@ int Run(int argc, char** argv, Session& session)
 
 int main(int argc, char** argv)
 {
-  // A file that becomes longer than allowed (ulimit -f) is an error with a message, not the end.
+  // If a file becomes longer than allowed (ulimit -f), the program shall report an error, not be killed.
   std::signal(SIGXFSZ, SIG_IGN);
   Session session(&argc, &argv);
   try {

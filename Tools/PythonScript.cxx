@@ -16,7 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The exit code of a program; -1 when it could not be run. quiet: its output and errors are not shown.
+/// Runs a program and returns its exit code; -1 if it could not be run. quiet: its output and errors are not
+/// shown.
 int RunProgram(const std::vector<std::string>& words, bool quiet)
 {
   std::vector<char*> arguments;
@@ -59,7 +60,7 @@ std::string FindPython(const std::string& wanted)
   return {};
 }
 
-/// Empty if there is none.
+/// Returns the path of a script; empty if there is none.
 std::string FindScript(const std::string& name)
 {
   std::error_code fault;

@@ -12,7 +12,7 @@
 namespace patchio::tools {
 namespace {
 
-/// CLI11 itself would replace a number that is too large by the largest one.
+/// Checks a step number. CLI11 itself would replace a number that is too large by the largest one.
 std::string CheckStep(const std::string& text)
 {
   std::int64_t step = 0;

@@ -1,4 +1,4 @@
-// What all subcommands of `patchio` share: the ranks, the output, and arguments for data.
+// Facilities that all subcommands of `patchio` share: the ranks, the output, and arguments for data.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -16,7 +16,7 @@ class App;
 
 namespace patchio::tools {
 
-/// The command line makes no sense: exit code 2. Other errors concern data or the system: exit code 1.
+/// A wrong command line: exit code 2. Other errors concern data or the system: exit code 1.
 class UsageError : public Error
 {
 public:
@@ -29,21 +29,22 @@ struct SeriesArguments
   std::string Path;
   std::optional<std::int64_t> Step;  ///< none: all steps
   bool ListedOnly = false;           ///< only steps that the index file lists
-  int Threads = 4;                   ///< of a rank that look at files
+  int Threads = 4;                   ///< threads of a rank that look at files
 };
 
-/// Adds the argument "path" of the data. orElse: what else it may be, for the help.
+/// Adds the argument "path" of the data. orElse: text for the help about other things that the path may be.
 void AddPath(CLI::App& command, std::string& path, const std::string& orElse = {});
-/// Adds all of them. unlessGiven: the steps that are meant without --step, for the help.
+/// Adds the options for all members of `arguments`. unlessGiven: text for the help about the steps that count
+/// without --step.
 void AddSeriesArguments(
     CLI::App& command, SeriesArguments& arguments, const std::string& unlessGiven = "all time steps");
 
-/// Starts MPI, and ends it when destroyed. A program has one.
+/// Starts MPI, and ends it when destroyed. A program has one such session.
 class Session
 {
 public:
   Session(int* argc, char*** argv);
-  /// A session of some ranks alone, within one of all of them.
+  /// Makes a session of some ranks alone, within the session of all ranks, which must outlive it.
   explicit Session(MPI_Comm ranks);
   ~Session();
   Session(const Session&) = delete;
@@ -53,12 +54,12 @@ public:
   MPI_Comm Mpi() const { return this->World->Mpi(); }
   bool Root() const { return this->World->Rank() == 0; }
 
-  /// Collective: runs `work` on rank 0. Throws on all ranks what it throws.
+  /// Collective: runs `work` on rank 0. Throws on all ranks the error that `work` throws.
   void OnRoot(const std::function<void()>& work) const;
 
   /// Prints a line on standard output, from rank 0.
   void Print(const std::string& line) const;
-  /// True when everything printed so far, by any function, has been written.
+  /// Returns whether everything printed so far, by any function, has been written.
   bool AllPrinted() const;
   /// Prints "warning: ..." on standard error, from rank 0; nothing if the text is empty.
   void Warn(const std::string& text) const;

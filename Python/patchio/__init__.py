@@ -60,7 +60,7 @@ for _public in (Axis, MissingFile, Step, Variable, write):
 def open(path, *, metadata="on", threads=None, listed_only=False, verify=False):  # noqa: A001
     """Opens a data set of any supported format and returns its DataSet.
 
-    path         what ParaView opens: dumps.visit, summary.samrai, the folder plt00010 or its Header, out.h5, model.ctl;
+    path         a file or folder: dumps.visit, summary.samrai, the folder plt00010 or its Header, out.h5, model.ctl;
                  or a list of them, which become one series
     metadata     "on": index files (.*.patchio) in the folder of the data, shared with ParaView's reader, store the locations of
                  all values, so that the data open faster the next time; "read": index files are used, but not written;
@@ -113,7 +113,7 @@ class DataSet:
         return len(self.paths)
 
     def __getitem__(self, index):
-        """Opens a step; data[i:j] is a list of several.
+        """Opens a step; data[i:j] opens several and returns their list.
 
         Raises IndexError, Error when a step cannot be read, and ValueError after close().
         """
@@ -129,7 +129,7 @@ class DataSet:
             return Step(self, index % count)
 
     def nearest(self, time):
-        """The Step with the nearest time; if two are equally near, the earlier one. Raises ValueError for NaN."""
+        """Returns the Step with the nearest time; if two are equally near, the earlier one. Raises ValueError for NaN."""
         time = _arguments.number(time, "time", "a number", lambda given: given == given)
         later = min(int(np.searchsorted(self.times, time)), len(self) - 1)
         earlier = max(later - 1, 0)

@@ -23,19 +23,19 @@ def _shown(value):
 
 
 def wrong(kind, name, words, value):
-    """An error of this kind, TypeError or ValueError, for an argument."""
+    """Returns an error of this kind, TypeError or ValueError, for an argument."""
     return kind("%s must be %s, not %s" % (name, words, _shown(value)))
 
 
 def flag(value, name):
-    """A bool. Texts, numbers and arrays are refused: "no" would count as true."""
+    """Returns a bool. Texts, numbers and arrays are refused: "no" would count as true."""
     if not isinstance(value, (bool, np.bool_)):
         raise wrong(TypeError, name, "True or False", value)
     return bool(value)
 
 
 def text(value, name, words="text"):
-    """A str that files can hold: without NUL characters, which end names in HDF5, and lone surrogates, which UTF-8 lacks."""
+    """Returns a str that files can hold: without NUL characters, which end names in HDF5, and lone surrogates, which UTF-8 lacks."""
     if not isinstance(value, str):
         raise wrong(TypeError, name, words, value)
     if re.search("[\0\ud800-\udfff]", value):
@@ -44,7 +44,7 @@ def text(value, name, words="text"):
 
 
 def choice(value, name, choices):
-    """One of several texts."""
+    """Returns the value if it is one of several texts."""
     words = "%s or %r" % (", ".join(map(repr, choices[:-1])), choices[-1])
     if text(value, name, words) not in choices:
         raise wrong(ValueError, name, words, value)
@@ -52,7 +52,7 @@ def choice(value, name, choices):
 
 
 def file_name(value, name, words="a file name"):
-    """The bytes of a file name, from a str or a pathlib.Path."""
+    """Returns the bytes of a file name, from a str or a pathlib.Path."""
     if not isinstance(value, (str, os.PathLike)):
         raise wrong(TypeError, name, words, value)
     try:
@@ -65,7 +65,7 @@ def file_name(value, name, words="a file name"):
 
 
 def whole(value, name, words, low=_WHOLE_LOW, high=_WHOLE_HIGH):
-    """An int from `low` to `high`. Not a bool, which may be from a mask."""
+    """Returns an int from `low` to `high`. A bool, which may be from a mask, is refused."""
     try:
         number = None if isinstance(value, (bool, np.bool_)) else operator.index(value)
     except TypeError:
@@ -78,12 +78,12 @@ def whole(value, name, words, low=_WHOLE_LOW, high=_WHOLE_HIGH):
 
 
 def several(value):
-    """The list of the values of any iterable; a text or another single value becomes a list of one."""
+    """Returns the list of the values of any iterable; a text or another single value becomes a list of one."""
     return list(value) if np.iterable(value) and not isinstance(value, (str, bytes)) else [value]
 
 
 def array(value, name, words, kinds):
-    """An array whose type is of one of numpy's kinds of types, or empty."""
+    """Returns an array whose type is of one of these kinds (see numpy.dtype.kind), or an empty one."""
     if np.ma.is_masked(value):
         raise ValueError("%s must have no masked values. Fill them first, for example with array.filled(numpy.nan)" % name)
     try:
@@ -96,13 +96,13 @@ def array(value, name, words, kinds):
 
 
 def wholes(value, name, words, low=_WHOLE_LOW, high=_WHOLE_HIGH):
-    """An array of ints from `low` to `high`."""
+    """Returns an array of ints from `low` to `high`."""
     given = array(value, name, words, "iuO")
     return np.array([whole(number, name, words, low, high) for number in given.ravel().tolist()], np.int64).reshape(given.shape)
 
 
 def numbers(value, name, words, valid=np.isfinite):
-    """An array of floats, for which `valid` is true."""
+    """Returns an array of floats, for all of which `valid` is true."""
     given = array(value, name, words, "iufO")
     try:
         found = np.array([float(number) for number in given.ravel().tolist()], float).reshape(given.shape)
@@ -114,7 +114,7 @@ def numbers(value, name, words, valid=np.isfinite):
 
 
 def number(value, name, words, valid=np.isfinite):
-    """A float for which `valid` is true."""
+    """Returns a float for which `valid` is true."""
     found = numbers(value, name, words, valid)
     if found.ndim:
         raise wrong(TypeError, name, words, value)

@@ -12,7 +12,7 @@ _DATES = ("1678", "2261")    # years that xarray's dates reach, in nanoseconds
 
 
 def optional(name):
-    """A module; if it is missing, raises ImportError with what to install."""
+    """Returns a module. If it is missing, raises ImportError, which says what to install."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -23,13 +23,13 @@ def optional(name):
 # ---- pyvista ---------------------------------------------------------------------------------------------
 
 def _points_of(positions):
-    """Positions of nodes as n x 3, axis x fastest."""
+    """Returns positions of nodes as n x 3, axis x fastest."""
     points = positions.reshape(-1, positions.shape[-1])
     return points if points.shape[1] == 3 else np.column_stack([points, np.zeros(len(points), points.dtype)])
 
 
 def _grid_of(pyvista, step, patch, positions):
-    """The patch without its arrays."""
+    """Returns the grid of a patch, without its arrays."""
     level = step.patches["level"][patch]
     if step.level_roles[level] == "points":
         return pyvista.PolyData(step.positions(patch))
@@ -46,7 +46,7 @@ def _grid_of(pyvista, step, patch, positions):
 
 
 def to_pyvista(step, variables, patches, levels):
-    """As Step.to_pyvista()."""
+    """Implements Step.to_pyvista()."""
     if step.mesh:
         raise step_error(step, "to_pyvista() does not support meshes. Use read() with the names in `mesh` for their points and cells.")
     pyvista = optional("pyvista")
@@ -75,7 +75,7 @@ def to_pyvista(step, variables, patches, levels):
 # ---- xarray ----------------------------------------------------------------------------------------------
 
 def _level_of(step, names):
-    """The first level with one of the variables, among the levels that ParaView's reader would show."""
+    """Returns the first level with one of the variables, among the levels that ParaView's reader would show."""
     for level in step._core.levels_shown([step._number(name) for name in names]):
         row = step.levels[level]
         part = slice(row["first_patch"], row["first_patch"] + row["patch_count"])
@@ -85,7 +85,7 @@ def _level_of(step, names):
 
 
 def _variables_of_level(step, variables, level):
-    """{name: patches of the level that have it}. Raises Error for a named variable that is not there."""
+    """Returns {name: patches of the level that have it}. Raises Error for a named variable that no patch of the level has."""
     of_level = step.patches["level"] == level
     found = {}
     for name in step._names(variables):
@@ -102,7 +102,7 @@ def _variables_of_level(step, variables, level):
 
 
 def _axis_names(step, centering):
-    """Names of the axes x, y, z."""
+    """Returns the names of the axes x, y, z."""
     if step.axes:
         names = ("lon", "lat", "lev") if step.geographic else ("x", "y", "lev")
         return [name + ("_middle" if centering == "cell" else "") for name in names]
@@ -110,7 +110,7 @@ def _axis_names(step, centering):
 
 
 def _coordinates_of(step, names, axes):
-    """Positions for xarray, and the labels of the third axis of a rectilinear grid."""
+    """Returns positions for xarray, and the labels of the third axis of a rectilinear grid."""
     coordinates = {name: (name, at) for name, at in zip(names, axes)}
     if step.axes and names[2] == "lev":
         third = step.axes[2]
@@ -120,7 +120,7 @@ def _coordinates_of(step, names, axes):
 
 
 def _of_boxes(step, name, patches, values):
-    """(dimensions, array), coordinates: patches of one level put together."""
+    """Returns (dimensions, array), coordinates: the patches of one level put together."""
     variable = step.variables[name]
     low, high = (corner[patches] for corner in _sampling.corners(step))
     level = step.patches["level"][patches[0]]
@@ -143,7 +143,7 @@ def _of_boxes(step, name, patches, values):
 
 
 def _of_points(step, name, patches, values):
-    """(dimensions, array), coordinates: points of one list."""
+    """Returns (dimensions, array), coordinates: the points of one list."""
     variable = step.variables[name]
     places = np.concatenate([step.positions(patch) for patch in patches])
     array = np.concatenate([values[patch] for patch in patches])
@@ -152,7 +152,7 @@ def _of_points(step, name, patches, values):
 
 
 def _time_of(step):
-    """A date if there is one that xarray can hold, else the time as a number."""
+    """Returns a date if there is one that xarray can hold, else the time as a number."""
     if _DATES[0] <= step.date[:4] <= _DATES[1]:
         try:
             return np.datetime64(step.date.replace(" ", "T")).astype("datetime64[ns]")
@@ -162,7 +162,7 @@ def _time_of(step):
 
 
 def to_xarray(step, variables, level):
-    """As Step.to_xarray()."""
+    """Implements Step.to_xarray()."""
     xarray = optional("xarray")
     _sampling.check_boxes(step)
     names = step._names(variables)
@@ -190,7 +190,7 @@ def to_xarray(step, variables, level):
 # ---- yt --------------------------------------------------------------------------------------------------
 
 def _refinement(step, used):
-    """How many times finer each level is than the one before: one number for all, as yt wants it."""
+    """Returns how many times finer each level is than the one before. Raises Error unless this is one number for all, as yt needs it."""
     spacing = step.levels["spacing"][:used, :step.dimension]
     ratios = spacing[:-1] / spacing[1:]
     if not ratios.size:
@@ -203,7 +203,7 @@ def _refinement(step, used):
 
 
 def _within_parents(step, wanted, ratio):
-    """(patch, lower, upper) of parts of the patches, each in one part of the level before: yt knows one parent for each grid."""
+    """Returns (patch, lower, upper) of parts of the patches, each in one part of the level before: a grid of yt has one parent."""
     parts, before = [], None
     for level in range(int(step.patches["level"][wanted].max()) + 1):
         found = []
@@ -225,7 +225,7 @@ def _within_parents(step, wanted, ratio):
 
 
 def _yt_fields(step, names, arrays, part):
-    """{name of a field: values [i, j, k]} of a part of a patch; a field for each component."""
+    """Returns {name of a field: values [i, j, k]} of a part of a patch, with a field for each component."""
     patch, lower, upper = part
     place = tuple(slice(low, high + 1) for low, high in zip(lower - step.patches["lower"][patch], upper - step.patches["lower"][patch]))
     fields = {}
@@ -241,7 +241,7 @@ def _yt_fields(step, names, arrays, part):
 
 
 def to_yt(step, variables, levels):
-    """As Step.to_yt()."""
+    """Implements Step.to_yt()."""
     yt = optional("yt")
     if step.mesh or step.grid != "uniform" or "points" in step.level_roles:
         raise step_error(step, "to_yt() supports only uniform grids.")

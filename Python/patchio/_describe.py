@@ -1,4 +1,4 @@
-"""How data sets and steps describe themselves: numbers with their nouns, and tables for notebooks."""
+"""Descriptions of data sets and steps: numbers with their nouns, and tables for notebooks."""
 import html
 
 from ._errors import path_text
@@ -8,7 +8,7 @@ _MOST_ROWS = 50
 
 
 def count(number, noun):
-    """"1 step", "2 steps"."""
+    """Returns "1 step", "2 steps" and so on."""
     return "%d %s" % (number, noun if number == 1 else _PLURALS.get(noun, noun + "s"))
 
 
@@ -35,13 +35,13 @@ def _levels(step):
 
 
 def html_of_step(step):
-    """What a step holds; reads nothing."""
+    """Returns the contents of a step as HTML. Reads no values."""
     rows = [("step", step.number), ("time", step.date or "%g" % step.time), ("grid", "%s, %d-D" % (step.grid, step.dimension))]
     return "<b>patchio.Step</b> of %s%s%s%s" % (html.escape(path_text(step.path)), _table((), rows), _levels(step), _variables(step))
 
 
 def html_of_data_set(data):
-    """The series, and what its first step holds."""
+    """Returns the series, and the contents of its first step, as HTML."""
     times = ["%g" % time for time in data.times]
     said = data.dates if all(data.dates) else times
     rows = [("format", data.format), ("steps", len(data)), ("times", said[0] if len(said) == 1 else "%s to %s" % (said[0], said[-1]))]

@@ -23,7 +23,7 @@ class MissingFile(Error, FileNotFoundError):
 
 @contextlib.contextmanager
 def missing_files():
-    """Errors about files that are not there become MissingFile."""
+    """Turns errors about missing files into MissingFile."""
     try:
         yield
     except Error as error:
@@ -33,10 +33,10 @@ def missing_files():
 
 
 def path_text(path):
-    """A path that can be printed: bytes that are not UTF-8 as \\xff, as in messages of the compiled part."""
+    """Returns a path that can be printed: bytes that are not UTF-8 as \\xff, as in messages of the compiled part."""
     return os.fsencode(str(path)).decode(errors="backslashreplace")
 
 
 def step_error(step, text, *details):
-    """An Error that names the step's file."""
+    """Returns an Error that names the step's file."""
     return Error("%s: %s" % (path_text(step.path), text % details))

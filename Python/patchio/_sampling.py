@@ -7,14 +7,14 @@ import numpy as np
 from . import _arguments
 from ._errors import step_error
 
-# A position that is less than this part of a cell away from a border lies on it.
+# A position closer to a border than this fraction of a cell lies on the border.
 _CLOSE = 1e-6
 _MOST_ALONG_AXIS = 10**8
 _FARTHEST = 2**52    # cells from the origin; a float cannot hold middles of cells beyond
 
 
 def corners(step):
-    """Lowest and highest position of each patch that is a box: two arrays, n x 3. Not for curvilinear grids."""
+    """Returns the lowest and highest positions of the patches that are boxes: two arrays, n x 3. Not for curvilinear grids."""
     level = step.patches["level"]
     more = (np.arange(3) < step.dimension) & ~np.array(step._flat, bool).reshape(-1, 3)[level]
     lower, upper = step.patches["lower"], step.patches["upper"] + more
@@ -26,7 +26,7 @@ def corners(step):
 
 
 def bounds(step):
-    """As Step.bounds."""
+    """Implements Step.bounds."""
     points = np.array(step.level_roles)[step.patches["level"]] == "points"
     if step.coordinates:
         read = step.read(step.coordinates).values()
@@ -45,7 +45,7 @@ def bounds(step):
 
 
 def new_grid(step, shape, dtype, fill):
-    """np.full(); raises Error if the memory does not suffice."""
+    """Returns np.full(shape, fill, dtype). Raises Error if the memory does not suffice."""
     size = math.prod(int(n) for n in shape) * dtype.itemsize
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     try:
@@ -60,7 +60,7 @@ def new_grid(step, shape, dtype, fill):
 
 
 def _along(nodes, at, centering):
-    """The slice of the ascending positions `at` that a patch has along an axis, and the indices of its values there."""
+    """Returns the slice of the ascending positions `at` that a patch has along an axis, and the indices of its values there."""
     if len(nodes) == 1:    # a plane, without thickness
         little = _CLOSE * max(1, abs(nodes[0]))
         first, last = np.searchsorted(at, [nodes[0] - little, nodes[0] + little])
@@ -78,7 +78,7 @@ def _along(nodes, at, centering):
 def paint(step, centering, arrays, axes, grid, filled=None):
     """Puts the arrays of patches, {patch: array}, into a grid with positions `axes` along x, y, z; finer ones last.
 
-    filled    array of bool, True where something was put
+    filled    array of bool, set to True where a value was put
     """
     # If patches of a level overlap, the lowest number gives the cells, as in covered(), and the highest the nodes.
     order = sorted(arrays, key=lambda patch: (step.patches["level"][patch], -patch if centering == "cell" else patch))
@@ -99,7 +99,7 @@ def check_boxes(step):
 
 
 def patches_with(step, name):
-    """Numbers of the patches that have a variable. Raises Error if they cannot be put on a grid."""
+    """Returns the numbers of the patches that have a variable. Raises Error if they cannot be put on a grid."""
     step._number(name)
     check_boxes(step)
     patches = np.flatnonzero(step.presence[list(step.variables).index(name)])
@@ -112,7 +112,7 @@ def patches_with(step, name):
 
 
 def positions_of_level(step, level, centering, low, high):
-    """Positions along each axis of a level's cells or nodes between two corners, in whole cells."""
+    """Returns positions along each axis of a level's cells or nodes between two corners, in whole cells."""
     axes = []
     for axis in range(step.dimension):
         if step.axes:
@@ -146,7 +146,7 @@ def _positions_of_shape(step, shape, centering, low, high):
 
 
 def _region(step, given, low, high):
-    """Two corners: those of the given bounds, else those of the patches."""
+    """Returns two corners: those of the given bounds, else those of the patches."""
     if given is None:
         return low.min(0), high.max(0)
     words = "%d numbers (xmin, xmax, ymin, ymax, ...)" % (2 * step.dimension)
@@ -161,7 +161,7 @@ def _region(step, given, low, high):
 
 
 def uniform_grid(step, name, level, shape, given, outside):
-    """As Step.uniform_grid()."""
+    """Implements Step.uniform_grid()."""
     if level is not None and shape is not None:
         raise ValueError("give either level or shape, not both")
     outside = _arguments.array(outside, "outside", "a number", "biuf")

@@ -141,13 +141,13 @@ class Step:
         return arrays[0] if isinstance(variables, str) else dict(zip(names, arrays))
 
     def dtype(self, name):
-        """The numpy dtype of a variable, without reading values; None if no patch has the variable."""
+        """Returns the numpy dtype of a variable, without reading values; None if no patch has the variable."""
         with _errors.missing_files():
             kind = self._core.dtype(self._number(name))
         return None if kind is None else np.dtype(kind)
 
     def part(self, part, parts):
-        """Numbers of the patches that process `part` (0 .. parts-1) of `parts` processes should read.
+        """Returns the numbers of the patches that process `part` (0 .. parts-1) of `parts` processes should read.
 
         Each patch is in one part. The patches of a part are close together, and all parts have about the same number of bytes.
         All processes get the same parts without communication:
@@ -160,7 +160,7 @@ class Step:
         return np.array(self._core.part(part, parts), int)
 
     def covered(self, patch):
-        """The cells of a patch that other patches replace, as a bool array over its cells.
+        """Returns the cells of a patch that other patches replace, as a bool array over the patch's cells.
 
         These are cells covered by a finer level, and cells that a patch of the same level with a lower number also has
         (SAMRAI writes overlapping patches). Exclude them from sums and means: values[~step.covered(patch)] of all patches
@@ -171,7 +171,7 @@ class Step:
 
     @functools.cached_property
     def bounds(self):
-        """(x from, x to, y from, y to, z from, z to) of all patches of all levels, as in ParaView.
+        """The bounds (x from, x to, y from, y to, z from, z to) of all patches of all levels, as in ParaView.
 
         Reads the positions of nodes of curvilinear grids and meshes, and of points. NaN if the step has no patches.
         """
@@ -242,7 +242,7 @@ class Step:
         return _convert.to_yt(self, variables, levels)
 
     def nodes(self, patch):
-        """Positions of the nodes of a patch: three arrays, along x, y and z.
+        """Returns the positions of the nodes of a patch: three arrays, along x, y and z.
 
         Each axis has one more node than cells, but a flat axis, such as z in two dimensions, has just one.
         Raises Error on curvilinear grids and meshes, whose positions are in the variable `coordinates`, and for points.
@@ -263,7 +263,7 @@ class Step:
         return tuple(found)
 
     def positions(self, patch):
-        """Positions of the points of a patch on a level of points ("points" in `level_roles`): n x 3.
+        """Returns the positions of the points of a patch on a level of points ("points" in `level_roles`): n x 3.
 
         Points are cell centres of the domain; in two dimensions, they lie in the plane of the nodes, as in ParaView.
         This method reads from the file, as read() does.
@@ -284,7 +284,7 @@ class Step:
         return list(self.variables) if variables is None else _arguments.several(variables)
 
     def _level(self, level):
-        """The number of a level, from its number or its name."""
+        """Returns the number of a level, from its number or its name."""
         if isinstance(level, str):
             level = _arguments.text(level, "level")
             if level not in self.level_names:
@@ -308,7 +308,7 @@ class Step:
         return patch
 
     def _wanted(self, patches, levels):
-        """Numbers of patches, each once, in the order in which they were given."""
+        """Returns the numbers of patches, each once, in the order in which they were given."""
         if patches is None:
             wanted = np.arange(len(self.patches))
         else:

@@ -1,4 +1,4 @@
-"""How many threads read and write."""
+"""The number of threads that read and write."""
 import os
 import warnings
 
@@ -18,7 +18,7 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 def threads_here(count):
-    """The number of threads for a read or write that wants `count` threads: 1 in a process that was forked from one with threads."""
+    """Returns `count`, or 1 in a process that was forked from one with threads, with a warning."""
     global _has_threads
     if _lost_threads and count != 1:
         warnings.warn("This process was forked after a read or write, so it uses one thread. "
@@ -29,7 +29,7 @@ def threads_here(count):
 
 
 def threads_wanted(threads):
-    """Threads for the compiled part: 0 for automatic."""
+    """Returns the number of threads for the compiled part: 0 for automatic."""
     if threads is None:
         return 0
     return _arguments.whole(threads, "threads", "1 or more, at most %d, or None for automatic" % MOST_THREADS, 1, MOST_THREADS)

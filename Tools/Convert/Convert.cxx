@@ -38,9 +38,9 @@ struct Options : ConversionOptions
   std::vector<double> Box;
   std::string Compress = "off";
   bool Overwrite = false;
-  bool CheckValues = false;  ///< of steps that are there
+  bool CheckValues = false;  ///< compares the values of existing steps with their checksums, too
   int RanksAFile = 0;
-  bool Export = false;  ///< to files in the folder To
+  bool Export = false;  ///< exports to files in the folder To
   std::string Format = "vtkhdf";
 
   bool Pieces() const { return this->Export && this->Format == "vtm"; }
@@ -87,7 +87,7 @@ public:
   void Run();
 
 private:
-  /// What is written to.
+  /// Returns the container that is written; a temporary one for an export.
   std::string Container() const { return this->How.Export ? this->How.To + "/unfinished.pio" : this->How.To; }
   std::string SizeText(const ConversionResult& result) const;
   void CheckTargets(const std::vector<TimeStep>& steps) const;
@@ -98,7 +98,7 @@ private:
     if (this->How.Export && this->Out.Root()) {
       fs::remove_all(this->Container(), ignored);
       if (this->MadeFolder) {
-        fs::remove(this->How.To, ignored);  // if nothing is in it
+        fs::remove(this->How.To, ignored);  // only if it is empty
       }
     }
   }
@@ -118,8 +118,8 @@ private:
   const Stopwatch Watch;
   std::shared_ptr<OpenedStep> Opened;
   std::string OpenedPath;
-  ConversionResult All;     ///< but its record
-  bool MadeFolder = false;  ///< that of an export, which was not there; on rank 0
+  ConversionResult All;     ///< sums over all steps, without a record
+  bool MadeFolder = false;  ///< the folder of an export did not exist; on rank 0
 };
 
 void Conversion::Run()
@@ -164,7 +164,7 @@ void Conversion::Run()
   }
 }
 
-/// Bytes of the values, and those of the files where values are compressed.
+/// Returns the bytes of the values, and of the files if values are compressed, as text.
 std::string Conversion::SizeText(const ConversionResult& result) const
 {
   const std::string values = ByteText(static_cast<double>(result.Bytes));
@@ -173,7 +173,7 @@ std::string Conversion::SizeText(const ConversionResult& result) const
                                            ByteText(static_cast<double>(result.FileBytes)));
 }
 
-/// A step that the container has must be that step of these data.
+/// Throws Error unless the container's step has the time of this step.
 void Conversion::CheckSameRun(const TimeStep& step, double time) const
 {
   if (step.Time != time && !std::isnan(step.Time)) {
@@ -184,7 +184,8 @@ void Conversion::CheckSameRun(const TimeStep& step, double time) const
   }
 }
 
-/// A step that the container has must hold what would be written of it now.
+/// Collective: throws Error unless the container's step has the variables that would be written of this step
+/// now.
 void Conversion::CheckSameVariables(const TimeStep& step)
 {
   this->Open(step);
@@ -208,7 +209,7 @@ void Conversion::CheckSameVariables(const TimeStep& step)
   });
 }
 
-/// Lets those of the steps that the container has be written again that are damaged.
+/// Collective: has damaged ones among the container's steps `known` written again.
 void Conversion::ReplaceDamaged(const std::vector<std::int64_t>& known, container::ContainerWriter& into)
 {
   const std::vector<std::string> faults =
@@ -221,7 +222,7 @@ void Conversion::ReplaceDamaged(const std::vector<std::int64_t>& known, containe
   }
 }
 
-/// Returns how many steps were not there yet.
+/// Collective: converts the steps that the container lacks. Returns their number.
 std::size_t Conversion::ConvertAll(const Series& series, const std::vector<TimeStep>& steps)
 {
   container::ContainerWriter into(
@@ -251,7 +252,7 @@ std::size_t Conversion::ConvertAll(const Series& series, const std::vector<TimeS
   return done;
 }
 
-/// Returns how many steps there are; `steps.pvd` says at what times.
+/// Collective: exports all steps, and their times in `steps.pvd`. Returns the number of steps.
 std::size_t Conversion::ExportAll(const std::vector<TimeStep>& steps)
 {
   Series series;
@@ -304,7 +305,8 @@ void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_
       CountText(result.Arrays, "array"), this->SizeText(result)));
 }
 
-/// What is there is not replaced unless the user wants that, and a folder of something else never.
+/// Throws Error if files exist that the user does not want to replace, or a folder of something else is in
+/// the way.
 void Conversion::CheckTargets(const std::vector<TimeStep>& steps) const
 {
   for (const TimeStep& step : steps) {
@@ -321,7 +323,7 @@ void Conversion::CheckTargets(const std::vector<TimeStep>& steps) const
   }
 }
 
-/// The file of a step out of the container that it was written in.
+/// Moves the file of a step out of the temporary container.
 void Conversion::TakeOut(const container::StepRecord& record) const
 {
   std::set<std::string> hidden;
@@ -345,7 +347,7 @@ void Conversion::TakeOut(const container::StepRecord& record) const
       this->How.To + "/" + container::RenamedFile(record.Files[0], container::FileNames::Usual));
 }
 
-/// Arguments that both subcommands have.
+/// Adds the arguments that both subcommands have.
 void AddOptions(CLI::App& command, Options& options)
 {
   command.add_option("--variables", options.Names, "Names of the variables to write (default: all)")

@@ -1,4 +1,4 @@
-// The values of many patches, read by one rank with bounded memory: a batch of patches after another.
+// The values of many patches, read by one rank with bounded memory: one batch of patches after another.
 #pragma once
 
 #include "Io/MemoryPool.h"
@@ -15,16 +15,16 @@ namespace patchio::tools {
 class PatchBatches
 {
 public:
-  /// patches, variables: numbers in the step, which must outlive this. Finds out where all values lie; what
-  /// cannot be found is in Places().Problems. batchBytes: of values, about. asShown: in the form of
-  /// RequestInThreeDimensions(), else as they are stored.
+  /// Locates all values; failures are in Places().Problems. patches, variables: numbers in the step, which
+  /// must outlive this object. batchBytes: approximate bytes of the values that are read at once. asShown:
+  /// values get the form of RequestInThreeDimensions(), else they stay as stored.
   PatchBatches(const OpenedStep& step, std::vector<int> patches, std::vector<int> variables, int threads,
       std::uint64_t batchBytes, bool asShown = false);
 
-  /// Patches x variables.
+  /// Returns the places of all values: patches x variables.
   const LocationTable& Places() const { return this->All; }
-  /// Reads the next patches, and says which: positions First .. End - 1 in `patches`. Values without ghosts.
-  /// False when there are no more. Faults of files are in the result.
+  /// Reads the values of the next patches, First() .. End() - 1 in `patches`, without ghosts. Returns false
+  /// if there are no more. Faults of files are in the result.
   bool Next(LoadResult& result);
   std::size_t First() const { return this->Begin; }
   std::size_t End() const { return this->Behind; }

@@ -42,23 +42,25 @@ struct VtkXmlArray
   const void* Values = nullptr;  ///< must stay until the file is written
 };
 
-/// The root element of a file of this type, with `content` in it and `behind` after that.
+/// Returns the root element of a file of this type, with `content` in it and `behind` after that.
 std::string VtkXmlFile(const std::string& type, const std::string& content, const std::string& behind = {});
 
 class VtkXmlPiece
 {
 public:
-  /// type: "ImageData" and so on; grid, piece: the attributes of its element, and of that of its only piece.
+  /// type: "ImageData" and so on; grid, piece: the attributes of the grid's element, and of the element of
+  /// its only piece.
   VtkXmlPiece(std::string type, std::string grid, std::string piece)
       : Type(std::move(type)), Grid(std::move(grid)), Piece(std::move(piece))
   {
   }
 
-  /// An element with arrays: "PointData", "Points" and so on.
+  /// Adds an element with arrays: "PointData", "Points" and so on.
   void Add(const std::string& element, const std::vector<VtkXmlArray>& arrays);
-  /// Keeps what is not in memory elsewhere, and says where.
+  /// Keeps bytes that are not in memory elsewhere, and returns their place.
   const void* Keep(std::vector<std::byte> bytes) { return this->Kept.emplace_back(std::move(bytes)).data(); }
-  /// So many times NaN, or 0 if the type has no NaN. Arrays with the same values are one in the file.
+  /// Returns `values` times NaN, or 0 if the type has no NaN. Arrays with the same values are one in the
+  /// file.
   const void* Blank(ElementType type, std::uint64_t values);
 
   /// Makes the file, which must not exist yet. Throws Error.
@@ -72,12 +74,12 @@ private:
   std::deque<std::vector<std::byte>> Kept;
   std::deque<std::uint64_t> Lengths;
   std::vector<iovec> Data;  ///< the length of an array, the array, the length of the next ...
-  std::uint64_t Bytes = 0;  ///< of all these
+  std::uint64_t Bytes = 0;  ///< bytes of all parts of Data
   std::map<std::pair<const void*, std::uint64_t>, std::uint64_t> Offsets;  ///< by values and their length
   std::map<std::pair<ElementType, std::uint64_t>, const void*> Blanks;     ///< by type and number
 };
 
-/// "Float32": as numpy's name, but for the first letters.
+/// Returns VTK's name of a type, such as "Float32": numpy's name with capitals at the beginning.
 std::string VtkNameOf(ElementType type)
 {
   std::string name = NameOf(type);
@@ -98,11 +100,11 @@ std::vector<std::byte> Filled(std::uint64_t values, T value)
   return bytes;
 }
 
-/// The text as an attribute of XML may have it.
+/// Returns the text as an attribute of XML may have it.
 std::string XmlText(const std::string& text)
 {
   using nlohmann::json;
-  // What is no UTF-8 is replaced.
+  // Bytes that are not UTF-8 are replaced.
   const std::string clean =
       json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
   std::string result;
@@ -186,7 +188,7 @@ void VtkXmlPiece::Write(const std::string& path) const
   PlainFile(path, PlainFile::Purpose::Create).Write(0, buffers);
 }
 
-/// VTK's flags of cells; finer patches hide cells by both, as in the reader's grids.
+/// VTK's flags of cells. Cells under finer patches have both, as in the reader's grids.
 constexpr std::uint8_t DuplicateCell = 1, RefinedCell = 8;
 constexpr const char* FlagsName = "vtkGhostType";
 
@@ -206,16 +208,16 @@ std::vector<bool> ShownPatches(const SelectedStep& step, const Catalog& whole)
   return shown;
 }
 
-/// What all pieces of a step have in common.
+/// Writes the pieces of a step, which have the same arrays.
 class Pieces
 {
 public:
   /// whole: the step with all its patches, as it is stored.
   Pieces(const SelectedStep& step, const Catalog& whole);
 
-  /// The name of a patch's file.
+  /// Returns the name of a patch's file.
   std::string FileOf(int patch) const;
-  /// arrays: of the patch. Throws Error.
+  /// Writes the file of the patch that has these arrays. Throws Error.
   void Write(const PatchArrays& arrays, const std::string& path) const;
 
 private:
@@ -237,7 +239,7 @@ private:
 
   const SelectedStep& Step;
   const Catalog& Data;
-  const Nesting Nests;         ///< of the whole step
+  const Nesting Nests;         ///< nesting of the whole step
   bool HasFlags = false;       ///< some cells are hidden
   std::vector<bool> There;     ///< by variable: some patch has it
   std::vector<bool> OfPoints;  ///< by variable: some list of points has it
@@ -305,7 +307,7 @@ std::uint64_t Pieces::TuplesOf(int patch, Centering center) const
   return static_cast<std::uint64_t>(dims[0] * dims[1] * dims[2]);
 }
 
-/// Flags of all cells; empty where the patch needs none.
+/// Returns the flags of all cells; empty if the patch needs none.
 std::vector<std::uint8_t> Pieces::FlagsOf(int patch) const
 {
   if (!this->HasFlags || this->HasPoints(patch)) {
@@ -339,8 +341,8 @@ VtkXmlPiece Pieces::Begin(int patch, bool hidesCells) const
   return this->BeginBox(patch, hidesCells);
 }
 
-/// ParaView 5.11 crashes when it draws a grid that has hidden cells and does not end at index 0: so such
-/// grids do.
+/// Begins the piece of a structured grid. ParaView 5.11 crashes when it draws a grid that has hidden cells
+/// and does not end at index 0, so grids with hidden cells are moved to end there.
 VtkXmlPiece Pieces::BeginBox(int patch, bool hidesCells) const
 {
   const Level& level = this->Data.Levels[this->Data.Patches[patch].Level];
@@ -412,7 +414,7 @@ void Pieces::AddGrid(const PatchArrays& arrays, VtkXmlPiece& piece) const
   }
 }
 
-/// Positions of points, as the mesh or the deformed grid has them.
+/// Adds the positions of points, as the mesh or the deformed grid has them.
 void Pieces::AddPositions(const PatchArrays& arrays, int variable, VtkXmlPiece& piece) const
 {
   const std::uint64_t tuples = this->TuplesOf(arrays.Patch, Centering::Node);
@@ -421,7 +423,7 @@ void Pieces::AddPositions(const PatchArrays& arrays, int variable, VtkXmlPiece& 
   piece.Add("Points", {{"Points", array.Type, 3, tuples, array.Values.get()}});
 }
 
-/// A list of points: a vertex each.
+/// Adds a list of points, with a vertex for each.
 void Pieces::AddPoints(const PatchArrays& arrays, VtkXmlPiece& piece) const
 {
   const int level = this->Data.Patches[arrays.Patch].Level, variable = this->Data.PositionsOf(level);
@@ -467,14 +469,14 @@ void Pieces::AddCells(
     return array;
   };
   std::vector<VtkXmlArray> all{add(MeshRole::Connectivity, "connectivity", size.Connectivity[list], 0),
-      add(MeshRole::Offsets, "offsets", size.Cells[list], 1)};  // of a cell's end, not of its begin
+      add(MeshRole::Offsets, "offsets", size.Cells[list], 1)};  // offsets of cells' ends, not of their begins
   if (this->Data.Grid == GridKind::Unstructured) {
     all.push_back(add(MeshRole::Types, "types", size.Cells[list], 0));
   }
   piece.Add(element, all);
 }
 
-/// This rank's pieces.
+/// Writes this rank's pieces.
 void WritePieces(SelectedStep& step, const Pieces& pieces, const std::string& folder, int threads,
     const std::function<void(double)>& progress)
 {
@@ -494,7 +496,7 @@ void WritePieces(SelectedStep& step, const Pieces& pieces, const std::string& fo
   }
 }
 
-/// The tree of levels and patches.
+/// Returns the content of the .vtm file: the tree of levels and patches.
 std::string TreeOf(const Catalog& data, const Pieces& pieces, const std::string& folder)
 {
   std::string tree = "<vtkMultiBlockDataSet>\n";

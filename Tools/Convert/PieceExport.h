@@ -1,5 +1,5 @@
-// One time step from any format into files of VTK's XML formats, a file a patch, by all ranks together and
-// with bounded memory.
+// Exports a time step of any format to files of VTK's XML formats, one file per patch, by all ranks together
+// and with bounded memory.
 #pragma once
 
 #include "Convert/StepConversion.h"
@@ -10,18 +10,19 @@
 
 namespace patchio::tools {
 
-/// Collective; options: AsShown. Makes `name`.vtm in the folder, and the folder `name` with the pieces;
-/// replaces what has these names. Nothing is left where it fails. All pieces have the same arrays, with NaN,
-/// or 0 where the type has no NaN, for those that a patch lacks; cells that finer patches hide have the flags
-/// of such cells. progress: told on each rank what part of its values is done. Throws Error, the same on all
-/// ranks.
+/// Collective: writes `name`.vtm and the folder `name` with the pieces into the folder, and replaces files of
+/// these names. After a failure, neither of them is left. options: AsShown must be set. All pieces have the
+/// same arrays, with NaN, or 0 if the type has no NaN, for those that a patch lacks; cells that finer patches
+/// hide have VTK's flags of such cells. progress: called on each rank with the fraction of its values that is
+/// done. Throws Error, the same on all ranks.
 ConversionResult ExportPieces(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options,
     const std::string& folder, const std::string& name, const std::function<void(double)>& progress);
 
-/// What the files of an exported step are called, without folder and extension.
+/// Returns the name of an exported step's files, without folder and extension.
 std::string ExportName(const TimeStep& step);
 
-/// Makes `steps.pvd` in the folder, which says at what times the steps are; replaces it. Not collective.
+/// Writes `steps.pvd`, which has the times of the steps, into the folder; replaces an older one. Not
+/// collective.
 void WriteTimesOfPieces(const Series& series, const std::string& folder);
 
 }  // namespace patchio::tools

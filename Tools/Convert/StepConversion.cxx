@@ -141,7 +141,7 @@ void SelectedStep::Locate(int rank)
   }
 }
 
-/// The type of each variable; constants are stored as what the others are.
+/// Collective: finds the type of each variable. Constants are stored in the type of the other patches.
 void SelectedStep::AgreeOnTypes(Communicator& ranks)
 {
   const std::size_t variables = this->VariableOf.size();
@@ -162,7 +162,8 @@ void SelectedStep::AgreeOnTypes(Communicator& ranks)
   }
 }
 
-/// What the files turn out not to have, though the description of the step says so.
+/// Collective: marks the arrays as absent that the files turn out to lack, though the description of the step
+/// has them.
 void SelectedStep::AgreeOnAbsent(Communicator& ranks)
 {
   const std::size_t variables = this->VariableOf.size();
@@ -203,7 +204,8 @@ std::vector<PatchArrays> SelectedStep::ArraysOf(const LoadResult& loaded) const
                 this->PatchOf[one.Patch], NameOf(this->TypesOfVariables[v])));
       }
       if (array.Status == ArrayStatus::Read && this->Wanted.Variables[v].Positions) {
-        PointPlaces(this->Wanted, array, PlainText(this->Wanted.Variables[v].Name));  // are in the domain
+        // Throws Error if a point is out of the domain.
+        PointPlaces(this->Wanted, array, PlainText(this->Wanted.Variables[v].Name));
       }
       one.Arrays.push_back(array.Status == ArrayStatus::Read ? &array : nullptr);
     }
@@ -248,8 +250,8 @@ std::vector<PatchValues> ValuesOf(const std::vector<PatchArrays>& patches)
   return values;
 }
 
-/// This rank's part: a batch is read while the one before it is written. The file that is written takes one
-/// writer at a time, as systems have it, but others may be read meanwhile. more: there is a batch, `loaded`.
+/// Writes this rank's part. A batch is read while the one before it is written: a file takes one writer at a
+/// time on most systems, but other files may be read meanwhile. more: whether there is a batch, `loaded`.
 void WriteAll(SelectedStep& from, bool more, LoadResult loaded, int threads, StepWriter& step,
     const std::function<void(double)>& progress)
 {

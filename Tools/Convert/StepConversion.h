@@ -1,4 +1,4 @@
-// What is taken of a time step of any format, and its values: each rank reads those of its patches, with
+// The selected part of a time step of any format, and its values: each rank reads those of its patches, with
 // bounded memory.
 #pragma once
 
@@ -19,17 +19,18 @@
 
 namespace patchio::tools {
 
-/// What of a step is taken, and how it is written.
+/// The part of a step that is taken, and how it is written.
 struct ConversionOptions
 {
   std::set<std::string> Variables;  ///< empty: all
   int FirstLevel = 0, LastLevel = 1 << 20;
-  RegionOfInterest Region;  ///< patches that do not meet it are left out
-  int Threads = 4;          ///< of a rank
+  RegionOfInterest Region;  ///< patches that do not meet the region are left out
+  int Threads = 4;          ///< threads of a rank
   bool AsShown = false;     ///< vectors and tensors of 2-D data become three-dimensional
-  container::CompressionChoice Compression = container::CompressionChoice::Off;  ///< of containers
-  std::uint64_t BatchBytes = std::uint64_t(64)
-                             << 20;  ///< of values that a rank reads at once; it holds twice as many
+  /// Compression of containers.
+  container::CompressionChoice Compression = container::CompressionChoice::Off;
+  /// Bytes of values that a rank reads at once; it holds twice as many.
+  std::uint64_t BatchBytes = std::uint64_t(64) << 20;
 };
 
 /// The arrays of one patch.
@@ -42,24 +43,25 @@ struct PatchArrays
 class SelectedStep
 {
 public:
-  /// Collective. `from` and `options` must outlive this. Throws Error, the same on all ranks, where the step
-  /// has not what is wanted or something cannot be found in its files.
+  /// Collective: selects patches and variables, and locates their values. `from` and `options` must outlive
+  /// this object. Throws Error, the same on all ranks, if the step lacks something that the options name, or
+  /// if values cannot be located.
   SelectedStep(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options);
 
-  /// Variables are without ghosts, with their components side by side, and Stored or Absent. Patch::Writer:
-  /// the rank that reads it. The table of children is empty.
+  /// Returns the catalog of the selection. Variables are without ghosts, with their components side by side,
+  /// and Stored or Absent. Patch::Writer is the rank that reads the patch. The table of children is empty.
   const Catalog& Data() const { return this->Wanted; }
   const std::vector<ElementType>& Types() const { return this->TypesOfVariables; }
-  /// The number in the whole step of a patch of Data().
+  /// Returns the number in the whole step of a patch of Data().
   int NumberInStep(int patch) const { return this->PatchOf[patch]; }
 
-  /// Reads the next patches of this rank, in the order in which they lie in a container; false when there are
-  /// no more. Throws Error at a fault of a file.
+  /// Reads the next patches of this rank, in the order in which they lie in a container. Returns false if
+  /// there are no more. Throws Error at a fault of a file.
   bool Next(LoadResult& loaded);
-  /// The arrays of the patches that Next() has read last. Throws Error where the type of values is not that
-  /// of the variable.
+  /// Returns the arrays of the patches that Next() has read last. Throws Error if the type of values is not
+  /// that of the variable.
   std::vector<PatchArrays> ArraysOf(const LoadResult& loaded) const;
-  /// Part of this rank's patches that have been read, 0 .. 1.
+  /// Returns the fraction of this rank's patches that have been read, 0 .. 1. The rank must have patches.
   double PartRead() const
   {
     return static_cast<double>(this->Batches->End()) / static_cast<double>(this->Mine.size());
@@ -78,7 +80,7 @@ private:
   std::vector<int> PatchOf, VariableOf;  ///< numbers in the whole step
   std::vector<ElementType> TypesOfVariables;
   std::vector<int> Mine;                  ///< patches of this rank
-  std::unique_ptr<PatchBatches> Batches;  ///< of Mine
+  std::unique_ptr<PatchBatches> Batches;  ///< reads Mine
 };
 
 /// Returns the steps with these numbers; all if there are no numbers. Throws Error for numbers that the
@@ -86,26 +88,27 @@ private:
 std::vector<TimeStep> StepsToWrite(
     const Series& series, const std::string& path, const std::vector<std::int64_t>& numbers);
 
-/// One time step from any format into a container, by all ranks together and with bounded memory.
+/// The numbers of a conversion or an export.
 struct ConversionResult
 {
-  std::uint64_t Patches = 0, Arrays = 0, Bytes = 0;  ///< of all ranks
-  container::StepRecord Record;                      ///< of what ConvertStep() has written; on rank 0
-  std::uint64_t FileBytes = 0;                       ///< of its files; on rank 0
+  std::uint64_t Patches = 0, Arrays = 0, Bytes = 0;  ///< sums over all ranks
+  container::StepRecord Record;                      ///< the step that ConvertStep() has written; on rank 0
+  std::uint64_t FileBytes = 0;                       ///< bytes of the record's files; on rank 0
 };
 
 /// A variable of a container in words: name, centering, components, type of its values.
 using VariablesInWords = std::set<std::string>;
 VariablesInWords WordsOf(const std::vector<Variable>& variables, const std::vector<ElementType>& types);
-/// Collective. Those that ConvertStep() would write. Throws Error, the same on all ranks.
+/// Collective: returns the variables that ConvertStep() would write. Throws Error, the same on all ranks.
 VariablesInWords VariablesToWrite(
     Communicator& ranks, const OpenedStep& from, const ConversionOptions& options);
 
-/// Patches, Arrays and Bytes.
+/// Returns a result with Patches, Arrays and Bytes.
 ConversionResult ResultOf(const SelectedStep& step);
 
-/// Collective. Layers of ghosts are left behind. progress: told on each rank what part of its values is done.
-/// Throws Error, the same on all ranks.
+/// Collective: writes a time step of any format into a container, with bounded memory. Layers of ghosts are
+/// left out. progress: called on each rank with the fraction of its values that is done. Throws Error, the
+/// same on all ranks.
 ConversionResult ConvertStep(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options,
     container::ContainerWriter& into, const std::function<void(double)>& progress);
 

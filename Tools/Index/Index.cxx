@@ -28,7 +28,7 @@ struct Options : SeriesArguments
   bool Remove = false;
 };
 
-/// The number of data sets in files: one for each component of a stored array.
+/// Returns the number of data sets in files: one for each component of a stored array.
 std::uint64_t CountDatasets(const Catalog& catalog)
 {
   std::uint64_t count = 0;
@@ -40,8 +40,8 @@ std::uint64_t CountDatasets(const Catalog& catalog)
   return count;
 }
 
-/// Opens and indexes a step. If its files are so new that they may still change unseen, waits and tries
-/// again.
+/// Collective: opens and indexes a step. If its files are so new that they may still change unseen, waits and
+/// tries again.
 OpenedStep IndexOne(const TimeStep& step, const Options& options, Session& session)
 {
   Communicator& ranks = session.Ranks();
@@ -61,7 +61,7 @@ OpenedStep IndexOne(const TimeStep& step, const Options& options, Session& sessi
   }
 }
 
-/// True when the step has a sidecar now, or needs none.
+/// Prints a line about a step. Returns whether the step has an index file now, or needs none.
 bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Session& session)
 {
   const Catalog& catalog = opened.Data();
@@ -82,8 +82,8 @@ bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Sess
   return saved || !opened.NeedsIndex();
 }
 
-/// Writes the sidecar of the series, with all steps that are old enough. Returns why it could not; else
-/// empty.
+/// Collective: writes the index file of the series, with all steps that are old enough. Returns why this was
+/// not possible; empty on success.
 std::string KeepHeads(const std::string& path, const SeriesOptions& options, Session& session)
 {
   std::string fault;
@@ -93,7 +93,7 @@ std::string KeepHeads(const std::string& path, const SeriesOptions& options, Ses
   return session.Ranks().AllGather(fault)[0];
 }
 
-/// Throws Error when a step or the series still has no sidecar.
+/// Throws Error if a step or the series still has no index file.
 void CheckSaved(const Options& options, std::size_t wanted, std::size_t done, bool seriesSaved)
 {
   if (done < wanted) {
@@ -105,7 +105,7 @@ void CheckSaved(const Options& options, std::size_t wanted, std::size_t done, bo
   }
 }
 
-/// All paths that may have sidecars: that of the series, and those of its steps, sound or broken.
+/// Returns all paths that may have index files: that of the series, and those of its steps, sound or broken.
 std::set<std::string> DescribedPaths(const Options& options)
 {
   const Format& format = FormatOf(options.Path);
@@ -156,7 +156,7 @@ void Run(const Options& options, Session& session)
     session.Warn(warning);
   }
   std::size_t wanted = 0, done = 0;
-  std::set<std::string> seen;  // one sidecar holds all steps of a file
+  std::set<std::string> seen;  // one index file holds all steps of a file
   for (const TimeStep& step : series.Steps) {
     if (step.Step == options.Step.value_or(step.Step) && seen.insert(step.Path).second) {
       const Stopwatch watch;

@@ -27,7 +27,7 @@ namespace {
 
 using nlohmann::json;
 
-/// [x least, x greatest, y least ...]; null if they are not known.
+/// Returns [x least, x greatest, y least ...]; null if the bounds are not known.
 json DescribeBounds(const std::optional<Bounds>& bounds)
 {
   if (!bounds) {
@@ -41,7 +41,7 @@ json DescribeBounds(const std::optional<Bounds>& bounds)
   return all;
 }
 
-/// The range over all patches; null unless the files say it for each patch that has the variable.
+/// Returns the range over all patches; null unless the files have it for each patch that has the variable.
 json DescribeRange(const Catalog& catalog, int variable, const Format& format)
 {
   std::vector<ValueRange> ranges;
@@ -89,7 +89,7 @@ json DescribeLevel(const Catalog& catalog, int number)
   return all;
 }
 
-/// Nodes of a rectilinear grid along each axis.
+/// Returns the nodes of a rectilinear grid along each axis.
 json DescribeAxes(const Catalog& catalog)
 {
   json axes = json::array();
@@ -97,7 +97,7 @@ json DescribeAxes(const Catalog& catalog)
     const Axis& along = catalog.Axes[axis];
     axes.push_back({{"positions", along.Positions}});
     if (!along.Labels.empty()) {
-      axes.back()["labels"] = along.Labels;  // a label that is no number is null
+      axes.back()["labels"] = along.Labels;  // JSON has null for a label that is NaN
     }
   }
   return axes;
@@ -122,7 +122,7 @@ json DescribeCatalog(const StepFacts& facts)
   return all;
 }
 
-/// The "state" of a sidecar and, if there is one, its "path" and "bytes" or "reason".
+/// Returns the "state" of an index file and, if there is one, its "path" and "bytes" or "reason".
 json DescribeSidecar(const StepFacts& facts)
 {
   if (!facts.NeedsSidecar) {
@@ -137,7 +137,7 @@ json DescribeSidecar(const StepFacts& facts)
                 : json{{"state", "absent"}};
 }
 
-/// Path, number, time and date of a step.
+/// Returns path, number, time and date of a step.
 json DescribeTime(const TimeStep& step)
 {
   json all = {{"path", step.Path}, {"step", step.Step}, {"time", step.Time}};
@@ -147,8 +147,8 @@ json DescribeTime(const TimeStep& step)
   return all;
 }
 
-/// A step with its content, or with "error", which says why it cannot be opened. withRanges: adds the
-/// "range", [least, greatest], of each variable of one component if the files say it.
+/// Returns a step with its content, or with "error", which says why it cannot be opened. withRanges: adds the
+/// "range", [least, greatest], of each variable of one component if the files have it.
 json DescribeStep(const StepFacts& facts, const Format& format, bool withRanges)
 {
   json all = DescribeTime(facts.Step);
@@ -174,14 +174,15 @@ json DescribeStep(const StepFacts& facts, const Format& format, bool withRanges)
 
 using nlohmann::json;
 
-constexpr std::size_t MostLines = 30;  ///< for steps; if there are more, some in the middle are left out
+/// Greatest number of lines for steps; if there are more, some in the middle are left out.
+constexpr std::size_t MostLines = 30;
 
 std::string Name(const json& value)
 {
   return value.get<std::string>();
 }
 
-/// As people write numbers: 0.1, not 0.10000000000000001.
+/// Returns a number as people write it: 0.1, not 0.10000000000000001.
 std::string Number(double value, int digits = 10)
 {
   constexpr double nothing = 1e-37;  // a rounding error of 0 as a float
@@ -193,7 +194,8 @@ std::string Span(const std::string& from, const std::string& to)
   return from == to ? from : from + " to " + to;
 }
 
-/// Integers with all their digits, other numbers with as many as tell the two apart.
+/// Returns a range as text: integers with all their digits, other numbers with enough digits to tell the two
+/// ends apart.
 std::string RangeText(double least, double greatest, bool integers)
 {
   constexpr int few = 6, all = 17;
@@ -229,7 +231,7 @@ std::string Times(const json& values, int dimension, Write write)
   return text;
 }
 
-/// Columns of equal width, two blanks between them, the last as it is.
+/// Returns columns of equal width, two blanks apart, and the last one as it is.
 std::string Table(const std::vector<std::vector<std::string>>& rows, const std::string& indent)
 {
   std::vector<std::size_t> widths;
@@ -266,7 +268,8 @@ std::string SidecarText(const json& step)
   return text;
 }
 
-/// The values that the positions stand for, such as pressures; a position without one is no level.
+/// Returns the values that the positions stand for, such as pressures. A position without such a value is no
+/// level.
 std::vector<double> LabelsOf(const json& axis)
 {
   std::vector<double> labels;
@@ -331,7 +334,7 @@ std::vector<std::string> VariableRow(const json& variable, std::uint64_t patches
       variable["type"].is_null() ? "" : Name(variable["type"]), range, more};
 }
 
-/// A step in full.
+/// Returns a text about a step in full.
 std::string StepText(const json& step)
 {
   const int dimension = step["dimension"].get<int>();
@@ -353,7 +356,7 @@ std::string StepText(const json& step)
   return text + Table(levels, "  ") + Table(variables, "  ");
 }
 
-/// A step in a line.
+/// Returns a line about a step.
 std::string StepLine(const json& step)
 {
   std::string text = fmt::format("  step {}, time {}: ", step["step"].get<std::int64_t>(), TimeText(step));
@@ -370,7 +373,7 @@ std::string StepLine(const json& step)
                     CountText(step["files"].get<std::uint64_t>(), "file"), SidecarText(step));
 }
 
-/// A line for each step, or for all steps that one file describes in the same way.
+/// Returns a line for each step, or for all steps that one file describes in the same way.
 std::string StepLines(const json& steps)
 {
   std::vector<std::string> lines;
@@ -398,7 +401,8 @@ std::string StepLines(const json& steps)
   return text;
 }
 
-/// said: the faults of earlier steps; steps of one file may have the same ones.
+/// Returns a line for each fault of a step. said: faults of earlier steps, which are not repeated, because
+/// steps of one file may have the same faults.
 std::string FaultsOfStep(const json& step, std::set<json>& said)
 {
   const std::string name = fmt::format("fault: step {}: ", step["step"].get<std::int64_t>());
@@ -416,7 +420,7 @@ std::string FaultsOfStep(const json& step, std::set<json>& said)
   return text;
 }
 
-/// Null if no step can be opened.
+/// Returns the last step that has its content; null if no step can be opened.
 const json* LastInFull(const json& steps)
 {
   const json* last = nullptr;
@@ -443,8 +447,8 @@ std::string Summary(const json& all, const json* shown)
   return summary;
 }
 
-/// What people read of the JSON of `patchio info`: a summary, the last step in full, a line for each step,
-/// then what is wrong.
+/// Returns the JSON of `patchio info` as a text for people: a summary, the last step in full, a line for each
+/// step, then the faults.
 std::string InfoText(const json& all)
 {
   const json& steps = all["steps"];
@@ -472,7 +476,8 @@ struct Options : SeriesArguments
   bool Json = false;
 };
 
-/// The text describes only the last step and the first step of each file in full.
+/// Returns the descriptions of the steps. For the text, only the last step and the first step of each file
+/// are described in full.
 json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, const Options& options)
 {
   json all = json::array();
@@ -498,7 +503,7 @@ json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, con
   return all;
 }
 
-/// The smallest box around all steps; null if one of their boxes is not known.
+/// Returns the smallest box around all steps; null if one of their boxes is not known.
 json BoundsOfAll(const json& steps)
 {
   json all;
@@ -515,7 +520,7 @@ json BoundsOfAll(const json& steps)
   return all;
 }
 
-/// oneStep: warnings do not count, because they concern other steps.
+/// Returns whether no fault was found. oneStep: warnings do not count, because they concern other steps.
 bool IsSound(const json& all, bool oneStep)
 {
   const auto sound = [](const json& step) {

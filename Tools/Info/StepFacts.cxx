@@ -21,14 +21,14 @@ namespace {
 
 constexpr std::uint64_t RequestsAtOnce = 1 << 18;  ///< limits the memory that is used
 
-/// Adds up what was located, one part after another.
+/// Adds up the arrays that were located, one part of the step after another.
 class Inventory
 {
 public:
   explicit Inventory(StepFacts& facts) : Facts(facts) { facts.Types.resize(facts.Data->Variables.size()); }
 
   void Add(const std::vector<PatchVariable>& requests, const LocationTable& table);
-  /// For faults that do not concern a single array.
+  /// Adds a fault of `arrays` arrays to those of the file whose name begins the message.
   void AddFault(const std::string& message, std::uint64_t arrays);
 
 private:
@@ -37,8 +37,8 @@ private:
 
   StepFacts& Facts;
   std::map<std::string, std::size_t> FaultOfFile;  ///< index into StepFacts::Faults
-  std::map<std::string, std::unordered_set<std::uint64_t>>
-      SeenChunks;  ///< offsets by file; arrays share them
+  /// Offsets of the chunks that were counted, by file. Arrays may share chunks.
+  std::map<std::string, std::unordered_set<std::uint64_t>> SeenChunks;
 };
 
 void Inventory::Add(const std::vector<PatchVariable>& requests, const LocationTable& table)
@@ -97,7 +97,7 @@ void Inventory::AddPart(
   this->Facts.Bytes += bytes;
 }
 
-/// The stored arrays of some patches.
+/// Returns the stored arrays of some patches.
 std::vector<PatchVariable> StoredOn(const Catalog& catalog, const std::vector<int>& patches)
 {
   std::vector<PatchVariable> requests;
@@ -133,7 +133,7 @@ void LookForArrays(const Format& format, bool trustSidecar, int threads, StepFac
   }
 }
 
-/// Positions of points are part of the grid: whether they lie in the domain.
+/// Checks whether the positions of points, which are part of the grid, lie in the domain.
 void LookAtPositions(int threads, StepFacts& facts)
 {
   const Catalog& catalog = *facts.Data;
@@ -147,7 +147,7 @@ void LookAtPositions(int threads, StepFacts& facts)
       const char* const name = variable.Name.c_str();
       ReadPatchDataResult read = ReadPatchData(facts.Step.Path, &patch, 1, &name, 1, threads);
       if (read.Error != ReadError::None) {
-        return;  // LookForArrays() tells it
+        return;  // LookForArrays() reports it
       }
       VariableData& data = read.Patches[0].Variables[0];
       LoadedArray numbers;

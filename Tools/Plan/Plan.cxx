@@ -33,7 +33,7 @@ std::string Bytes(std::uint64_t bytes)
   return ByteText(static_cast<double>(bytes));
 }
 
-/// A patch a rank.
+/// Returns a catalog with one patch per rank.
 Catalog PatchesOf(const Options& options)
 {
   Catalog data;
@@ -52,7 +52,7 @@ Catalog PatchesOf(const Options& options)
   return data;
 }
 
-/// Bytes of a step on each rank.
+/// Returns the bytes of a step on each rank.
 std::vector<std::uint64_t> VolumesOf(const Channel& channel, const Options& options)
 {
   const Catalog data = PatchesOf(options);
@@ -77,7 +77,7 @@ std::vector<std::uint64_t> VolumesOf(const Channel& channel, const Options& opti
   return volumes;
 }
 
-/// A letter for each rank, that of its group; a capital where the rank writes.
+/// Returns a letter for each rank: the letter of its group, a capital if the rank writes.
 std::string Drawing(const Aggregation& plan)
 {
   constexpr std::size_t across = 64;

@@ -37,23 +37,24 @@ struct Options
 {
   std::string Path;
   int Ranks = 1;
-  double Seconds = 2;  ///< to watch the load of others
+  double Seconds = 2;  ///< time to watch the load of other programs
   bool Json = false;
   std::string Plot;
   std::string Python;
 };
 
-/// What the answer is made of.
+/// The facts from which the answer follows.
 struct Facts
 {
   std::optional<Mount> Where;
   std::optional<StorageProfile> Profile;
   std::vector<std::string> Notes;
   LoadEstimate Load;
-  std::optional<double> StepBytes;  ///< of the last step; none: the path is no data set
+  std::optional<double> StepBytes;  ///< bytes of the last step; none if the path is not a data set
 };
 
-/// The bytes of all variables of the last step, which is often the largest.
+/// Returns the bytes of all variables of the last step, which is often the largest. Every value counts as a
+/// float of 4 bytes.
 double BytesOfLastStep(const std::string& path)
 {
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
@@ -71,7 +72,8 @@ double BytesOfLastStep(const std::string& path)
   return bytes;
 }
 
-/// The load of others on the storage, while this program reads nothing.
+/// Returns the load of other programs on the storage. Watches it for `seconds`, while this program reads
+/// nothing.
 LoadEstimate Watch(const Mount& mount, double seconds)
 {
   LoadSensor sensor(mount);
@@ -261,7 +263,7 @@ void Draw(const json& all, const Options& options, Session& session)
   }
 }
 
-/// CLI11's own range lets "nan" pass.
+/// Checks a number of seconds. CLI11's own range lets "nan" pass.
 std::string CheckSeconds(const std::string& text)
 {
   double seconds = 0;

@@ -33,7 +33,7 @@ using container::StepRecord;
 
 constexpr std::uint64_t BatchBytes = std::uint64_t(64) << 20;
 
-/// Bytes of a file that the record of a step knows.
+/// A range of bytes of a file that the record of a step knows.
 struct Part
 {
   int File;
@@ -41,7 +41,7 @@ struct Part
   std::string Name;
 };
 
-/// Data sets that are not compressed, and tables.
+/// Returns the data sets that are not compressed, and the tables.
 std::vector<Part> PartsOf(const StepRecord& record)
 {
   std::vector<Part> parts;
@@ -57,7 +57,7 @@ std::vector<Part> PartsOf(const StepRecord& record)
   return parts;
 }
 
-/// Data sets and tables that have bytes in common.
+/// Returns a line for each two data sets or tables that have bytes in common.
 std::vector<std::string> Overlaps(const StepRecord& record)
 {
   std::vector<Part> parts = PartsOf(record);
@@ -73,7 +73,7 @@ std::vector<std::string> Overlaps(const StepRecord& record)
   return faults;
 }
 
-/// What is wrong with the files of a step, as far as that shows without reading the values.
+/// Returns the first fault of a step's files that shows without reading the values; empty if there is none.
 std::string FaultOfFiles(const std::string& folder, const container::LoggedStep& step)
 {
   return CatchError([&] {
@@ -84,7 +84,7 @@ std::string FaultOfFiles(const std::string& folder, const container::LoggedStep&
     }
     for (std::size_t f = 0; f < record.Files.size(); ++f) {
       const std::string path = folder + "/" + record.Files[f];
-      const hdf5::File file(path);  // throws where the signature is missing, or the end
+      const hdf5::File file(path);  // throws if the signature is missing, or the end
       const std::uint64_t size = fs::file_size(path);
       if (size < ends[f]) {
         throw FileError(path, fmt::format("{} bytes", ends[f]), fmt::format("{}", size));
@@ -95,7 +95,7 @@ std::string FaultOfFiles(const std::string& folder, const container::LoggedStep&
   });
 }
 
-/// The first fault among the values of a step.
+/// Returns the first fault among the values of a step; empty if there is none.
 std::string FaultOfValues(const std::string& folder, const container::LoggedStep& logged, int threads)
 {
   TimeStep step;
@@ -123,8 +123,8 @@ std::vector<std::string> DescriptionOf(const Catalog& data)
   return lines;
 }
 
-/// Compares the description that other programs read with the step. Files of images and meshes do not
-/// describe times and levels.
+/// Compares the description that other programs read with the step. Returns the first difference. Files of
+/// images and meshes do not describe times and levels.
 std::string FaultOfVtkhdf(const std::string& folder, const StepRecord& record, const Catalog& data)
 {
   if (container::ProfileOf(data, static_cast<int>(record.Files.size())) != container::FileProfile::Amr) {
@@ -145,8 +145,9 @@ std::string FaultOfVtkhdf(const std::string& folder, const StepRecord& record, c
   });
 }
 
-/// Looks for overlaps and damaged tables, and compares what the HDF5 files say of the step and of the places
-/// of its values with the record: other programs read the files without it.
+/// Returns the faults of a step's files that show without reading the values: overlaps, damaged tables, and
+/// differences between the record and what the HDF5 files say of the step and of the places of its values,
+/// because other programs read the files without the record.
 std::vector<std::string> FaultsOfDescription(
     const std::string& folder, const StepRecord& record, const Catalog& data)
 {

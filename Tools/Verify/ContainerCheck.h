@@ -1,4 +1,4 @@
-// What `patchio verify` finds in a container beyond missing bytes: values that are not those that were
+// The checks of `patchio verify` for containers, beyond missing bytes: whether values are those that were
 // written.
 #pragma once
 
@@ -11,25 +11,25 @@
 
 namespace patchio::tools {
 
-/// True where the path leads to a container.
+/// Returns whether the path leads to a container.
 bool IsInContainer(const std::string& path);
 
-/// Reads all values of the step and compares them with the checksums in its tables; and looks whether data
-/// sets overlap. What is wrong, a line each; names patches and variables. Throws Error when the step cannot
-/// be opened.
+/// Reads all values of the step and compares them with the checksums in its tables, and checks whether data
+/// sets overlap. Returns a line for each fault, with the names of patches and variables. Throws Error if the
+/// step cannot be opened. Not collective.
 std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads);
 
-/// Collective: what is wrong with each of these steps of a container, empty where nothing is: a file that is
-/// gone, cut off or was never completed, a damaged table; values of other checksums only if `checkValues`.
-/// Ranks share the steps. Throws Error on all ranks where the log cannot be read.
+/// Collective: returns the first fault of each of these steps of a container, empty if there is none: a file
+/// that is gone, cut off or was never completed, a damaged table and, with `checkValues`, values of other
+/// checksums. Ranks share the steps. Throws Error on all ranks if the log cannot be read.
 std::vector<std::string> FaultsOfSteps(Communicator& ranks, const std::string& folder,
     const std::vector<std::int64_t>& steps, bool checkValues, int threads);
 
-/// Lines to print.
+/// The findings about a container's log, in lines to print.
 struct LogFindings
 {
-  std::vector<std::string> Faults;  ///< damaged records, a record that is not complete, files without one
-  std::vector<std::string> Notes;   ///< what interrupted writes have left, which does no harm
+  std::vector<std::string> Faults;  ///< damaged records, an incomplete record, files without a record
+  std::vector<std::string> Notes;   ///< harmless remains of interrupted writes
 };
 LogFindings LookAtLog(const std::string& path);
 

@@ -34,7 +34,7 @@ private:
     this->Out.Print(text);
     ++this->Faults;
   }
-  /// If one step was asked for, a fault elsewhere is only a warning.
+  /// Reports a fault that is not of a step, as a warning if the user has asked for one step.
   void FaultElsewhere(const std::string& text)
   {
     if (this->How.Step) {
@@ -62,7 +62,7 @@ void Verification::Run()
     ofStep ? this->Fault(warning) : this->FaultElsewhere(warning);
   }
   const std::string sidecar = SeriesSidecar(this->How.Path, ChannelMode::ReadOnly).Warning();
-  // The sidecar beside a single step belongs to that step, and is judged with it.
+  // The index file beside a single step belongs to that step, and is checked with it.
   if (!sidecar.empty() && series.Steps.back().Path != AbsolutePath(this->How.Path)) {
     this->FaultElsewhere(sidecar);
   }
@@ -126,7 +126,7 @@ void Verification::Judge(const StepFacts& facts)
     this->Told.insert(fault.First);
   }
   const SidecarState* const sidecar = FaultySidecar(facts.Sidecar);
-  if (sidecar && sidecar->Fault != FileFault::Foreign) {  // one of another version does no harm
+  if (sidecar && sidecar->Fault != FileFault::Foreign) {  // an index file of another version does no harm
     this->Fault(fmt::format("{}the index file {} is {}: {} Run 'patchio index' to write it again.", name,
         sidecar->Where.Path, NameOf(sidecar->Fault), ReasonOf(*sidecar)));
   }
