@@ -12,7 +12,7 @@
 
 namespace patchio::testing {
 
-/// Which value is not as in the file.
+/// The key of arrays that a test makes different: of another type, or constant.
 struct Oddity
 {
   int Patch = 0, Variable = 0;
@@ -25,7 +25,7 @@ struct Oddity
 class BlockArraysLoading : public ::testing::Test
 {
 protected:
-  /// Variables: 0 cells, 1 nodes x 2, 2 cells with ghosts.
+  /// Sets the variables: 0 cells, 1 nodes x 2, 2 cells with ghosts.
   void SetVariables(Catalog& catalog, int ghosts) const
   {
     catalog.Path = this->Folder / "made up";
@@ -42,7 +42,7 @@ protected:
     }
   }
 
-  /// Four 4 x 4 patches in a row, and one below the third.
+  /// Returns four 4 x 4 patches in a row, and one below the third.
   Catalog Row() const
   {
     Catalog catalog;
@@ -132,7 +132,7 @@ protected:
     return result;
   }
 
-  /// The range that is known is that of all values, those in gaps and layers too.
+  /// Expects that the known range is that of all values, also of values in gaps and layers.
   static void ExpectRange(const LoadedArray& array)
   {
     if (array.Status != ArrayStatus::Read || array.Type != ElementType::Float32) {
@@ -183,7 +183,7 @@ protected:
                                               : static_cast<const float*>(array.Values.get())[at];
   }
 
-  /// The value of a patch's variable at an index of its level.
+  /// Returns the value of a patch's variable at an index of its level.
   double Stored(const Catalog& catalog, int patch, int variable, int component, const Int3& index) const
   {
     const auto constant = this->Constants.find({patch, variable});
@@ -198,7 +198,8 @@ protected:
     return DraftValue(patch, variable, component, static_cast<std::int64_t>(IndexIn(stored, index)));
   }
 
-  /// Where parts or fringe say so, the values are theirs; elsewhere they are some of the array's own.
+  /// Expects the values of the owners in the parts and the fringe of blocks. Values elsewhere must lie
+  /// between the least and the greatest of these.
   void ExpectValues(const Catalog& catalog, const LoadRequest& request, LoadResult& result) const
   {
     ASSERT_TRUE(result.Faults.empty()) << result.Faults[0].Message;
@@ -239,7 +240,7 @@ protected:
     }
   }
 
-  /// Own nodes come from the patch with the largest number. A third component is 0.
+  /// Expects that nodes come from the patch with the largest number, and that a third component is 0.
   void ExpectNodes(const Catalog& catalog, const Block& block, int variable, const LoadedArray& array) const
   {
     Box grid = GridCells(block);

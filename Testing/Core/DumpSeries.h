@@ -26,10 +26,10 @@ public:
     }
   }
 
-  /// The describing files of the steps.
+  /// Returns the files that describe the steps.
   const std::vector<std::string>& Paths() const { return this->Summaries; }
 
-  /// Stores the values of a step in the dump of one.
+  /// Stores the values of variable 0 at a step in the dump that `summary` describes.
   static void WriteDensity(const std::string& summary, int step)
   {
     const Catalog catalog = SmallCatalog();
@@ -44,7 +44,7 @@ public:
     }
   }
 
-  /// What is stored of variable 0.
+  /// Returns the stored values of variable 0.
   static std::vector<float> DensityOf(int step, int patch)
   {
     std::vector<float> values = DraftValues(SmallCatalog(), patch, 0, 0);
@@ -54,7 +54,8 @@ public:
     return values;
   }
 
-  /// Blocks are patches, and variable 0 is what is read.
+  /// Expects the values of variable 0 at a step. The blocks must be patches, and variable 0 must be read
+  /// first.
   static void ExpectDensity(LoadedStep& loaded, int step)
   {
     for (std::size_t b = 0; b < loaded.Plan.Mine.size(); ++b) {

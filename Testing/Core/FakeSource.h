@@ -1,5 +1,5 @@
-// A storage in memory that behaves as told: latency, a rate F(N) that depends on the requests in flight, and
-// faults. Executors and thread control are proven on it, without a disk's noise.
+// A storage in memory with given behaviour: latency, a rate F(N) that depends on the requests in flight, and
+// faults. Executors and thread control are tested on it, without a disk's noise.
 #pragma once
 
 #include "Io/Source.h"
@@ -15,9 +15,9 @@ namespace patchio {
 struct FakeBehaviour
 {
   std::chrono::microseconds Latency{0};  ///< every request takes at least this long
-  /// F(N): bytes a second of the whole storage with N requests in flight; empty means unlimited.
+  /// F(N): bytes per second of the whole storage with N requests in flight; empty: unlimited.
   std::function<double(int)> Rate;
-  std::set<int> FailingFiles;  ///< reads of these fail
+  std::set<int> FailingFiles;  ///< files of which reads fail
 };
 
 class FakeSource : public Source
@@ -25,7 +25,7 @@ class FakeSource : public Source
 public:
   FakeSource(std::vector<std::vector<std::byte>> files, FakeBehaviour behaviour);
   std::shared_ptr<File> Open(int file) override;
-  /// The most requests that were in flight at once.
+  /// Returns the greatest number of requests that were in flight at once.
   int PeakInFlight() const { return this->Peak; }
 
 private:

@@ -15,32 +15,33 @@ namespace patchio::testing {
 using DraftDataset = std::function<void(hid_t file, const std::string& path)>;
 using Hdf5Draft = std::map<std::string, DraftDataset>;
 
-// As SAMRAI's database class stores them: big endian, one dimension.
+// Data sets as SAMRAI's database class stores them: big endian, one dimension.
 DraftDataset Ints(const std::vector<int>& values);
 DraftDataset Floats(const std::vector<float>& values);
 DraftDataset Doubles(const std::vector<double>& values);
 DraftDataset Texts(const std::vector<std::string>& values);
 
-// As SAMRAI's VisIt writer stores them: native, rows of three.
+// Data sets as SAMRAI's VisIt writer stores them: native, rows of three.
 DraftDataset NativeInts(const std::vector<int>& values);
 DraftDataset NativeDoubles(const std::vector<double>& values);
 
-/// Not as SAMRAI does.
+/// Data sets in forms that SAMRAI does not use.
 DraftDataset LittleEndianFloats(const std::vector<float>& values);
 DraftDataset ChunkedFloats(const std::vector<float>& values);
-/// Big-endian floats of a shape and with properties of H5P_DATASET_CREATE; without values, none are written.
+/// Makes big-endian floats of a shape and with properties of H5P_DATASET_CREATE; without values, none are
+/// written.
 DraftDataset FloatsStoredAs(const std::vector<float>& values, const std::vector<hsize_t>& shape,
     const std::function<void(hid_t creation)>& choose);
-/// As `fileType`, which is read only when the file is written.
+/// Makes floats of the type `fileType` in the file; the type must exist until the file is written.
 DraftDataset FloatsOfType(const std::vector<float>& values, hid_t fileType);
-/// A link to an object of another file.
+/// Makes a link to an object of another file.
 DraftDataset ExternalLink(const std::string& file, const std::string& object);
-/// A link to an object of the same file.
+/// Makes a link to an object of the same file.
 DraftDataset SoftLink(const std::string& object);
 
 struct PatchMapDraft
 {
-  int Cluster, Processor, Level, Patch;  // in memory as in SAMRAI; on disk in another order
+  int Cluster, Processor, Level, Patch;  // order in memory, as in SAMRAI; the order on disk differs
 };
 struct PatchExtentsDraft
 {
@@ -62,14 +63,14 @@ DraftDataset Records(const std::vector<PatchExtentsDraft>& values);
 DraftDataset Records(const std::vector<MinMaxDraft>& values);
 DraftDataset Records(const std::vector<PointerDraft>& values);
 
-/// For WriteHdf5(): files in the old style.
+/// Makes WriteHdf5() write files in the old style.
 inline void InOldStyle(hid_t /*creation*/, hid_t /*access*/) {}
-/// For WriteHdf5(): files in the new style, as HDF5 2 writes them.
+/// Makes WriteHdf5() write files in the new style, as HDF5 2 does.
 void InNewStyle(hid_t creation, hid_t access);
 
-/// Groups on the way to the data sets are made as needed.
+/// Writes a file, with the groups on the way to the data sets.
 void WriteHdf5(const std::string& path, const Hdf5Draft& draft);
-/// In a file with properties of H5P_FILE_CREATE and H5P_FILE_ACCESS.
+/// Writes a file with properties of H5P_FILE_CREATE and H5P_FILE_ACCESS.
 void WriteHdf5(const std::string& path, const Hdf5Draft& draft,
     const std::function<void(hid_t creation, hid_t access)>& choose);
 

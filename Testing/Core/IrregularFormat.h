@@ -9,7 +9,7 @@
 
 namespace patchio::testing {
 
-/// Stands in for a format with the name of a real one, so that sidecars made for it are found again. Its
+/// Stands in for a format with the name of a real one, so that index files made for it are found again. Its
 /// variables:
 ///   0 scalar  1 vector     ordinary
 ///   2 stored on odd patches alone, 1 everywhere else
@@ -66,7 +66,7 @@ public:
   {
     LocationTable table;
     const std::string folder = std::filesystem::path(catalog.Path).parent_path().string();
-    // In an order that depends on what is asked for.
+    // The order of the files depends on the requests.
     const int first = requests.empty() ? 0 : requests[0].Patch;
     for (int file = 0; file < 4; ++file) {
       table.Files.push_back(folder + "/data." + std::to_string((file + first) % 4));
@@ -85,7 +85,7 @@ public:
     return table;
   }
 
-  /// The describing file and the data files.
+  /// Writes the describing file and the data files. Returns the path of the describing file.
   static std::string WriteFiles(const std::string& folder)
   {
     for (int file = 0; file < 4; ++file) {

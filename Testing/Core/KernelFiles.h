@@ -1,4 +1,4 @@
-// The files below /proc in which kernels count, written by tests.
+// The texts of files below /proc in which kernels count reads, for tests.
 #pragma once
 
 #include "TestTools.h"
@@ -11,7 +11,7 @@
 
 namespace patchio::testing {
 
-/// The NFS mount of a machine, as /proc/self/mountstats shows it (kernel 6.1; older ones lack the last
+/// Returns a machine's only NFS mount as /proc/self/mountstats shows it (kernel 6.1; older ones lack the last
 /// column).
 inline std::string NfsMount(const std::string& point, const std::string& type, std::uint64_t wanted,
     std::uint64_t delivered, std::uint64_t requests, std::uint64_t milliseconds)
@@ -33,7 +33,7 @@ inline std::string NfsMount(const std::string& point, const std::string& type, s
       point, type, wanted, delivered, requests, requests, delivered, milliseconds, milliseconds + 100);
 }
 
-/// The statistics of a storage target (Lustre 2.10 and later).
+/// Returns the statistics of a storage target (Lustre 2.10 and later).
 inline std::string LustreTarget(std::uint64_t bytes, std::uint64_t requests, std::uint64_t microseconds)
 {
   return fmt::format(

@@ -6,7 +6,7 @@
 
 namespace patchio::testing {
 
-/// The values lie where the format says.
+/// Reads the values where the format has located them.
 inline LoadResult LoadPatches(const Format& format, const Catalog& catalog, const LoadRequest& request,
     const ReadProgressCallback& progress = {})
 {

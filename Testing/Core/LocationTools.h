@@ -1,4 +1,4 @@
-// Answers of formats and indexes, for comparing them field by field.
+// Texts about the answers of formats and indexes, which compare them field by field.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -38,7 +38,7 @@ inline std::string Describe(const LocationTable& table, const LibraryArray& arra
       static_cast<int>(array.Type), array.First, array.Count, array.Reason);
 }
 
-/// Everything that one location says, with names in place of numbers.
+/// Returns all fields of a location as text, with names in place of numbers.
 inline std::string Describe(const LocationTable& table, const Location& location)
 {
   std::string text = fmt::format(
@@ -73,7 +73,7 @@ inline std::vector<PatchVariable> AllRequests(const Catalog& catalog)
   return requests;
 }
 
-/// The first location in which two answers to the same requests differ; empty when there is none.
+/// Returns the first location in which two answers to the same requests differ; empty if there is none.
 inline std::string Difference(const LocationTable& a, const LocationTable& b)
 {
   if (a.Locations.size() != b.Locations.size()) {

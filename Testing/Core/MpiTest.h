@@ -1,4 +1,4 @@
-// What tests on several ranks have in common: mpiexec -n NP TEST
+// Helpers of tests on several ranks: mpiexec -n NP TEST
 #pragma once
 
 #include "Base/Communicator.h"
@@ -14,7 +14,7 @@
 namespace patchio::testing {
 
 inline int Rank = 0, Ranks = 1;
-inline int Failures = 0;  ///< of this rank
+inline int Failures = 0;  ///< failed checks of this rank
 
 inline void Expect(bool holds, const std::string& what)
 {
@@ -25,7 +25,7 @@ inline void Expect(bool holds, const std::string& what)
   }
 }
 
-/// Collective.
+/// Collective: expects that `mine` is equal on all ranks.
 inline void ExpectAlike(Communicator& ranks, bool mine, const std::string& what)
 {
   for (const int other : ranks.AllGather(std::vector<int>{mine ? 1 : 0})) {
@@ -67,8 +67,8 @@ private:
   std::string Name;
 };
 
-/// The main program: runs `checks`, which get the ranks, and says `success` where all of them hold on all
-/// ranks. Result: the exit status.
+/// The main program: runs checks(ranks), and prints `success` if all checks hold on all ranks. Returns the
+/// exit status.
 template <typename Checks>
 int RunOnRanks(int argc, char** argv, const char* success, Checks checks)
 {

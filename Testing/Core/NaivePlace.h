@@ -1,4 +1,4 @@
-// The definition of placing, value by value, to compare fast ways with.
+// The definition of placing, value by value, with which fast ways are compared.
 #pragma once
 
 #include "Io/Decode.h"
@@ -12,8 +12,8 @@
 
 namespace patchio::testing {
 
-/// Value number `index` of a component's stored array, whose bytes start at `value`, to its place, if it has
-/// one.
+/// Puts value number `index` of a component's stored array, whose bytes start at `value`, in its place in the
+/// output, if it has one.
 inline void PlaceNaively(const ArrayShape& shape, const std::byte* value, std::int64_t index,
     std::size_t elementBytes, bool swap, int slot, std::byte* output)
 {
@@ -34,7 +34,7 @@ inline void PlaceNaively(const ArrayShape& shape, const std::byte* value, std::i
   }
 }
 
-/// Where the values of a patch's own array go.
+/// Returns the target for the values of a patch's own array.
 inline ReadTarget TargetIn(void* output, const Window& window, const std::vector<int>& slots,
     ElementType type = ElementType::Float32)
 {
@@ -44,7 +44,7 @@ inline ReadTarget TargetIn(void* output, const Window& window, const std::vector
   return target;
 }
 
-/// Random numbers and shapes, the same in every run.
+/// Random numbers and shapes, equal in every run.
 class Dice
 {
 public:
@@ -64,7 +64,7 @@ public:
     return bytes;
   }
 
-  /// 2-D and 3-D, with fewer, as many or more ghosts than are stored on each axis.
+  /// Returns a 2-D or 3-D shape, with fewer, as many or more ghosts than are stored on each axis.
   ArrayShape Shape(int longest)
   {
     ArrayShape shape;

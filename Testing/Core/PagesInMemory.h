@@ -1,4 +1,4 @@
-// Which pages of memory are mapped and have been touched.
+// A count of the pages of memory that have been touched.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@
 
 namespace patchio::testing {
 
-/// Bytes of the range that lie in memory, in pages that begin in it. Expects that all of it is mapped.
+/// Returns the bytes of the range that lie in memory, in pages that begin in the range. Expects that all of
+/// it is mapped.
 inline std::size_t TouchedBytes(const void* begin, std::size_t bytes)
 {
   const std::size_t page = ::sysconf(_SC_PAGESIZE);

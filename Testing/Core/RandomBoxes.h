@@ -1,4 +1,5 @@
-// Boxes like those of simulations, and worse, for tests that compare with a walk over all cells.
+// Boxes like those of simulations, and more irregular ones, for tests that compare with a walk over all
+// cells.
 #pragma once
 
 #include "Catalog/Box.h"
@@ -32,7 +33,7 @@ inline bool Within(const Box& part, const Box& whole)
   return Intersect(part, whole) == part;
 }
 
-/// Cuts a box at random planes until `pieces` disjoint boxes fill it, or it is all cells.
+/// Cuts a box at random planes until `pieces` disjoint boxes fill it, or until the attempts are used up.
 inline std::vector<Box> CutAtRandom(const Box& whole, int pieces, Dice& dice)
 {
   std::vector<Box> boxes{whole};
@@ -49,7 +50,7 @@ inline std::vector<Box> CutAtRandom(const Box& whole, int pieces, Dice& dice)
   return boxes;
 }
 
-/// A box with random bounds within another.
+/// Returns a box with random bounds within another.
 inline Box PartAtRandom(const Box& whole, Dice& dice)
 {
   Box part;
@@ -60,7 +61,7 @@ inline Box PartAtRandom(const Box& whole, Dice& dice)
   return part;
 }
 
-/// Boxes that begin in low .. high and have up to `widest` cells per axis; they overlap by chance.
+/// Returns boxes that begin in low .. high and have up to `widest` cells per axis; they overlap by chance.
 inline std::vector<Box> BoxesAtRandom(int dimension, int count, int low, int high, int widest, Dice& dice)
 {
   std::vector<Box> boxes(count, Box{{0, 0, 0}, {0, 0, 0}});
@@ -73,7 +74,7 @@ inline std::vector<Box> BoxesAtRandom(int dimension, int count, int low, int hig
   return boxes;
 }
 
-/// Disjoint boxes in random order, with holes between them where `holes` > 0 of 10.
+/// Returns disjoint boxes in random order; about `holes` in 10 of them are left out.
 inline std::vector<Box> DisjointBoxes(const Box& domain, int pieces, int holes, Dice& dice)
 {
   std::vector<Box> boxes;
@@ -85,7 +86,7 @@ inline std::vector<Box> DisjointBoxes(const Box& domain, int pieces, int holes, 
   return boxes;
 }
 
-/// A domain of at most `longest` cells per axis, somewhere, in 2 or 3 dimensions.
+/// Returns a domain of at most `longest` cells per axis, at a random place, in 2 or 3 dimensions.
 inline Box DomainAtRandom(int longest, Dice& dice)
 {
   Box domain;

@@ -8,8 +8,9 @@
 
 namespace patchio::testing {
 
-/// Two or three levels of disjoint patches with holes, finer ones within coarser ones or not, their edges
-/// anywhere in coarse cells. Variable 0 exists everywhere, variable 1 not on all patches.
+/// Returns one to three levels of disjoint patches with holes. Finer patches need not lie within coarser
+/// ones, and their edges may lie anywhere in coarse cells. Variable 0 exists everywhere, variable 1 not on
+/// all patches.
 inline Catalog LevelsAtRandom(Dice& dice)
 {
   Catalog catalog;

@@ -1,5 +1,5 @@
-// SAMRAI dumps for tests, made from a catalog by our own short reading of the format, so that they do not
-// depend on the code under test.
+// SAMRAI dumps for tests, made from a catalog by a short implementation of the format that does not depend on
+// the code under test.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -17,20 +17,20 @@ namespace patchio::testing {
 ///   fine only  cell-centred scalar, on patch 2 only
 Catalog SmallCatalog();
 
-/// The value that DraftCluster stores; different for all arguments in small dumps.
+/// Returns the value that DraftCluster() stores; different for all arguments in small dumps.
 float DraftValue(int patch, int variable, int component, std::int64_t index);
-/// All values of one component as stored.
+/// Returns all values of one component as stored.
 std::vector<float> DraftValues(const Catalog& catalog, int patch, int variable, int component);
 
-/// The data sets of summary.samrai. Used of the catalog: all but Path and materials.
+/// Returns the data sets of summary.samrai. All of the catalog is used but Path and materials.
 Hdf5Draft DraftSummary(const Catalog& catalog);
-/// The data sets of one cluster file: variables that are Stored.
+/// Returns the data sets of one cluster file: variables that are Stored.
 Hdf5Draft DraftCluster(const Catalog& catalog, int file);
 
-/// Group of a patch in its cluster file, with a slash at the end.
+/// Returns the group of a patch in its cluster file, with a slash at the end.
 std::string PatchGroup(const Patch& patch);
 
-/// Writes a whole dump into folder/visit_dump.NNNNN and gives the path of its summary.
+/// Writes a whole dump into folder/visit_dump.NNNNN and returns the path of its summary.
 std::string WriteDump(const std::string& folder, const Catalog& catalog);
 std::string ClusterPath(const std::string& summary, int file);
 

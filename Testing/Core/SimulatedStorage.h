@@ -1,6 +1,6 @@
-// A storage that exists only as a formula, and reads from it in simulated time: what a way to choose the
-// number of threads is worth can be counted over hundreds of reads of a minute within a second. Nothing here
-// uses a clock; the same seed gives the same read.
+// A storage that exists only as a formula, and reads from it in simulated time. Hundreds of reads of a minute
+// take less than a second, so that ways to choose the number of threads can be compared. Nothing here uses a
+// clock; the same seed gives the same read.
 #pragma once
 
 #include "Tuning/ThreadController.h"
@@ -16,52 +16,54 @@
 
 namespace patchio::testing {
 
-/// F(M): bytes a second of the whole storage with M requests in flight. M need not be whole.
+/// F(M): bytes per second of the whole storage with M requests in flight. M need not be whole.
 using RateLaw = std::function<double(double)>;
 
-/// The Universal Scalability Law, F = lambda M / (1 + sigma (M - 1) + kappa M (M - 1)), with its peak at
-/// `best`.
+/// Returns N. Gunther's Universal Scalability Law, F = lambda M / (1 + sigma (M - 1) + kappa M (M - 1)), with
+/// its peak at `best`.
 inline RateLaw ScalabilityLaw(double best, double sigma)
 {
   const double kappa = (1 - sigma) / (best * best);
   return [=](double m) { return 1e6 * m / (1 + sigma * (m - 1) + kappa * m * (m - 1)); };
 }
 
-/// As the emulated storage behaves: M up to `best`, then down with (best / M)^gamma; gamma = 0 stays level.
+/// Returns the law of the emulated storage: M up to `best`, then down with (best / M)^gamma; gamma = 0 stays
+/// level.
 inline RateLaw EmulatorLaw(double best, double gamma)
 {
   return [=](double m) { return m <= best ? 1e6 * m : 1e6 * best * std::pow(best / m, gamma); };
 }
 
-/// Rises ever more slowly and never falls; `half` requests give half of the most.
+/// Returns a law that rises ever more slowly and never falls; `half` requests give half of the limit.
 inline RateLaw SaturatingLaw(double half)
 {
   return [=](double m) { return 1e8 * m / (m + half); };
 }
 
-/// From `Seconds` on, others keep `Load` requests in flight.
+/// The load of other programs: from `Seconds` on, they keep `Load` requests in flight.
 struct LoadStep
 {
   double Seconds;
   double Load;
 };
 
-constexpr int MostThreads =
-    256;  ///< more are never tried, neither by controllers nor by the search for the best
+/// Greatest number of threads that controllers and the search for the best number try.
+constexpr int MostThreads = 256;
 
 struct SimulatedStorage
 {
-  std::string Kind;  ///< of law, for reports
+  std::string Kind;  ///< name of the law, for reports
   RateLaw Law;
   std::vector<LoadStep> Loads{{0, 0}};  ///< ordered, the first at 0 s
 
-  /// What `threads` own requests get while others keep `load` in flight, when all share fairly.
+  /// Returns the bytes per second that `threads` own requests get while other programs keep `load` requests
+  /// in flight, when all share fairly.
   double OwnRate(double threads, double load) const
   {
     return threads / (threads + load) * this->Law(threads + load);
   }
 
-  /// Bytes that `threads` requests bring between two times.
+  /// Returns the bytes that `threads` requests bring between two times in seconds.
   double Bytes(double threads, double begin, double end) const
   {
     double bytes = 0;
@@ -75,7 +77,7 @@ struct SimulatedStorage
     return bytes;
   }
 
-  /// Bytes of a whole read with the fixed number of threads that is best for it, by trying all.
+  /// Returns the bytes of a whole read with the fixed number of threads that is best for it, by trying all.
   double MostBytes(double seconds) const
   {
     double most = 0;
@@ -85,7 +87,8 @@ struct SimulatedStorage
     return most;
   }
 
-  /// What a right profile says: the smallest N that reaches 0.98 of the most that the idle storage gives.
+  /// Returns the N* of a right profile: the smallest N that reaches this share of the greatest rate of the
+  /// idle storage.
   int BestThreads(double share = 0.98) const
   {
     double most = 0;
@@ -100,13 +103,13 @@ struct SimulatedStorage
   }
 };
 
-/// Draws numbers alike on every machine; std distributions do not promise that.
+/// Draws random numbers that are equal on every machine; std distributions do not promise that.
 class Dice
 {
 public:
   explicit Dice(std::uint64_t seed) : Engine(seed * 0x9e3779b97f4a7c15U + 1) {}
   double Uniform(double low, double high) { return low + (high - low) * ((this->Engine() >> 11) * 0x1p-53); }
-  /// Small ones are as likely as large ones.
+  /// Returns a number with a uniform logarithm: small ones are as likely as large ones.
   double Scale(double low, double high) { return std::exp(this->Uniform(std::log(low), std::log(high))); }
   int Whole(int low, int high) { return low + static_cast<int>(this->Uniform(0, high - low + 1)); }
   double Normal()
@@ -119,7 +122,7 @@ private:
   std::mt19937_64 Engine;
 };
 
-/// Any storage that a profile could meet: peaks from 2 to 128, sharp and blunt, or none at all.
+/// Returns any storage that a profile could meet: peaks from 2 to 128, sharp and blunt, or none at all.
 inline SimulatedStorage RandomStorage(Dice& dice)
 {
   const double best = dice.Scale(2, 128);
@@ -136,8 +139,8 @@ inline SimulatedStorage RandomStorage(Dice& dice)
   }
 }
 
-/// Others come and go one to four times during the read, at times as of a Poisson process, with up to twice
-/// the requests that the storage likes best.
+/// Returns loads of other programs, which come and go one to four times during the read, at times as of a
+/// Poisson process, with up to twice the requests that the storage likes best.
 inline std::vector<LoadStep> RandomLoads(Dice& dice, double seconds, int best)
 {
   const auto load = [&] {
@@ -155,7 +158,8 @@ inline std::vector<LoadStep> RandomLoads(Dice& dice, double seconds, int best)
   return loads;
 }
 
-/// What decides on the number of threads: told the rate of each window, it says what the next one is to have.
+/// A way to choose the number of threads: receives the rate of each window, and returns the number for the
+/// next one.
 struct Decider
 {
   std::function<int()> Threads;
@@ -163,7 +167,7 @@ struct Decider
   std::function<void(double rate, int threads)> Observe = [](double, int) {};
 };
 
-/// The controller as a reader uses it.
+/// Returns the controller as a reader uses it.
 inline Decider ControlledDecider(int start)
 {
   ControllerOptions options;
@@ -174,7 +178,7 @@ inline Decider ControlledDecider(int start)
       [controller](double rate, int threads) { controller->Observe(rate, threads); }};
 }
 
-/// Always the same number.
+/// Returns a decider that always gives the same number.
 inline Decider FixedDecider(int start)
 {
   return {[start] { return start; }};
@@ -182,15 +186,16 @@ inline Decider FixedDecider(int start)
 
 struct Noise
 {
-  double Sigma = 0.08;     ///< of a window of half a second or more; shorter ones scatter more
-  bool LogNormal = false;  ///< else normal
+  double Sigma = 0.08;     ///< scatter of windows of half a second or more; shorter ones scatter more
+  bool LogNormal = false;  ///< log-normal scatter; else normal
 };
 
-/// Seconds until requests that were begun with another number have ended; nothing is learnt from them.
+/// Seconds until requests that began with another number of threads have ended. Deciders do not see this
+/// time.
 constexpr double Settle = 0.1;
 
-/// Bytes of a read of so many seconds. A change of threads takes time: half of `Settle` still goes with the
-/// old number. Bytes are those without noise, as noise is luck.
+/// Returns the bytes of a read of `seconds`. A change of threads takes time: half of `Settle` still goes with
+/// the old number. The bytes are without noise, as noise is luck.
 inline double SimulateRead(
     const SimulatedStorage& storage, const Decider& decider, double seconds, const Noise& noise, Dice& dice)
 {
@@ -220,20 +225,20 @@ inline double SimulateRead(
   return bytes;
 }
 
-/// Which reads are simulated.
+/// The kinds of reads that are simulated.
 enum class Scenario
 {
   ProfileRight,  ///< start at N*
   ProfileWrong,  ///< start at 4 N* or N* / 4
-  LoadSteps,     ///< start at N*, but others come and go
-  LoadWrong,     ///< both
+  LoadSteps,     ///< start at N*, but other programs come and go
+  LoadWrong,     ///< start at 4 N* or N* / 4, and other programs come and go
   NoProfile,     ///< start at 8
 };
 
 struct SimulatedRead
 {
   SimulatedStorage Storage;
-  int Start;  ///< threads that the profile, right or wrong, asks for
+  int Start;  ///< threads at the start, from a right or wrong profile
   Noise Scatter;
 };
 
@@ -255,10 +260,10 @@ inline SimulatedRead MakeRead(Scenario scenario, double seconds, Dice& dice)
   return read;
 }
 
-/// A way to decide, made anew for each read with the threads to start with.
+/// Makes a decider for one read, from the number of threads to start with.
 using DeciderMaker = std::function<Decider(int start)>;
 
-/// For each of `reads` reads, its bytes over those of the best fixed number of threads.
+/// Returns, for each of `reads` reads, its bytes over those of the best fixed number of threads.
 inline std::vector<double> SimulateReads(
     Scenario scenario, double seconds, int reads, std::uint64_t seed, const DeciderMaker& make)
 {
@@ -273,7 +278,7 @@ inline std::vector<double> SimulateReads(
   return ratios;
 }
 
-/// The share of reads that reached `least` of the best.
+/// Returns the share of reads that reached `least` of the best.
 inline double ShareAtLeast(const std::vector<double>& ratios, double least)
 {
   const auto reached = std::count_if(ratios.begin(), ratios.end(), [&](double r) { return r >= least; });

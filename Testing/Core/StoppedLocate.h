@@ -1,4 +1,4 @@
-// Formats asked where values lie, by somebody who does not want to know it any more.
+// A check that formats stop locating values when they are told to.
 #pragma once
 
 #include "Formats/Format.h"
@@ -9,7 +9,8 @@
 namespace patchio::testing {
 
 /// Checks that Locate() of all values of the step can be stopped. `format` must have something to look for in
-/// files. everyCall: it says as often how far it is each time, and may be stopped at any of them.
+/// files. everyCall: Locate() reports its progress equally often each time, and is stopped at each of these
+/// calls in turn.
 inline void ExpectToStop(
     const Format& format, const Catalog& catalog, LocateOptions options = {}, bool everyCall = false)
 {

@@ -1,4 +1,4 @@
-// Small things that many tests need.
+// Small helpers of many tests.
 #pragma once
 
 #include "Base/Error.h"
@@ -16,7 +16,7 @@
 
 namespace patchio::testing {
 
-/// A folder of its own for a test, gone afterwards.
+/// A temporary folder of a test, removed at the end.
 class TempFolder
 {
 public:
@@ -43,7 +43,7 @@ private:
   std::string Name;
 };
 
-/// The sidecar beside a file.
+/// Returns the path of the index file beside a file.
 inline std::string SidecarOf(const std::string& path)
 {
   const std::filesystem::path file(path);
@@ -61,7 +61,7 @@ inline std::string ReadBytes(const std::string& path)
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// What the Error says that `work` throws; the test fails when it throws none.
+/// Returns the message of the Error that `work` throws; the test fails if it throws none.
 template <typename Work>
 std::string MessageOf(Work work)
 {
@@ -82,7 +82,7 @@ std::vector<std::byte> BytesOf(const std::vector<T>& values)
   return bytes;
 }
 
-/// Appends a level with these boxes, as global numbers follow on.
+/// Appends a level with these boxes; global numbers of patches go on.
 inline void AddLevel(Catalog& catalog, const std::vector<Box>& boxes, const Int3& ratio = {1, 1, 1})
 {
   Level level;
@@ -99,9 +99,9 @@ inline void AddLevel(Catalog& catalog, const std::vector<Box>& boxes, const Int3
   catalog.Levels.push_back(level);
 }
 
-/// A mesh of two patches, the second without anything, with a variable "value" of nodes. The first has 5
-/// points and, unstructured, 3 cells in a connectivity of 10; polygonal, a line of 3 points and two polygons
-/// of 7.
+/// Returns a mesh of two patches, the second one empty, with a variable "value" of nodes. The first patch has
+/// 5 points and, unstructured, 3 cells in a connectivity of 10; polygonal, a line of 3 points and two
+/// polygons of 7.
 inline Catalog MeshCatalog(GridKind grid)
 {
   Catalog catalog;

@@ -22,15 +22,16 @@ using Field = std::function<double(double, double, double)>;
 /// Boxes of cells of one level, in the index space of this level.
 struct SampleLevel
 {
-  Int3 Ratio{1, 1, 1};  ///< to the level before
+  Int3 Ratio{1, 1, 1};  ///< refinement ratio to the level before
   std::vector<Box> Boxes;
 };
 
-/// Owns what CellBlock points to.
+/// Blocks of all levels, with the memory that CellBlock points to.
 class SampleBlocks
 {
 public:
-  /// The cells of level 0 have the width 1 / cells. Coarse cells that finer boxes meet are hidden.
+  /// Makes the blocks. The cells of level 0 have the width 1 / cells. Coarse cells that finer boxes meet are
+  /// hidden.
   SampleBlocks(int cells, const std::vector<SampleLevel>& levels, const Field& field)
       : Levels(levels), Width(1.0 / cells)
   {
@@ -106,7 +107,7 @@ private:
   double Width;
 };
 
-/// The whole box cut into parts of this many cells along each axis, or less at its end.
+/// Cuts a box into parts of this many cells along each axis, or fewer at its end.
 inline std::vector<Box> Cut(const Box& whole, int cells)
 {
   std::vector<Box> parts;
