@@ -93,7 +93,7 @@ private:
   const CellBlock& Block;
   const double Level;
   DualCells Rim;
-  std::vector<unsigned char> States;  ///< the cells of the slab, with a margin of one cell around it
+  std::vector<unsigned char> States;  ///< states of the slab's cells, and of a margin of one cell around them
   /// The results of FindCellsOf(), by axis, for the block that AddStatesOf() looks at.
   std::array<std::vector<int>, 3> CellsOfOther;
   std::vector<unsigned char> All, Any;

@@ -44,7 +44,7 @@ void StopAnimations(vtkSMProxy* reader)
 
 using Sources = QList<QPointer<pqPipelineSource>>;
 
-/// Returns the sources that have this reader; none if it has been deleted.
+/// Returns the sources that have this reader object.
 Sources SourcesOf(vtkObject* reader)
 {
   Sources found;
