@@ -153,7 +153,8 @@ bool vtkPatchTemporalStatistics::HasBlocksOf(vtkCompositeDataSet* first, vtkComp
     text << "The " << found.Now << " blocks at " << step.str()
          << " differ in position or size from those at the first time step";
   } else {
-    text << "The first time step has " << found.First << " blocks, but " << step.str() << " has " << found.Now;
+    text << "The first time step has " << found.First << " blocks, but " << step.str() << " has "
+         << found.Now;
   }
   if (found.First == 0 || found.Now == 0) {
     text << ". Check that all time steps are complete";
