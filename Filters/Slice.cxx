@@ -22,6 +22,8 @@
 
 namespace patchio::filters {
 
+namespace {
+
 /// A plane across one of the axes: each cell of one layer of a block gives its own polygon.
 ///
 /// A plane on faces between cells shows the cells above it, towards greater positions, and cells below it
@@ -71,8 +73,6 @@ private:
   /// Returns the number of the cell that is shown at this place of the row; -1: none.
   long long ShownCell(int inner, const Row& row) const;
 };
-
-namespace {
 
 /// Positions count as equal if they are closer than this many widths of a cell: those of different levels
 /// differ in their last bits.

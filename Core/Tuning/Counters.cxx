@@ -13,6 +13,21 @@
 
 namespace patchio {
 
+std::string Unescaped(std::string_view text)
+{
+  const auto digit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '7'; };
+  std::string plain;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '\\' && digit(at + 1) && digit(at + 2) && digit(at + 3)) {
+      plain += static_cast<char>((text[at + 1] - '0') * 64 + (text[at + 2] - '0') * 8 + (text[at + 3] - '0'));
+      at += 3;
+    } else {
+      plain += text[at];
+    }
+  }
+  return plain;
+}
+
 std::optional<std::string> ReadKernelText(const std::string& path, std::size_t most)
 {
   int descriptor = -1;
@@ -98,22 +113,6 @@ using Words = std::vector<std::string_view>;
 constexpr std::size_t MostMountText = std::size_t(1) << 24;   ///< enough for thousands of mounts
 constexpr std::size_t MostTargetText = std::size_t(1) << 16;  ///< for one storage target
 constexpr int MostTargets = 4096;
-
-/// Decodes blanks and other characters that mount tables write as \040 and the like.
-std::string Unescaped(std::string_view text)
-{
-  const auto digit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '7'; };
-  std::string plain;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '\\' && digit(at + 1) && digit(at + 2) && digit(at + 3)) {
-      plain += static_cast<char>((text[at + 1] - '0') * 64 + (text[at + 2] - '0') * 8 + (text[at + 3] - '0'));
-      at += 3;
-    } else {
-      plain += text[at];
-    }
-  }
-  return plain;
-}
 
 /// Returns the whole numbers from word `first` on, up to the first other word.
 std::vector<std::uint64_t> NumbersFrom(const Words& words, std::size_t first)

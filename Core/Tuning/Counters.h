@@ -21,6 +21,10 @@ std::string_view TakeLine(std::string_view& text);
 /// Splits a line at blanks into at most `most` words.
 std::vector<std::string_view> WordsOf(std::string_view line, std::size_t most);
 
+/// Decodes blanks, tabs, line ends and backslashes, which the kernel's tables of mounts have as \ and three
+/// octal digits.
+std::string Unescaped(std::string_view text);
+
 /// Returns the number if the word is a whole number and nothing else.
 std::optional<std::uint64_t> WholeNumber(std::string_view word);
 

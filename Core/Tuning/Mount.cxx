@@ -1,5 +1,7 @@
 #include "Tuning/Mount.h"
+
 #include "Base/Memory.h"
+#include "Tuning/Counters.h"
 
 #include <fmt/format.h>
 
@@ -22,24 +24,12 @@
 namespace fs = std::filesystem;
 
 namespace patchio {
-namespace {
-
-/// Decodes blanks, tabs, line ends and backslashes, which the kernel writes as \ and three octal digits.
-std::string Unescaped(const std::string& text)
+bool LiesBelow(const std::string& path, const std::string& point)
 {
-  const auto isOctal = [](char c) { return c >= '0' && c <= '7'; };
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 3 < text.size() && isOctal(text[i + 1]) && isOctal(text[i + 2]) &&
-        isOctal(text[i + 3])) {
-      plain += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0'));
-      i += 3;
-    } else {
-      plain += text[i];
-    }
-  }
-  return plain;
+  return point == "/" || path == point || path.rfind(point + "/", 0) == 0;
 }
+
+namespace {
 
 /// Parses a line: ID, parent, major:minor, root, mount point, options, any number of tags, "-", type, source,
 /// options.
@@ -65,13 +55,6 @@ std::optional<Mount> MountOfLine(const std::string& line)
   }
   mount.Class = ClassOfType(mount.Type);
   return mount;
-}
-
-bool LiesBelow(const std::string& path, const std::string& point)
-{
-  return point == "/" || path == point ||
-         (path.size() > point.size() && path.compare(0, point.size(), point) == 0 &&
-             path[point.size()] == '/');
 }
 
 /// Returns all mounts by ascending length of their mount points. Mounts on the same point stay in the order

@@ -62,4 +62,7 @@ std::string NodeClassOf(const std::string& machine, int cores);
 /// numbers.
 int RankClass(int ranks);
 
+/// Returns whether `path` is the folder `point` or lies in it. Both are absolute paths without links.
+bool LiesBelow(const std::string& path, const std::string& point);
+
 }  // namespace patchio

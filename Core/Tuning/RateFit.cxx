@@ -15,6 +15,12 @@
 #include <vector>
 
 namespace patchio {
+bool IsSample(const RateSample& sample)
+{
+  return sample.Concurrency >= 1 && sample.Concurrency <= MostConcurrency && std::isfinite(sample.Rate) &&
+         sample.Rate > 0;
+}
+
 namespace {
 
 /// Standard deviation of ln(rate) that is assumed if no N was sampled twice.
@@ -50,12 +56,6 @@ struct FittedLaw
 constexpr double UsualFall = 0.5;       ///< usual exponent of falls; that of the emulated file system
 constexpr int StepsOfOctave = 16;       ///< grid for the knee
 constexpr int CoarseStepsOfOctave = 8;  ///< grid for both ends of a plateau
-
-bool IsSample(const RateSample& sample)
-{
-  return sample.Concurrency >= 1 && sample.Concurrency <= MostConcurrency && std::isfinite(sample.Rate) &&
-         sample.Rate > 0;
-}
 
 /// Estimates the standard deviation of samples so that the result is too large as often as too small,
 /// whatever the number of samples. The median of many such estimates is robust against a few disturbed N.

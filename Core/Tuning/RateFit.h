@@ -14,6 +14,9 @@ struct RateSample
   int Pass = 0;         ///< number of the repetition; for the user only
 };
 
+/// Returns whether a sample has a number of requests from 1 to MostConcurrency and a positive finite rate.
+bool IsSample(const RateSample& sample);
+
 /// Samples with a larger N are considered mistakes.
 constexpr int MostConcurrency = 1 << 20;
 

@@ -155,11 +155,6 @@ std::vector<StorageProfile> ProfilesIn(const std::string& folder, bool siteWide,
   return profiles;
 }
 
-bool LiesBelow(const std::string& path, const std::string& point)
-{
-  return point == "/" || path == point || path.rfind(point + "/", 0) == 0;
-}
-
 /// The criteria of a search for a profile.
 struct Wanted
 {
@@ -259,12 +254,6 @@ double LevelOf(const std::vector<RateSample>& samples, const RateFit& fit)
     shifts.push_back(std::log(sample.Rate / fit.At(sample.Concurrency)));
   }
   return MedianOf(shifts);
-}
-
-bool IsUsable(const RateSample& sample)
-{
-  return sample.Concurrency >= 1 && sample.Concurrency <= MostConcurrency && std::isfinite(sample.Rate) &&
-         sample.Rate > 0;
 }
 
 /// Returns a file name that is readable, and unique for each mount, kind of node and rank class:
@@ -384,7 +373,7 @@ bool MergeSamples(StorageProfile& profile, const std::vector<RateSample>& sample
 {
   constexpr double wayToNew = 0.25;
   std::vector<RateSample> added;
-  std::copy_if(samples.begin(), samples.end(), std::back_inserter(added), IsUsable);
+  std::copy_if(samples.begin(), samples.end(), std::back_inserter(added), IsSample);
   const bool given = profile.Source != MeasuredSource && !profile.Fit.Known();
   if (profile.Source == HandSource || given || added.empty()) {
     return false;

@@ -95,14 +95,10 @@ private:
 template <typename Accept>
 int Door::Await(int count, double seconds, Accept accept) const
 {
-  int rounds = static_cast<int>(seconds) + 1;
-  while (count > 0 && rounds > 0) {
+  const Stopwatch watch;
+  while (count > 0 && watch.Seconds() <= seconds) {
     auto [socket, rank] = this->Next();
-    if (!socket.IsOpen()) {
-      --rounds;
-    } else if (accept(rank, std::move(socket))) {
-      --count;
-    }
+    count -= socket.IsOpen() && accept(rank, std::move(socket)) ? 1 : 0;
   }
   return count;
 }

@@ -70,8 +70,9 @@ bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Sess
   if (saved) {
     std::error_code ignored;
     const std::string path = opened.SidecarPath();
-    end = fmt::format("{}{} ({} bytes)", opened.FromSidecar() ? "up to date: " : "", path,
-        session.Root() ? std::filesystem::file_size(path, ignored) : 0);
+    const auto bytes = session.Root() ? std::filesystem::file_size(path, ignored) : 0;
+    end =
+        fmt::format("{}{} ({} bytes)", opened.FromSidecar() ? "up to date: " : "", path, ignored ? 0 : bytes);
   }
   end = opened.NeedsIndex() ? end : "no index file needed: " + opened.Origin();
   const std::string steps = catalog.StepsInFile == 1 ? fmt::format("step {}", step.Step)

@@ -172,8 +172,6 @@ json DescribeStep(const StepFacts& facts, const Format& format, bool withRanges)
   return all;
 }
 
-using nlohmann::json;
-
 /// Greatest number of lines for steps; if there are more, some in the middle are left out.
 constexpr std::size_t MostLines = 30;
 
@@ -468,8 +466,6 @@ std::string InfoText(const json& all)
   text.pop_back();
   return text;
 }
-
-using nlohmann::json;
 
 struct Options : SeriesArguments
 {
