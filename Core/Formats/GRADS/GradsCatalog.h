@@ -1,4 +1,4 @@
-// The catalog of a GrADS data set, and the latitudes of Gaussian grids.
+// The catalog of a GrADS data set.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -9,13 +9,6 @@
 #include <vector>
 
 namespace patchio::grads {
-
-/// Returns the number of latitudes of a grid that GrADS knows by name, such as gaust62 (in lower case); 0 for
-/// other names.
-int LatitudesOf(const std::string& grid);
-
-/// Returns the latitudes of a Gaussian grid in degrees, from south to north. `count`: 1 .. 10000.
-std::vector<double> GaussianLatitudes(int count);
 
 /// The origin of a catalog's variable. The catalog has the variables of the ensemble's first member, then
 /// those of the second, and so on.

@@ -1,4 +1,4 @@
-// A GrADS descriptor file, and the calendar of its times.
+// A GrADS descriptor file, with the calendar of its times and the latitudes of Gaussian grids.
 #pragma once
 
 #include "Catalog/Extent.h"
@@ -136,5 +136,12 @@ struct Descriptor
 Descriptor ReadDescriptor(const std::string& path);
 /// Parses the text of a descriptor that was read before. Throws Error like ReadDescriptor().
 Descriptor ParseDescriptor(const std::string& path, const std::string& text);
+
+/// Returns the number of latitudes of a grid that GrADS knows by name, such as gaust62 (in lower case); 0 for
+/// other names.
+int LatitudesOf(const std::string& grid);
+
+/// Returns the latitudes of a Gaussian grid in degrees, from south to north. `count`: 1 .. 10000.
+std::vector<double> GaussianLatitudes(int count);
 
 }  // namespace patchio::grads
