@@ -146,7 +146,7 @@ void CellLattice::Place(int axis, const AxisNodes& lists)
   }
 }
 
-/// Sets MisfitText unless all nodes within cells of a block belong to finer blocks.
+/// Sets ErrorText unless all nodes within cells of a block belong to finer blocks.
 void CellLattice::CheckFit(int axis)
 {
   if (this->OfPoints() || axis == this->FlatAxis()) {
@@ -168,7 +168,7 @@ void CellLattice::CheckFit(int axis)
     for (std::size_t i = 1; i < shared->Places.size(); ++i) {
       for (int place = shared->Places[i - 1] + 1; place < shared->Places[i]; ++place) {
         if (coarsest[place] > 0.8 * width) {
-          this->MisfitText = "the cells of coarser blocks do not align with those of finer blocks";
+          this->ErrorText = "the cells of coarser blocks do not align with those of finer blocks";
           return;
         }
       }

@@ -97,7 +97,7 @@ public:
 
   /// Returns why the cells cannot be stitched, which is that nodes of a coarser level lie within cells of a
   /// finer one; empty if they can.
-  const std::string& Misfit() const { return this->MisfitText; }
+  const std::string& Error() const { return this->ErrorText; }
 
   const std::vector<CellBlock>& Blocks() const { return this->List; }
   const CellBlock& operator[](int block) const { return this->List[block]; }
@@ -137,7 +137,7 @@ private:
   std::vector<std::array<const Axis*, 3>> Axes;
   std::array<std::vector<double>, 3> Positions;
   std::unique_ptr<BoxBins> Bins;
-  std::string MisfitText;
+  std::string ErrorText;
 };
 
 }  // namespace patchio::filters

@@ -1,7 +1,7 @@
 #include "Filters/Clip.h"
 
-#include "Filters/CellCases.h"
 #include "Filters/Fields.h"
+#include "Filters/MarchingTables.h"
 #include "Filters/PointIds.h"
 
 #include <vtkCellType.h>
@@ -95,7 +95,7 @@ std::vector<Ring> InnerRings()
 std::vector<KeptPolygon> CutPolygons(unsigned kept)
 {
   std::vector<KeptPolygon> polygons;
-  for (const std::vector<CellEdge>& polygon : CellCases(3)[kept]) {
+  for (const std::vector<CellEdge>& polygon : MarchingTables(3)[kept]) {
     KeptPolygon& corners = polygons.emplace_back();
     for (const CellEdge& edge : polygon) {
       const int upper = edge.Corner | 1 << edge.Axis;
@@ -215,7 +215,7 @@ std::array<std::vector<std::vector<KeptBody>>, 4> MakeCases()
 
 /// Returns the bodies of cells with `axes` axes (1 to 3), indexed by the bit set of kept corners, which are
 /// numbered as in CellShape. Kept corners that only a face's diagonal connects belong to different bodies.
-const std::vector<std::vector<KeptBody>>& KeptCases(int axes)
+const std::vector<std::vector<KeptBody>>& ClipTables(int axes)
 {
   static const std::array<std::vector<std::vector<KeptBody>>, 4> cases = MakeCases();
   return cases[static_cast<std::size_t>(axes)];
@@ -256,7 +256,7 @@ class PartClip
 {
 public:
   PartClip(const ClipRequest& request, double tiny, SolidPart& part)
-      : Request(request), Tiny(tiny), Part(part), Cases(KeptCases(part.Shape.Axes))
+      : Request(request), Tiny(tiny), Part(part), Cases(ClipTables(part.Shape.Axes))
   {
   }
 

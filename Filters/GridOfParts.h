@@ -1,8 +1,8 @@
 // Cells that a filter keeps of blocks, and their assembly to unstructured grids.
 #pragma once
 
-#include "Filters/CellCases.h"
 #include "Filters/CutPart.h"
+#include "Filters/MarchingTables.h"
 #include "Filters/RunTasks.h"
 
 #include <vtkSmartPointer.h>

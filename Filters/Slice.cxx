@@ -1,9 +1,9 @@
 #include "Filters/Slice.h"
 
 #include "Base/Communicator.h"
-#include "Filters/CellCases.h"
 #include "Filters/CutPart.h"
 #include "Filters/Fields.h"
+#include "Filters/MarchingTables.h"
 #include "Filters/PointIds.h"
 #include "Filters/PolyDataOfParts.h"
 #include "Filters/Surface.h"
@@ -419,7 +419,7 @@ public:
         Triangles(triangles),
         Part(part),
         Shape(block),
-        Cases(CellCases(this->Shape.Axes))
+        Cases(MarchingTables(this->Shape.Axes))
   {
   }
 

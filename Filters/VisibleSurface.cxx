@@ -48,7 +48,7 @@ CoveredFaces::CoveredFaces(const std::vector<const Block*>& blocks, Communicator
 
 bool CoveredFaces::IsCovered(int block, const OuterFace& face) const
 {
-  if (!this->Lattice.Misfit().empty()) {
+  if (!this->Lattice.Error().empty()) {
     return false;
   }
   Box behind;

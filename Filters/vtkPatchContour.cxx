@@ -132,7 +132,7 @@ vtkSmartPointer<vtkPolyData> vtkPatchContour::ContourOf(const Blocks& blocks, pa
     AddCellsOfOthers(cells, options.Normals || options.Gradients, ranks);
   }
   const CellLattice lattice(cells.Blocks, cells.Nodes);
-  if (!patchio::AllOf(ranks, lattice.Misfit().empty() && DualCells::CanNumber(lattice))) {
+  if (!patchio::AllOf(ranks, lattice.Error().empty() && DualCells::CanNumber(lattice))) {
     return nullptr;
   }
   const Contour contour =

@@ -86,7 +86,7 @@ LoadResult Step::Load(const LoadRequest& request, const ReadProgressCallback& pr
 LoadResult Step::Read(const ReadOptions& options, const ReadProgressCallback& progress)
 {
   const Stopwatch watch;
-  this->Opened->TurnTo(*this->State->Alone, this->Which);
+  this->Opened->SetStep(*this->State->Alone, this->Which);
   LoadRequest request = this->RequestOf(options);
   this->ChooseThreads(request, options.Threads);
   this->Opened->Prepare(*this->State->Alone, request.Threads);
@@ -111,7 +111,7 @@ LoadResult Step::Read(const ReadOptions& options, const ReadProgressCallback& pr
 std::optional<ElementType> Step::TypeOfVariable(int variable)
 {
   this->CheckVariable(variable);
-  this->Opened->TurnTo(*this->State->Alone, this->Which);
+  this->Opened->SetStep(*this->State->Alone, this->Which);
   bool constant = false;
   for (int p = 0; p < static_cast<int>(this->Data().Patches.size()); ++p) {
     const Presence presence = this->Data().PresenceOf(variable, p);
@@ -180,7 +180,7 @@ std::shared_ptr<Step> DataSet::Open(std::size_t step)
     this->Last = opened->Data().StepsInFile > 1 && !opened->Data().PatchesChange ? opened : nullptr;
     this->LastPath = which.Path;
   }
-  opened->TurnTo(*this->State->Alone, which);
+  opened->SetStep(*this->State->Alone, which);
   return std::make_shared<Step>(std::move(opened), which, watch.Seconds(), this->State);
 }
 

@@ -68,11 +68,11 @@ const Format& FormatOf(const std::string& path)
 Catalog Format::ReadStep(const TimeStep& step) const
 {
   Catalog catalog = this->ReadCatalog(step.Path);
-  TurnTo(catalog, step);
+  SetStep(catalog, step);
   return catalog;
 }
 
-void TurnTo(Catalog& catalog, const TimeStep& step)
+void SetStep(Catalog& catalog, const TimeStep& step)
 {
   catalog.Time = step.Time;
   catalog.Step = step.Step;

@@ -121,7 +121,7 @@ const Format* FindFormat(const std::string& path);
 const Format& FormatOf(const std::string& path);
 
 /// Turns a catalog to another step that it describes.
-void TurnTo(Catalog& catalog, const TimeStep& step);
+void SetStep(Catalog& catalog, const TimeStep& step);
 
 /// Returns values for ParaView's time controls, strictly increasing: the steps' times if they increase;
 /// otherwise the step numbers if these do (times may repeat or all be 0); otherwise 0, 1, 2, ...

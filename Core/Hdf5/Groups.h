@@ -63,7 +63,7 @@ class GroupReader
 public:
   explicit GroupReader(FileBytes& bytes) : Bytes(bytes), Header(bytes), Heaps(bytes), Trees(bytes) {}
   /// Switches to a new file. Must be called for each.
-  void TurnTo(const NodeSizes& sizes);
+  void SetStep(const NodeSizes& sizes);
 
   /// Returns the group with its header at this address, or nothing if the object is not a group.
   std::optional<Group> Open(std::uint64_t header);

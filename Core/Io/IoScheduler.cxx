@@ -29,7 +29,7 @@ constexpr std::chrono::seconds ProofHolds(1);
 std::atomic<std::size_t> HandedOver{0};
 
 /// Waits until the system no longer counts a thread: it does so for a moment after the thread was joined.
-void AwaitEnd(pid_t thread)
+void WaitForEnd(pid_t thread)
 {
   while (::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0) {
     std::this_thread::yield();
@@ -59,7 +59,7 @@ int ThreadsToHave(int wanted)
   release.set_value();
   for (std::size_t i = 0; i < threads.size(); ++i) {
     threads[i].join();
-    AwaitEnd(numbers[i]);
+    WaitForEnd(numbers[i]);
   }
   return wanted;
 }

@@ -43,7 +43,7 @@ public:
   }
 
 private:
-  /// Patches of one level with the same kind, see KindsOfPatches().
+  /// Patches of one level with the same kind, see PatchTypes().
   struct Group
   {
     std::vector<OwnedBox> Wanted;
@@ -174,7 +174,7 @@ void SplitSeparate(const Catalog& catalog, int kindCount, std::vector<int>& kind
 
 }  // namespace
 
-std::vector<int> KindsOfPatches(const Catalog& catalog, const std::vector<int>& variables)
+std::vector<int> PatchTypes(const Catalog& catalog, const std::vector<int>& variables)
 {
   std::vector<int> kinds(catalog.Patches.size(), 0);
   int kindCount = 1;
@@ -308,7 +308,7 @@ void GrowToFringe(Block& block)
     for (int axis = 0; axis < 3; ++axis) {
       const int below = block.Cells.Lower[axis] - region.Cells.Lower[axis];
       const int above = region.Cells.Upper[axis] - block.Cells.Upper[axis];
-      block.LayersBelow[axis] = std::max(block.LayersBelow[axis], below);
+      block.GhostLower[axis] = std::max(block.GhostLower[axis], below);
       block.LayersAbove[axis] = std::max(block.LayersAbove[axis], above);
     }
   }

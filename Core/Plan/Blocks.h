@@ -43,7 +43,7 @@ struct Block
   Box Cells;
   std::vector<OwnedBox> Parts;  ///< disjoint, within Cells; Owner is a global patch number
   bool Full = true;             ///< true: the parts leave no gap; false: cells in gaps are hidden
-  Int3 LayersBelow{0, 0, 0};    ///< layers by which the grid exceeds Cells on the lower side of each axis
+  Int3 GhostLower{0, 0, 0};     ///< layers by which the grid exceeds Cells on the lower side of each axis
   Int3 LayersAbove{0, 0, 0};    ///< layers on the upper side
   std::vector<Region> Fringe;   ///< sources of the values of cells outside the parts; disjoint
   CutFrom Origin = CutFrom::Nothing;
@@ -51,7 +51,7 @@ struct Block
   bool operator==(const Block& other) const
   {
     return this->Level == other.Level && this->Cells == other.Cells && this->Full == other.Full &&
-           this->LayersBelow == other.LayersBelow && this->LayersAbove == other.LayersAbove &&
+           this->GhostLower == other.GhostLower && this->LayersAbove == other.LayersAbove &&
            this->Parts == other.Parts && this->Fringe == other.Fringe && this->Origin == other.Origin;
   }
 };
@@ -61,7 +61,7 @@ inline Box GridCells(const Block& block)
 {
   Box grid = block.Cells;
   for (int axis = 0; axis < 3; ++axis) {
-    grid.Lower[axis] -= block.LayersBelow[axis];
+    grid.Lower[axis] -= block.GhostLower[axis];
     grid.Upper[axis] += block.LayersAbove[axis];
   }
   return grid;
@@ -82,7 +82,7 @@ struct BlockOptions
 /// Returns one number per patch, its kind. Patches have the same kind if the same ones of `variables` exist
 /// on them, so that they can share arrays, and if they may be merged: patches of separate levels only if they
 /// have the same Patch::Number.
-std::vector<int> KindsOfPatches(const Catalog& catalog, const std::vector<int>& variables);
+std::vector<int> PatchTypes(const Catalog& catalog, const std::vector<int>& variables);
 
 /// Makes the blocks of all shown patches, sorted by level and, within a level, by their lowest patch number.
 /// Each visible cell of a shown patch lies in exactly one part of one block. If `hideRefined` is set, cells
@@ -110,7 +110,7 @@ std::vector<Block> CutToPatches(
 /// each patch are kept, see Nesting::OwnCells().
 std::vector<Block> CutToBoxes(const Block& block, const std::vector<Box>& boxes, const Nesting& nesting);
 
-/// Sets LayersBelow and LayersAbove so that the grid is the smallest box that contains the block's cells and
+/// Sets GhostLower and LayersAbove so that the grid is the smallest box that contains the block's cells and
 /// its fringe.
 void GrowToFringe(Block& block);
 

@@ -302,7 +302,7 @@ void BlockArrays::Copy(std::size_t number)
   this->ArrayDone(array);
 }
 
-void BlockArrays::KeepArrays(const std::vector<LoadedArray>& taken, const FilesSeen& seen,
+void BlockArrays::KeepArrays(const std::vector<LoadedArray>& taken, const FileFingerprints& seen,
     const std::function<bool(std::size_t request)>& constant) const
 {
   std::vector<std::vector<bool>> constants(this->Request.Variables.size());

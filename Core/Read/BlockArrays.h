@@ -57,7 +57,7 @@ public:
   void Copy(std::size_t number);
   /// Puts `taken`, the result of Take(), into the cache. `seen`: fingerprints of the files that requests
   /// refer to. `constant` returns whether the values of a request are a constant instead of values in a file.
-  void KeepArrays(const std::vector<LoadedArray>& taken, const FilesSeen& seen,
+  void KeepArrays(const std::vector<LoadedArray>& taken, const FileFingerprints& seen,
       const std::function<bool(std::size_t request)>& constant) const;
   /// Returns the destinations of a request's values. Addresses are null before Allocate(). Thread-safe.
   ReadTarget TargetOf(std::size_t request) const;

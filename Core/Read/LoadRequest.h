@@ -7,7 +7,7 @@
 #include "Io/MemoryPool.h"
 #include "Plan/Blocks.h"
 #include "Plan/ReadPlan.h"
-#include "Read/FilesSeen.h"
+#include "Read/FileFingerprints.h"
 #include "Tuning/IoReport.h"
 
 #include <cstddef>
@@ -50,7 +50,7 @@ struct WantedArrays
   std::vector<VariableRequest> Variables;
   bool FindRanges = false;  ///< fills LoadedArray::Range
   /// Fingerprint of the file that describes the step, for the cache.
-  FilesSeen DescribedBy;
+  FileFingerprints DescribedBy;
 };
 
 /// The way in which arrays are read.

@@ -354,7 +354,7 @@ void OpenedSeries::Close()
   this->Recent.Clear();
   this->Rebuilt.clear();
   this->ChannelWarned = false;
-  this->ToldOfLost.clear();
+  this->ReportedMissing.clear();
   this->Watched.Forget();
   this->IsAnother = false;
   this->LooksInVain = 0;
@@ -370,7 +370,7 @@ void OpenedSeries::OpenAny(const RankAgreement& ranks)
   const std::size_t steps = this->Found.Steps.size();
   for (std::size_t i = 0; this->PathOfShown.empty() && i < steps; ++i) {
     try {
-      this->TurnTo(ranks, (this->LastStep + i) % steps);
+      this->SetStep(ranks, (this->LastStep + i) % steps);
     } catch (const Error& error) {
       if (i + 1 == steps) {
         this->NoSoundStep = error.what();
@@ -380,13 +380,13 @@ void OpenedSeries::OpenAny(const RankAgreement& ranks)
   }
 }
 
-void OpenedSeries::TurnTo(const RankAgreement& ranks, std::size_t step)
+void OpenedSeries::SetStep(const RankAgreement& ranks, std::size_t step)
 {
   const std::string& path = this->Found.Steps[step].Path;
   this->SecondsOfPrepare = 0;
   if (path == this->PathOfShown) {
     // All ranks have the same catalog, so either all of them throw or none does.
-    this->Shown->TurnTo(ranks, this->Found.Steps[step]);
+    this->Shown->SetStep(ranks, this->Found.Steps[step]);
     this->LastStep = step;
     return;
   }
@@ -394,7 +394,7 @@ void OpenedSeries::TurnTo(const RankAgreement& ranks, std::size_t step)
   this->PathOfShown.clear();
   this->Shown.reset();
   this->Shown = this->Recent.Open(ranks, path, this->ModeFor(path));
-  this->Shown->TurnTo(ranks, this->Found.Steps[step]);
+  this->Shown->SetStep(ranks, this->Found.Steps[step]);
   this->PathOfShown = path;
   this->LastStep = step;
   this->OpenSeconds += watch.Seconds();
@@ -425,7 +425,7 @@ std::shared_ptr<OpenedStep> OpenedSeries::OpenAhead(
     // A copy, because the shared object may be turned to other steps of the file.
     opened = std::make_shared<OpenedStep>(*opened);
   }
-  opened->TurnTo(ranks, this->Found.Steps[step]);
+  opened->SetStep(ranks, this->Found.Steps[step]);
   if (!opened->Saved().Path.empty()) {
     this->Rebuilt.insert(path);
   }
@@ -460,7 +460,7 @@ std::string OpenedSeries::TakeChannelWarning()
 std::string OpenedSeries::TakeLostWarning()
 {
   const std::string& lost = this->Shown->Lost();
-  return lost.empty() || !this->ToldOfLost.insert(this->PathOfShown).second
+  return lost.empty() || !this->ReportedMissing.insert(this->PathOfShown).second
              ? std::string()
              : "Parts of the data that are not shown are damaged or missing: " + lost;
 }
@@ -644,7 +644,7 @@ std::string OpenedSeries::WhyIncomplete(
     if (!opened || opened->Data().Path != step.Path) {
       opened = std::make_shared<OpenedStep>(ranks, step.Path, this->ModeFor(step.Path));
     }
-    opened->TurnTo(ranks, step);
+    opened->SetStep(ranks, step);
     if (!opened->IsComplete(ranks, threads)) {
       return opened->Lost().empty() ? step.Path + ": some of its values are not written yet" : opened->Lost();
     }

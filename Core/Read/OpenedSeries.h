@@ -4,7 +4,7 @@
 
 #include "Catalog/Catalog.h"
 #include "Formats/Format.h"
-#include "Read/FilesSeen.h"
+#include "Read/FileFingerprints.h"
 #include "Read/OpenedStep.h"
 #include "Store/StepSidecar.h"
 
@@ -89,11 +89,11 @@ public:
   const std::vector<double>& Times() const { return this->TimesOfSteps; }
 
   /// Makes sure that some step is displayed, so that its variables are known: the last displayed one or else
-  /// the first sound one. TurnTo() then finds out whether the wanted step is sound. Throws Error if there is
+  /// the first sound one. SetStep() then finds out whether the wanted step is sound. Throws Error if there is
   /// no sound step.
   void OpenAny(const RankAgreement& ranks);
   /// Displays the given step.
-  void TurnTo(const RankAgreement& ranks, std::size_t step);
+  void SetStep(const RankAgreement& ranks, std::size_t step);
   /// Makes sure that all ranks know the locations of the displayed step's values; see OpenedStep::Prepare().
   bool Prepare(const RankAgreement& ranks, int threads, const ProgressCallback& progress);
 
@@ -143,11 +143,11 @@ private:
   std::string NoSoundStep;  ///< reason why no step can be opened; empty as long as one may
   RecentSteps Recent;
   std::size_t LastStep = 0;
-  std::shared_ptr<OpenedStep> Shown;  ///< null if no step is displayed
-  std::string PathOfShown;            ///< empty if no step is displayed
-  std::set<std::string> Rebuilt;      ///< steps that need not be rebuilt again
-  bool ChannelWarned = false;         ///< true after one warning about damaged index files
-  std::set<std::string> ToldOfLost;   ///< steps that TakeLostWarning() has reported
+  std::shared_ptr<OpenedStep> Shown;      ///< null if no step is displayed
+  std::string PathOfShown;                ///< empty if no step is displayed
+  std::set<std::string> Rebuilt;          ///< steps that need not be rebuilt again
+  bool ChannelWarned = false;             ///< true after one warning about damaged index files
+  std::set<std::string> ReportedMissing;  ///< steps that TakeLostWarning() has reported
   // For a series that grows. Rank 0 alone looks at files.
   WatchedFiles Watched;                ///< Found.Watched
   std::optional<FileState> FirstFile;  ///< state of the first step's file when the series was opened

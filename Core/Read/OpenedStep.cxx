@@ -31,7 +31,7 @@ OpenedStep::OpenedStep(
   this->Description = std::make_shared<const Catalog>(ranks.ReadCatalog(path));
 }
 
-void OpenedStep::TurnTo(const RankAgreement& ranks, const TimeStep& step)
+void OpenedStep::SetStep(const RankAgreement& ranks, const TimeStep& step)
 {
   if (step.InFile < 0 || step.InFile >= this->Description->StepsInFile) {
     throw FileError(this->Description->Path, fmt::format("step {} of the file", step.InFile + 1),
@@ -49,7 +49,7 @@ void OpenedStep::TurnTo(const RankAgreement& ranks, const TimeStep& step)
     return;
   }
   auto turned = std::make_shared<Catalog>(*this->Description);
-  patchio::TurnTo(*turned, step);
+  patchio::SetStep(*turned, step);
   this->Description = std::move(turned);
 }
 
@@ -144,7 +144,7 @@ void OpenedStep::CheckUnchanged() const
   }
 }
 
-FilesSeen OpenedStep::DescribedBy() const
+FileFingerprints OpenedStep::DescribedBy() const
 {
   return {{this->Description->Path,
       TrustedPrint(this->Describing.Before, this->Describing.Now, this->Settings.SettleSeconds)}};

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "Formats/Format.h"
-#include "Read/FilesSeen.h"
+#include "Read/FileFingerprints.h"
 #include "Read/RankAgreement.h"
 #include "Store/StepSidecar.h"
 
@@ -28,7 +28,7 @@ public:
   /// Turns this object to another step of the same TimeStep::Path. Copies of this object are cheap and keep
   /// their step. Collective: every rank of the communicator calls it. Throws Error, the same on all ranks, if
   /// the file does not (or no longer) have the step.
-  void TurnTo(const RankAgreement& ranks, const TimeStep& step);
+  void SetStep(const RankAgreement& ranks, const TimeStep& step);
 
   /// Makes sure that the locations of all values are known. Call it before Locate(). Collective: every rank
   /// of the communicator calls it. In the modes On and Rebuild, all ranks together build the index of the
@@ -53,7 +53,7 @@ public:
   /// Returns whether the describing file has not changed since the step was opened.
   bool Unchanged() const;
   /// The fingerprint of the describing file before the step was opened.
-  FilesSeen DescribedBy() const;
+  FileFingerprints DescribedBy() const;
 
   /// The source of the metadata, for the report: "from the index file ...", "indexed by 4 ranks in 0.31 s,
   /// saved to ...", "indexed by 1 rank in 0.31 s, not saved: ...". Empty if no index file was used or made.

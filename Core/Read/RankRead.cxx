@@ -70,7 +70,7 @@ bool RankRead::MakeRoom()
 std::vector<std::string> RankRead::Files() const
 {
   std::vector<std::string> files = this->Shared->Table.Files;
-  const std::shared_ptr<const FilesSeen> ofReused = this->Shared->Arrays.FromCache().JoinFiles({});
+  const std::shared_ptr<const FileFingerprints> ofReused = this->Shared->Arrays.FromCache().JoinFiles({});
   for (const auto& file : *ofReused) {
     files.push_back(file.first);
   }
@@ -362,7 +362,7 @@ RankTasks::RankTasks(const LocateFunction& locate, std::shared_ptr<const Catalog
 {
   this->Table = locate(this->Wanted);
   if (this->Request->Cache) {
-    this->Seen = LookAtFiles(this->Table.Files, this->Request->Threads, this->Request->SettleSeconds);
+    this->Seen = CheckFingerprints(this->Table.Files, this->Request->Threads, this->Request->SettleSeconds);
     this->Seen.insert(this->Request->DescribedBy.begin(), this->Request->DescribedBy.end());
   }
   this->Arrays.Describe(this->Table);

@@ -76,7 +76,7 @@ private:
   bool PieceDone(const Piece& piece);
   void Differs(std::uint32_t request);
 
-  FilesSeen Seen;  ///< fingerprints of the table's files, if there is a cache
+  FileFingerprints Seen;  ///< fingerprints of the table's files, if there is a cache
   std::unique_ptr<Source> Storage;
   std::optional<TaskReaders> Readers;
   StoredSums Sums;

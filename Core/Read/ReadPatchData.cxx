@@ -137,7 +137,7 @@ ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* pat
     const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
     OpenedStep step(*alone, summaryFile, ChannelMode::ReadOnly);
     if (step.Data().StepInFile != 0) {  // an index describes the step that was current when it was made
-      step.TurnTo(*alone, {summaryFile, step.Data().Time, step.Data().Step, 0});
+      step.SetStep(*alone, {summaryFile, step.Data().Time, step.Data().Step, 0});
     }
     const Catalog& catalog = step.Data();
     const double openSeconds = watch.Seconds();

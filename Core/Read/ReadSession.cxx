@@ -108,7 +108,7 @@ std::optional<LocatedStep> ReadSession::Locate(
   if (ahead) {
     this->Series.Adopt(step, ahead->Located.Step);
   } else {
-    this->Series.TurnTo(ranks, step);
+    this->Series.SetStep(ranks, step);
   }
   this->Cache->SetLimit(request.CacheMemory, request.RanksOnMachine);
   if (request.CacheMemory == 0 || (request.Options.Verify && !this->Verified)) {

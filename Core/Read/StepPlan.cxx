@@ -248,7 +248,7 @@ StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const Ste
 {
   StepPlan plan;
   const std::vector<bool> toRead = patches.ToRead();
-  const std::vector<int> kinds = KindsOfPatches(catalog, variables);
+  const std::vector<int> kinds = PatchTypes(catalog, variables);
   plan.Nests = std::make_unique<Nesting>(catalog, patches.Flags());
   const std::vector<int> preferred = PreferredRanks(catalog, options.Pieces);
   // Blocks must end at the same places whether or not patches are skipped by value, so that contours look the

@@ -98,7 +98,7 @@ void ValueCache::DropChanged(const std::vector<ValueKey>& keys, int threads)
   const auto asked = [&keys](const Entry& entry) {
     return std::find(keys.begin(), keys.end(), entry.Key) != keys.end();
   };
-  std::set<const FilesSeen*> records;
+  std::set<const FileFingerprints*> records;
   std::set<std::string> paths;
   for (const Entry& entry : this->Entries) {
     if (asked(entry) && records.insert(entry.Values->Files.get()).second) {
@@ -109,8 +109,8 @@ void ValueCache::DropChanged(const std::vector<ValueKey>& keys, int threads)
   }
   const std::vector<std::string> all(paths.begin(), paths.end());
   const std::vector<std::optional<FileState>> states = StatesOf(all, threads);
-  std::set<const FilesSeen*> changed;
-  for (const FilesSeen* record : records) {
+  std::set<const FileFingerprints*> changed;
+  for (const FileFingerprints* record : records) {
     for (const auto& [path, print] : *record) {
       const auto& state = states[std::lower_bound(all.begin(), all.end(), path) - all.begin()];
       if (!state || state->Print != print) {
@@ -446,10 +446,10 @@ void ReusedArrays::ListCopies(std::size_t variable)
   }
 }
 
-std::shared_ptr<const FilesSeen> ReusedArrays::JoinFiles(const FilesSeen& seen) const
+std::shared_ptr<const FileFingerprints> ReusedArrays::JoinFiles(const FileFingerprints& seen) const
 {
-  std::set<const FilesSeen*> joined;
-  auto files = std::make_shared<FilesSeen>();
+  std::set<const FileFingerprints*> joined;
+  auto files = std::make_shared<FileFingerprints>();
   for (const std::vector<SharedValues>& kept : this->Kept) {
     for (const SharedValues& values : kept) {
       if (joined.insert(values->Files.get()).second) {
@@ -484,11 +484,11 @@ void ReusedArrays::Count(IoReport& report) const
   }
 }
 
-void ReusedArrays::Keep(const std::vector<LoadedArray>& arrays, const FilesSeen& seen,
+void ReusedArrays::Keep(const std::vector<LoadedArray>& arrays, const FileFingerprints& seen,
     std::vector<std::vector<bool>> constants) const
 {
   const std::size_t variables = this->Wanted.Variables.size();
-  const std::shared_ptr<const FilesSeen> files = this->JoinFiles(seen);
+  const std::shared_ptr<const FileFingerprints> files = this->JoinFiles(seen);
   this->Cache->BeginShowing();
   for (std::size_t v = 0; v < variables; ++v) {
     this->AddKeptConstants(v, constants[v]);

@@ -4,7 +4,7 @@
 #include "Catalog/Catalog.h"
 #include "Io/MemoryPool.h"
 #include "Plan/BlockLayout.h"
-#include "Read/FilesSeen.h"
+#include "Read/FileFingerprints.h"
 #include "Read/LoadRequest.h"
 #include "Tuning/IoReport.h"
 
@@ -42,7 +42,7 @@ struct KeptValues
   /// Per source of the layout: true if its values are a constant that is not in a file and that took the type
   /// of the array. Empty: there are no such sources.
   std::vector<bool> Constants;
-  std::shared_ptr<const FilesSeen> Files;  ///< fingerprints of the files of the values
+  std::shared_ptr<const FileFingerprints> Files;  ///< fingerprints of the files of the values
 };
 
 using SharedValues = std::shared_ptr<const KeptValues>;
@@ -164,14 +164,14 @@ public:
   const std::vector<std::vector<SharedValues>>& Used() const { return this->Kept; }
   /// Returns `seen` together with the fingerprints of the files of reused values, as taken when those were
   /// read.
-  std::shared_ptr<const FilesSeen> JoinFiles(const FilesSeen& seen) const;
+  std::shared_ptr<const FileFingerprints> JoinFiles(const FileFingerprints& seen) const;
   /// Adds the bytes and the number of the arrays that the cache has in whole or in part to the report.
   void Count(IoReport& report) const;
 
   /// Puts the arrays of a read into the cache. `arrays`: block by block, variable by variable. `seen`:
   /// fingerprints of the files that were read. `constants`: per variable and source, whether the read values
   /// are a constant instead of values in a file; an empty entry: none are.
-  void Keep(const std::vector<LoadedArray>& arrays, const FilesSeen& seen,
+  void Keep(const std::vector<LoadedArray>& arrays, const FileFingerprints& seen,
       std::vector<std::vector<bool>> constants) const;
 
 private:

@@ -312,7 +312,7 @@ public:
   {
     // Requests mostly come patch by patch.
     if (request.Patch != this->Patch) {
-      this->TurnTo(request.Patch);
+      this->SetStep(request.Patch);
     }
     const Column& column = this->Current->Columns[request.Variable];
     if (column.Offsets && column.Offsets[this->Row * column.Components] != NoOffset) {
@@ -325,7 +325,7 @@ public:
   IndexAnswer Take() { return std::move(this->Answer); }
 
 private:
-  void TurnTo(int patch)
+  void SetStep(int patch)
   {
     const std::uint64_t row = this->Index.Order->RowOf(patch);
     if (!this->Current || row < this->Current->FirstRow ||

@@ -14,7 +14,7 @@ struct ArrayOfStep
   int Variable = 0;
   int Patch = 0;  ///< index in the catalog
   const void* Values = nullptr;
-  bool Whole = true;            ///< some sink needs the whole array; see PartsTarget
+  bool Whole = true;            ///< some sink needs the whole array; see PartialTarget
   const void* Given = nullptr;  ///< the simulation's array, with ghosts
 };
 

@@ -201,7 +201,7 @@ bool BoundedCommunicator::IsDone(std::vector<MPI_Request>& requests)
 void BoundedCommunicator::WaitFor(const std::function<bool()>& done)
 {
   const Stopwatch watch;
-  Nap nap;
+  Backoff nap;
   for (int polls = 0; !this->IsBroken(); ++polls) {
     if (this->HasNotices()) {
       this->GiveUp(0);

@@ -92,7 +92,7 @@ void CatalogOutput::Write(std::size_t channel, container::StepToWrite step, std:
   const std::int64_t number = step.Data.Step;
   const std::string before = fmt::format(
       "Step {} of the channel '{}' was not written. ", number, this->Config.Channels[channel].Name);
-  std::shared_ptr<StepOnItsWay> to;
+  std::shared_ptr<PendingStep> to;
   HeldValues values;
   const std::string fault = CatchError([&] {
     RunOnAllRanks(this->Ranks, [&] {

@@ -96,14 +96,14 @@ public:
   {
   }
 
-  std::unique_ptr<StepOnItsWay> Prepare(container::StepToWrite step) override
+  std::unique_ptr<PendingStep> Prepare(container::StepToWrite step) override
   {
     return std::make_unique<Step>(*this, std::move(step));
   }
   void Lose(std::int64_t step) override { this->Lost.Add(step); }
 
 private:
-  class Step : public StepOnItsWay
+  class Step : public PendingStep
   {
   public:
     Step(GradsTarget& into, container::StepToWrite step) : Into(into), What(std::move(step)) {}

@@ -112,7 +112,7 @@ template bool Take(MPI_Comm, MessageTag, Order&, int&);
 template bool Take(MPI_Comm, MessageTag, Mark&, int&);
 template bool Take(MPI_Comm, MessageTag, Position&, int&);
 
-void Nap::Rest()
+void Backoff::Rest()
 {
   std::this_thread::sleep_for(std::chrono::microseconds(this->Microseconds));
   this->Microseconds = std::min(2 * this->Microseconds, MostMicroseconds);
@@ -121,7 +121,7 @@ void Nap::Rest()
 bool Await(double seconds, const std::function<bool()>& holds)
 {
   const Stopwatch watch;
-  Nap nap;
+  Backoff nap;
   while (!holds()) {
     if (watch.Seconds() > seconds) {
       return false;

@@ -144,7 +144,7 @@ bool Take(MPI_Comm comm, MessageTag tag, Message& message)
 }
 
 /// Exponential back-off between polls.
-class Nap
+class Backoff
 {
 public:
   void Rest();

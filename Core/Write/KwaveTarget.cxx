@@ -14,7 +14,7 @@
 namespace patchio::output {
 namespace {
 
-class KwaveTarget : public PartsTarget
+class KwaveTarget : public PartialTarget
 {
 public:
   KwaveTarget(Communicator& ranks, const Channel& channel)
@@ -23,14 +23,14 @@ public:
   }
 
   std::uint64_t BytesOf(const std::shared_ptr<const Declaration>& what, std::size_t variables) override;
-  std::unique_ptr<StepOnItsWay> Prepare(const container::StepToWrite& step,
+  std::unique_ptr<PendingStep> Prepare(const container::StepToWrite& step,
       const std::shared_ptr<const Declaration>& what, const std::vector<GivenArray>& mine,
       const std::string& fault) override;
   void Flush(int /*threads*/) override { this->Writer.Flush(); }
   void Lose(std::int64_t step) override { this->Writer.Lose(step); }
 
 private:
-  class Step : public StepOnItsWay
+  class Step : public PendingStep
   {
   public:
     Step(SensorWriter& into, SensorSample sample) : Into(into), Sample(std::move(sample)) {}
@@ -85,7 +85,7 @@ std::shared_ptr<const SensorCut> KwaveTarget::CutOf(const std::shared_ptr<const 
   return cut;
 }
 
-std::unique_ptr<StepOnItsWay> KwaveTarget::Prepare(const container::StepToWrite& step,
+std::unique_ptr<PendingStep> KwaveTarget::Prepare(const container::StepToWrite& step,
     const std::shared_ptr<const Declaration>& what, const std::vector<GivenArray>& mine,
     const std::string& fault)
 {

@@ -38,7 +38,7 @@ struct StepHead
 struct Output::Part
 {
   std::size_t Sink = 0;
-  std::unique_ptr<StepOnItsWay> To;
+  std::unique_ptr<PendingStep> To;
   std::vector<container::PatchValues> Mine;
   std::string Fault;  ///< reason why this rank could not prepare the part
 };
@@ -175,7 +175,7 @@ void Output::TakeArrays(Step& step, const void* const* values) const
   std::vector<bool> whole = wanted;
   for (const std::size_t sink : step.Sinks) {
     const std::vector<int> variables = VariablesOf(this->Sinks[sink].What, data);
-    PartsTarget* const parts = this->Sinks[sink].To->OfParts();
+    PartialTarget* const parts = this->Sinks[sink].To->AsPartialTarget();
     step.BytesOfParts += parts ? parts->BytesOf(this->Declared, variables.size()) : 0;
     for (const int variable : variables) {
       wanted[variable] = true;
@@ -230,7 +230,9 @@ std::vector<std::string> Output::Agree(const Step& step)
 /// of rank 0, so that all ranks lose the same step.
 std::vector<std::string> Output::Compare(const Step& step, std::int64_t& number) const
 {
-  const auto takesParts = [this](std::size_t sink) { return this->Sinks[sink].To->OfParts() != nullptr; };
+  const auto takesParts = [this](std::size_t sink) {
+    return this->Sinks[sink].To->AsPartialTarget() != nullptr;
+  };
   if (std::all_of(step.Sinks.begin(), step.Sinks.end(), takesParts)) {
     // Targets that take parts compare the steps of the ranks later, after gathering several.
     return std::vector<std::string>(this->Ranks->Size(), TellArrays({}, true));
@@ -626,7 +628,7 @@ void Output::PreparePart(const Step& step, Catalog data, Part& part)
     wanted.Types.push_back(step.What->Variables()[variable].Type);
   }
   wanted.Data = WithVariables(std::move(data), variables);
-  PartsTarget* const parts = sink.To->OfParts();
+  PartialTarget* const parts = sink.To->AsPartialTarget();
   std::vector<GivenArray> given;
   for (const ArrayOfStep& array : step.Arrays) {
     if (places[array.Variable] >= 0 && parts) {
@@ -654,7 +656,7 @@ void Output::WriteParts(Step& step)
         }
       };
       const std::string unprepared =
-          CatchError([&] { sink.To->OfParts() ? check() : RunOnAllRanks(this->Writers(), check); });
+          CatchError([&] { sink.To->AsPartialTarget() ? check() : RunOnAllRanks(this->Writers(), check); });
       if (!unprepared.empty()) {
         sink.To->Lose(step.Number);
         throw Error(unprepared);

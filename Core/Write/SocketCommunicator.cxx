@@ -61,7 +61,7 @@ private:
 };
 
 /// The data needed to connect to a rank.
-struct Meeting
+struct Endpoint
 {
   std::vector<std::uint32_t> Addresses;  ///< addresses of its machine, in network order
   std::uint16_t Port = 0;                ///< in network order
@@ -72,28 +72,28 @@ struct Meeting
 };
 
 /// The listening socket of a rank.
-class Door
+class Listener
 {
 public:
   /// Listens on a port that the system chooses, for `ranks` ranks. Throws Error.
-  explicit Door(int ranks);
+  explicit Listener(int ranks);
 
-  const Meeting& Place() const { return this->Here; }
+  const Endpoint& Place() const { return this->Here; }
   /// Accepts connections until `seconds` have passed or `count` ranks have come. accept(rank, socket) gets
   /// each connection and returns whether the rank was expected. Returns the number of missing ranks.
-  template <typename Accept>
-  int Await(int count, double seconds, Accept accept) const;
+  template <typename Use>
+  int Accept(int count, double seconds, Use accept) const;
 
 private:
   /// Returns the next connection and its rank, or a closed socket after about a second.
   std::pair<Socket, int> Next() const;
 
   Socket Listening;
-  Meeting Here;
+  Endpoint Here;
 };
 
-template <typename Accept>
-int Door::Await(int count, double seconds, Accept accept) const
+template <typename Use>
+int Listener::Accept(int count, double seconds, Use accept) const
 {
   const Stopwatch watch;
   while (count > 0 && watch.Seconds() <= seconds) {
@@ -108,7 +108,7 @@ int Door::Await(int count, double seconds, Accept accept) const
 constexpr double FirstWait = 10;
 
 /// The first message of a rank that connects.
-struct Greeting
+struct Handshake
 {
   std::array<char, 16> Secret{};
   std::int32_t Rank = 0;
@@ -192,7 +192,7 @@ bool Socket::Take(void* data, std::size_t bytes) const
   return ForAll(bytes, [&](std::size_t done) { return ::recv(this->Number, next + done, bytes - done, 0); });
 }
 
-Door::Door(int ranks) : Listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
+Listener::Listener(int ranks) : Listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
 {
   AllowFiles(ranks);
   sockaddr_in place = PlaceOf(INADDR_ANY, 0);
@@ -210,20 +210,20 @@ Door::Door(int ranks) : Listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 
   }
 }
 
-std::pair<Socket, int> Door::Next() const
+std::pair<Socket, int> Listener::Next() const
 {
   pollfd event = {this->Listening.Get(), POLLIN, 0};
   Socket guest(::poll(&event, 1, 1000) > 0 ? ::accept4(event.fd, nullptr, nullptr, SOCK_CLOEXEC) : -1);
-  Greeting greeting;
+  Handshake handshake;
   guest.SetWait(FirstWait);
-  if (!guest.IsOpen() || !guest.Take(&greeting, sizeof greeting) || greeting.Secret != this->Here.Secret) {
+  if (!guest.IsOpen() || !guest.Take(&handshake, sizeof handshake) || handshake.Secret != this->Here.Secret) {
     return {Socket(), -1};
   }
-  return {std::move(guest), greeting.Rank};
+  return {std::move(guest), handshake.Rank};
 }
 
 /// Connects rank `from` to rank `to`. Throws Error with the reason if that fails.
-Socket Connect(int from, int to, const Meeting& there)
+Socket Connect(int from, int to, const Endpoint& there)
 {
   std::vector<std::uint32_t> addresses = there.Addresses;
   if (there.Machine == MachineName()) {
@@ -234,9 +234,9 @@ Socket Connect(int from, int to, const Meeting& there)
     Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     socket.SetWait(FirstWait);
     const sockaddr_in place = PlaceOf(address, there.Port);
-    const Greeting greeting{there.Secret, from};
+    const Handshake handshake{there.Secret, from};
     if (::connect(socket.Get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) == 0 &&
-        socket.Put(&greeting, sizeof greeting)) {
+        socket.Put(&handshake, sizeof handshake)) {
       return socket;
     }
     fault = SystemMessage(errno);
@@ -272,7 +272,7 @@ public:
         WaitSeconds(ranks.Rank() == 0 ? waitSeconds : waitSeconds + std::max(1.0, 0.05 * waitSeconds)),
         Others(ranks.Size())
   {
-    RunOnAllRanks(ranks, [&] { this->Entrance = std::make_unique<Door>(this->SizeValue); });
+    RunOnAllRanks(ranks, [&] { this->Entrance = std::make_unique<Listener>(this->SizeValue); });
     this->TakeMeetings(ranks);
     RunOnAllRanks(ranks, [&] { this->RankValue == 0 ? this->Await(this->SizeValue - 1) : this->Join(0); });
   }
@@ -346,17 +346,17 @@ private:
   const int RankValue;
   const int SizeValue;
   const double WaitSeconds;
-  std::unique_ptr<Door> Entrance;
-  std::vector<Meeting> Meetings;  ///< of all ranks
-  std::vector<Socket> Others;     ///< by rank; ranks connect to rank 0 and to partners of Exchange()
-  std::string Broken;             ///< error of all further calls; empty: none
+  std::unique_ptr<Listener> Entrance;
+  std::vector<Endpoint> Meetings;  ///< of all ranks
+  std::vector<Socket> Others;      ///< by rank; ranks connect to rank 0 and to partners of Exchange()
+  std::string Broken;              ///< error of all further calls; empty: none
 };
 
 /// Collective over `ranks`. Exchanges the addresses and secrets of all ranks.
 void SocketCommunicator::TakeMeetings(Communicator& ranks)
 {
   ByteWriter out;
-  Meeting here = this->Entrance->Place();
+  Endpoint here = this->Entrance->Place();
   out.Put(here.Fields());
   const std::vector<std::byte> bytes = out.Take();
   for (const std::string& text :
@@ -369,7 +369,7 @@ void SocketCommunicator::TakeMeetings(Communicator& ranks)
 /// Waits until `count` ranks without a connection have connected.
 void SocketCommunicator::Await(int count)
 {
-  const int missing = this->Entrance->Await(count, this->WaitSeconds, [this](int rank, Socket socket) {
+  const int missing = this->Entrance->Accept(count, this->WaitSeconds, [this](int rank, Socket socket) {
     if (rank < 0 || rank >= this->SizeValue || this->Others[rank].IsOpen()) {
       return false;
     }

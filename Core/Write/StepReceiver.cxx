@@ -26,7 +26,7 @@ StepReceiver::~StepReceiver()
 
 bool StepReceiver::Serve(const std::function<void(const std::shared_ptr<ReceivedStep>&)>& write)
 {
-  Nap nap;
+  Backoff nap;
   std::optional<Stopwatch> sinceEnd;
   for (;;) {
     const bool hasOrders = this->TakeOrders();

@@ -14,7 +14,7 @@ class ContainerTarget : public Target
 public:
   ContainerTarget(Communicator& ranks, const Channel& channel) : Ranks(ranks), What(channel) {}
 
-  std::unique_ptr<StepOnItsWay> Prepare(container::StepToWrite step) override
+  std::unique_ptr<PendingStep> Prepare(container::StepToWrite step) override
   {
     if (step.Compression.empty()) {
       step.Compression.assign(step.Types.size(), this->What.Compression);
@@ -23,7 +23,7 @@ public:
   }
 
 private:
-  class Step : public StepOnItsWay
+  class Step : public PendingStep
   {
   public:
     Step(ContainerTarget& into, container::StepToWrite step)

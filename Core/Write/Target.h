@@ -12,17 +12,17 @@
 namespace patchio::output {
 
 /// A step that is prepared for its target.
-class StepOnItsWay
+class PendingStep
 {
 public:
-  virtual ~StepOnItsWay() = default;
+  virtual ~PendingStep() = default;
   /// Writes this rank's values, `threads` requests at a time. Collective: every writing rank calls it. After
   /// it has returned, the step survives a crash, and readers see it. Throws Error, the same on all ranks; the
   /// target is then as before.
   virtual void Write(const std::vector<container::PatchValues>& mine, int threads) = 0;
 };
 
-class PartsTarget;
+class PartialTarget;
 
 class Target
 {
@@ -31,15 +31,15 @@ public:
   /// Prepares a step, including all HDF5 calls. Call it on the simulation's thread: the library is not
   /// thread-safe and the simulation may use it, too. Steps are written in the order in which they were
   /// prepared. Not collective, but all ranks do it. Throws Error.
-  virtual std::unique_ptr<StepOnItsWay> Prepare(container::StepToWrite step) = 0;
+  virtual std::unique_ptr<PendingStep> Prepare(container::StepToWrite step) = 0;
   /// Writes the steps that the target has gathered, `threads` requests at a time. Collective: every writing
   /// rank calls it. Throws Error, the same on all ranks.
   virtual void Flush(int /*threads*/) {}
   /// Tells the target that a step of its channel is lost. Formats without step numbers leave room for the
   /// step, or refuse later steps. Not collective, but all ranks call it, in the order of the writes.
   virtual void Lose(std::int64_t /*step*/) {}
-  /// This target as a PartsTarget, or null if it takes whole patches.
-  virtual PartsTarget* OfParts() { return nullptr; }
+  /// This target as a PartialTarget, or null if it takes whole patches.
+  virtual PartialTarget* AsPartialTarget() { return nullptr; }
 };
 
 /// A simulation's array: a variable on a patch, with its ghosts.
@@ -53,22 +53,22 @@ struct GivenArray
 
 /// A target that copies the parts it needs from the simulation's arrays, so that whole patches are not
 /// copied.
-class PartsTarget : public Target
+class PartialTarget : public Target
 {
 public:
-  PartsTarget* OfParts() override { return this; }
+  PartialTarget* AsPartialTarget() override { return this; }
   /// Returns the bytes that the target keeps of a step with `variables` variables on this rank.
   virtual std::uint64_t BytesOf(const std::shared_ptr<const Declaration>& what, std::size_t variables) = 0;
-  /// Replaces Prepare(step): the values are those of `mine`, and StepOnItsWay::Write() gets no values.
+  /// Replaces Prepare(step): the values are those of `mine`, and PendingStep::Write() gets no values.
   /// `fault`: reason why this rank has no values; empty: it has them. Faults of one rank alone must not be
-  /// thrown here; the other ranks are told of them by StepOnItsWay::Write(). Throws Error, the same on all
+  /// thrown here; the other ranks are told of them by PendingStep::Write(). Throws Error, the same on all
   /// ranks.
-  virtual std::unique_ptr<StepOnItsWay> Prepare(const container::StepToWrite& step,
+  virtual std::unique_ptr<PendingStep> Prepare(const container::StepToWrite& step,
       const std::shared_ptr<const Declaration>& what, const std::vector<GivenArray>& mine,
       const std::string& fault) = 0;
 
 private:
-  std::unique_ptr<StepOnItsWay> Prepare(container::StepToWrite) final { return nullptr; }
+  std::unique_ptr<PendingStep> Prepare(container::StepToWrite) final { return nullptr; }
 };
 
 /// Makes the target of a channel; writes nothing and waits for no rank. `ranks`: the writing ranks. Both

@@ -374,7 +374,7 @@ std::vector<Block> BlocksOfRank(const Options& options, const Catalog& catalog, 
   std::iota(variables.begin(), variables.end(), 0);
   BlockOptions blocks;
   blocks.Merge = true;
-  return MakeBlocks(catalog, shown, KindsOfPatches(catalog, variables), nesting, true, blocks);
+  return MakeBlocks(catalog, shown, PatchTypes(catalog, variables), nesting, true, blocks);
 }
 
 LoadRequest MakeRequest(const Options& options, const Catalog& catalog, const Communicator& ranks)

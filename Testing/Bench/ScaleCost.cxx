@@ -152,7 +152,7 @@ MergeCost MeasureMerging(const Catalog& catalog)
   std::iota(variables.begin(), variables.end(), 0);
   const Stopwatch watch;
   const std::vector<bool> shown(catalog.Patches.size(), true);
-  const std::vector<int> kinds = KindsOfPatches(catalog, variables);
+  const std::vector<int> kinds = PatchTypes(catalog, variables);
   const Nesting nesting(catalog, shown);
   std::int64_t cells = 0;
   for (const Patch& patch : catalog.Patches) {

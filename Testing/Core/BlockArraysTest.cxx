@@ -224,7 +224,7 @@ TEST(BlockArraysOfSamrai, HaveTheValuesOfTheirPatches)
   options.Merge = true;
   LoadRequest request;
   request.Blocks =
-      MakeBlocks(catalog, shown, KindsOfPatches(catalog, {0, 1, 2}), Nesting(catalog, shown), false, options);
+      MakeBlocks(catalog, shown, PatchTypes(catalog, {0, 1, 2}), Nesting(catalog, shown), false, options);
   request.Variables = {{0, 1, {0}, {0, 0, 0}}, {1, 2, {0, 1}, {0, 0, 0}}, {2, 1, {0}, {0, 0, 0}}};
   request.Threads = 2;
   ASSERT_EQ(request.Blocks.size(), 2u);

@@ -112,7 +112,7 @@ TEST(BlockLayout, HasAPlaceForEachValue)
   for (int round = 0; round < 100; ++round) {
     const Catalog catalog = testing::LevelsAtRandom(dice);
     const std::vector<bool> shown = testing::ShownAtRandom(catalog, dice);
-    const std::vector<int> kinds = KindsOfPatches(catalog, {0, 1});
+    const std::vector<int> kinds = PatchTypes(catalog, {0, 1});
     const Nesting nesting(catalog, shown);
     BlockOptions options;
     options.Merge = dice.Between(0, 3) > 0;

@@ -24,7 +24,7 @@ std::vector<Block> MergeAll(const Catalog& catalog, bool hideRefined = true,
 {
   const std::vector<bool> shown(catalog.Patches.size(), true);
   return MakeBlocks(
-      catalog, shown, KindsOfPatches(catalog, variables), Nesting(catalog, shown), hideRefined, options);
+      catalog, shown, PatchTypes(catalog, variables), Nesting(catalog, shown), hideRefined, options);
 }
 
 Catalog FourInARow()
@@ -146,7 +146,7 @@ TEST(Blocks, HaveEachVisibleCellOnce)
       LetOverlap(catalog, dice);
     }
     const std::vector<bool> shown = testing::ShownAtRandom(catalog, dice);
-    const std::vector<int> kinds = KindsOfPatches(catalog, {0, 1});
+    const std::vector<int> kinds = PatchTypes(catalog, {0, 1});
     const bool hideRefined = dice.Between(0, 1) == 0;
     const auto blocks = MakeBlocks(catalog, shown, kinds, Nesting(catalog, shown), hideRefined,
         Merging(dice.Between(0, 1) == 0 ? 1 << 26 : 200, 100 * dice.Between(0, 2)));
@@ -160,7 +160,7 @@ TEST(Blocks, AreOnePatchEachUnlessMerged)
   const Catalog catalog = FourInARow();
   const std::vector<bool> shown{true, false, true, true};
   const auto blocks =
-      MakeBlocks(catalog, shown, KindsOfPatches(catalog, {}), Nesting(catalog, shown), true, BlockOptions());
+      MakeBlocks(catalog, shown, PatchTypes(catalog, {}), Nesting(catalog, shown), true, BlockOptions());
   ASSERT_EQ(blocks.size(), 3u);
   for (int b = 0; b < 3; ++b) {
     const int patch = b == 0 ? 0 : b + 1;
@@ -205,8 +205,8 @@ TEST(Blocks, HideNothingUnderPatchesThatAreNotShown)
   AddLevel(catalog, {{{0, 0, 0}, {15, 7, 0}}}, {2, 2, 1});
   std::vector<bool> shown(5, true);
   shown[4] = false;
-  const auto blocks = MakeBlocks(
-      catalog, shown, KindsOfPatches(catalog, {}), Nesting(catalog, shown), true, Merging(1 << 26, 0));
+  const auto blocks =
+      MakeBlocks(catalog, shown, PatchTypes(catalog, {}), Nesting(catalog, shown), true, Merging(1 << 26, 0));
   ASSERT_EQ(blocks.size(), 1u);
   EXPECT_EQ(blocks[0].Cells, (Box{{0, 0, 0}, {15, 3, 0}}));
 }
@@ -347,8 +347,8 @@ TEST(Blocks, OfNothingAreNone)
   for (const bool merge : {false, true}) {
     BlockOptions options;
     options.Merge = merge;
-    EXPECT_TRUE(MakeBlocks(catalog, none, KindsOfPatches(catalog, {}), Nesting(catalog, none), true, options)
-                    .empty());
+    EXPECT_TRUE(
+        MakeBlocks(catalog, none, PatchTypes(catalog, {}), Nesting(catalog, none), true, options).empty());
   }
 }
 
@@ -387,7 +387,7 @@ TEST(Kinds, AreEqualWhereTheSameVariablesExist)
       }
     }
     const std::vector<int> variables{0, 3, 4};
-    const std::vector<int> kinds = KindsOfPatches(catalog, variables);
+    const std::vector<int> kinds = PatchTypes(catalog, variables);
     for (int a = 0; a < 30; ++a) {
       for (int b = 0; b < 30; ++b) {
         const bool alike = std::all_of(variables.begin(), variables.end(), [&](int v) {
@@ -398,7 +398,7 @@ TEST(Kinds, AreEqualWhereTheSameVariablesExist)
       }
     }
   }
-  EXPECT_EQ(KindsOfPatches(FourInARow(), {}), (std::vector<int>{0, 0, 0, 0}));
+  EXPECT_EQ(PatchTypes(FourInARow(), {}), (std::vector<int>{0, 0, 0, 0}));
 }
 
 TEST(PartitionOfBlocks, SpreadsThemByWeight)

@@ -303,7 +303,7 @@ LoadResult ReadValues(const std::string& path, bool merge, int threads, bool ver
   const std::vector<bool> shown(data.Patches.size(), true);
   LoadRequest request;
   request.Blocks = MakeBlocks(
-      data, shown, KindsOfPatches(data, {0, 1, 2}), Nesting(data, shown), false, BlockOptions{merge, {}});
+      data, shown, PatchTypes(data, {0, 1, 2}), Nesting(data, shown), false, BlockOptions{merge, {}});
   for (int v = 0; v < 3; ++v) {
     request.Variables.push_back(RequestAsStored(data, v));
   }

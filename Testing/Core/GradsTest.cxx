@@ -526,7 +526,7 @@ TEST_F(Grads, MergedPatchesReadNothingTwice)
   options.Merge = true;
   LoadRequest request;
   request.Blocks =
-      MakeBlocks(catalog, shown, KindsOfPatches(catalog, {0}), Nesting(catalog, shown), true, options);
+      MakeBlocks(catalog, shown, PatchTypes(catalog, {0}), Nesting(catalog, shown), true, options);
   ASSERT_EQ(request.Blocks.size(), 1u);
   request.Variables = {RequestAsStored(catalog, 0)};
   request.Threads = 2;

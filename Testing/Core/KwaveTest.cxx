@@ -248,7 +248,7 @@ TEST_F(Kwave, GrowsWithItsFile)
   ASSERT_EQ(series.Times().size(), 3u);
   EXPECT_EQ(series.TakeGrowthWarning(), "");
   for (const int step : {2, 0, 1}) {
-    series.TurnTo(*alone, step);
+    series.SetStep(*alone, step);
     std::vector<float> wanted;
     for (int i = 0; i < 6; ++i) {
       wanted.push_back(ValueOf(1, 0, step, i));
@@ -358,9 +358,9 @@ TEST_F(Kwave, ReadsEachStepByTheFormatAndByOneIndex)
     opened.Prepare(*alone, 2);
     ASSERT_NE(opened.Index(), nullptr);
     for (const int n : {0, 2, 1, 2}) {
-      opened.TurnTo(*alone, this->Open(name).Steps[n]);
+      opened.SetStep(*alone, this->Open(name).Steps[n]);
       Catalog catalog = this->CatalogOf(name);
-      TurnTo(catalog, this->Open(name).Steps[n]);
+      SetStep(catalog, this->Open(name).Steps[n]);
       std::vector<float> wanted;
       for (int part = points ? 0 : 1; part <= (points ? 0 : 2); ++part) {
         const int count = points ? 6 : part == 1 ? 24 : 12;
@@ -379,7 +379,7 @@ TEST_F(Kwave, ReadsEachStepByTheFormatAndByOneIndex)
     std::vector<std::uint64_t> sizes{std::filesystem::file_size(this->Folder / name)};
     opened.Index()->Index.Check(opened.Data(), sizes);
     EXPECT_THAT(testing::MessageOf([&] {
-      opened.TurnTo(*alone, {this->Folder / name, 0, 0, 3});
+      opened.SetStep(*alone, {this->Folder / name, 0, 0, 3});
     }),
         HasSubstr("3 steps"));
   }
@@ -394,7 +394,7 @@ TEST_F(Kwave, ReadPatchDataReadsTheFirstStep)
   ChannelSettings settings;
   settings.SettleSeconds = 0;  // trusts young files
   OpenedStep opened(*alone, path, ChannelMode::On, settings);
-  opened.TurnTo(*alone, this->Open("corners.h5").Steps[2]);
+  opened.SetStep(*alone, this->Open("corners.h5").Steps[2]);
   opened.Prepare(*alone, 1);
   ASSERT_EQ(OpenedStep(*alone, path, ChannelMode::ReadOnly).Data().StepInFile, 2);
   const int patch = 0;

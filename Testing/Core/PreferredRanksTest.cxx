@@ -243,7 +243,7 @@ TEST(PreferredRanks, AreThoseOfAllPatchesOfABlock)
     Dice dice(seed);
     const Catalog catalog = testing::LevelsAtRandom(dice);
     const std::vector<bool> shown = testing::ShownAtRandom(catalog, dice);
-    const std::vector<int> kinds = KindsOfPatches(catalog, {0, 1});
+    const std::vector<int> kinds = PatchTypes(catalog, {0, 1});
     BlockOptions options;
     options.Merge = true;
     for (const int parts : {2, 3, 8}) {

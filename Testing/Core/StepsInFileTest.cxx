@@ -154,7 +154,7 @@ TEST(LevelsSideBySide, BecomeBlocksByTheirNumbers)
   catalog.Patches[3].Number = catalog.Patches[4].Number = 1;
   catalog.Patches[5].Number = 2;
   catalog.ResetPresence();
-  const std::vector<int> kinds = KindsOfPatches(catalog, {0});
+  const std::vector<int> kinds = PatchTypes(catalog, {0});
   EXPECT_EQ(kinds[3], kinds[4]);
   EXPECT_NE(kinds[4], kinds[5]);
   const std::vector<bool> shown{false, false, false, true, true, true};

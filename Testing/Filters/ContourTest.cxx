@@ -186,7 +186,7 @@ TEST_P(ContourOfLevels, SphereIsClosedAndWhole)
   for (const int part : {5, 100}) {
     const SampleBlocks blocks(16, ThreeLevels(16, GetParam(), part), Sphere);
     const CellLattice lattice(blocks.List);
-    EXPECT_EQ(lattice.Misfit(), "");
+    EXPECT_EQ(lattice.Error(), "");
     const Contour contour = MakeContour(lattice, {radius});
     EXPECT_GT(contour.Triangles.size(), 100u);
     EXPECT_EQ(OpenEdges(contour), 0);
@@ -493,14 +493,14 @@ TEST(Contour, CellsThatDoNotFitAreNotUnderstood)
   // The finer level begins in the middle of a coarse cell, and its cells do not divide coarse ones.
   const SampleBlocks blocks(
       8, {{{1, 1, 1}, {{{0, 0, 0}, {7, 7, 7}}}}, {{3, 3, 3}, {{{4, 4, 4}, {9, 9, 9}}}}}, Sphere);
-  EXPECT_EQ(CellLattice(blocks.List).Misfit(), "");
+  EXPECT_EQ(CellLattice(blocks.List).Error(), "");
   std::vector<double> shifted(blocks.List[1].Nodes[0], blocks.List[1].Nodes[0] + blocks.List[1].Cells[0] + 1);
   for (double& node : shifted) {
     node += 0.01;
   }
   std::vector<CellBlock> list = blocks.List;
   list[1].Nodes[0] = shifted.data();
-  EXPECT_NE(CellLattice(list).Misfit(), "");
+  EXPECT_NE(CellLattice(list).Error(), "");
 }
 
 }  // namespace

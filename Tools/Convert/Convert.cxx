@@ -276,7 +276,7 @@ void Conversion::Open(const TimeStep& step)
     this->OpenedPath = step.Path;
     this->Out.Warn(this->Opened->Warning());
   }
-  this->Opened->TurnTo(RankAgreement(this->Out.Ranks()), step);
+  this->Opened->SetStep(RankAgreement(this->Out.Ranks()), step);
 }
 
 void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, const Work& work)

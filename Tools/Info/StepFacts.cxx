@@ -172,7 +172,7 @@ StepFacts LookAt(const Format& format, const TimeStep& step, bool trustSidecar, 
   facts.NotOpened = CatchError([&] {
     if (trustSidecar && facts.Sidecar.Found) {
       facts.Data = facts.Sidecar.Found->Data;
-      TurnTo(*facts.Data, step);
+      SetStep(*facts.Data, step);
     } else {
       facts.Data = format.ReadStep(step);
     }

@@ -68,7 +68,7 @@ public:
     this->Result.FormatData.assign(text, text + this->Source.Text.size());
     this->Result.Grid = GridKind::Rectilinear;
     this->Result.StepsInFile = static_cast<int>(this->Source.Times.Count);
-    TurnTo(this->Result, StepOf(this->Source, 0));
+    SetStep(this->Result, StepOf(this->Source, 0));
     this->Result.Geographic = this->Source.Projection.empty();
     this->FindGroups();
     this->MakeAxes();

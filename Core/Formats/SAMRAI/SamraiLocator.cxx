@@ -466,7 +466,7 @@ private:
   void MakeBlocks();
   void LocateBlocks();
   void LocateBlock(BlockReader& reader, Block& block);
-  void TurnTo(BlockReader& reader, int file);
+  void SetStep(BlockReader& reader, int file);
   void Merge();
   void MergeBlock(const Block& block);
 
@@ -564,14 +564,14 @@ void Locator::LocateBlocks()
 void Locator::LocateBlock(BlockReader& reader, Block& block)
 {
   const int file = this->Runs[block.FirstRun].File;
-  this->TurnTo(reader, file);
+  this->SetStep(reader, file);
   block.Fault = reader.Fault;
   for (std::size_t r = block.FirstRun; r < block.EndRun && block.Fault.empty(); ++r) {
     reader.Locate.Locate(reader.Cluster, file, this->Runs[r].Begin, this->Runs[r].End, block.Found);
   }
 }
 
-void Locator::TurnTo(BlockReader& reader, int file)
+void Locator::SetStep(BlockReader& reader, int file)
 {
   if (reader.File == file) {
     return;

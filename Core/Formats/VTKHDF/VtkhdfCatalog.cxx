@@ -186,7 +186,7 @@ Catalog CatalogOf(const FileFacts& facts)
   PlacesOfSteps places;
   AddVariables(facts, catalog, places);
   catalog.FormatData = places.Pack(facts.Type, !facts.LeftOut.empty());
-  TurnTo(catalog, StepOf(facts, facts.Step));
+  SetStep(catalog, StepOf(facts, facts.Step));
   return catalog;
 }
 

@@ -44,6 +44,6 @@ using CellCase = std::vector<std::vector<CellEdge>>;
 
 /// Returns the cases of cells with `axes` axes (0 to 3), indexed by the bit set of positive corners. The
 /// normals of polygons point to the positive side. Thread-safe.
-const std::vector<CellCase>& CellCases(int axes);
+const std::vector<CellCase>& MarchingTables(int axes);
 
 }  // namespace patchio::filters

@@ -1,5 +1,5 @@
 /**
- * @class pqReaderManners
+ * @class pqReaderBehaviors
  * @brief details of PatchIO's readers in the GUI that ParaView's XML cannot express
  *
  * - In the pipeline browser, dumps and plotfiles, whose files all have the same name (plt00006/Header), are
@@ -13,8 +13,8 @@
  * - If ParaView asks which reader to use, the entry of PatchIO's reader says what it reads. The label of the
  * reader does not, because the label is also its name in Python.
  */
-#ifndef pqReaderManners_h
-#define pqReaderManners_h
+#ifndef pqReaderBehaviors_h
+#define pqReaderBehaviors_h
 
 #include "DateInView.h"
 #include "SeriesFollower.h"
@@ -24,14 +24,14 @@
 
 class pqPipelineSource;
 
-class pqReaderManners : public QObject
+class pqReaderBehaviors : public QObject
 {
   Q_OBJECT
   typedef QObject Superclass;
 
 public:
-  explicit pqReaderManners(QObject* parent = nullptr);
-  ~pqReaderManners() override;
+  explicit pqReaderBehaviors(QObject* parent = nullptr);
+  ~pqReaderBehaviors() override;
 
   ///@{
   /**
@@ -50,7 +50,7 @@ private Q_SLOTS:
   void onTimer();
 
 private:
-  Q_DISABLE_COPY(pqReaderManners)
+  Q_DISABLE_COPY(pqReaderBehaviors)
 
   DateInView Dates;
   SeriesFollower Follower;

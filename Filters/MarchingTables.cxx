@@ -1,4 +1,4 @@
-#include "Filters/CellCases.h"
+#include "Filters/MarchingTables.h"
 
 #include <map>
 #include <utility>
@@ -104,7 +104,7 @@ std::array<std::vector<CellCase>, 4> MakeCases()
 
 }  // namespace
 
-const std::vector<CellCase>& CellCases(int axes)
+const std::vector<CellCase>& MarchingTables(int axes)
 {
   static const std::array<std::vector<CellCase>, 4> cases = MakeCases();
   return cases[static_cast<std::size_t>(axes)];

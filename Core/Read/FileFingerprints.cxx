@@ -1,4 +1,4 @@
-#include "Read/FilesSeen.h"
+#include "Read/FileFingerprints.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,11 +12,11 @@ Fingerprint TrustedPrint(const std::optional<FileState>& state, std::int64_t now
                                                 : Fingerprint{~std::uint64_t(0), -1, ~std::uint64_t(0)};
 }
 
-FilesSeen LookAtFiles(const std::vector<std::string>& paths, int threads, double settleSeconds)
+FileFingerprints CheckFingerprints(const std::vector<std::string>& paths, int threads, double settleSeconds)
 {
   const std::int64_t now = NowInNanoseconds();
   const std::vector<std::optional<FileState>> states = StatesOf(paths, threads);
-  FilesSeen seen;
+  FileFingerprints seen;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     seen[paths[i]] = TrustedPrint(states[i], now, settleSeconds);
   }

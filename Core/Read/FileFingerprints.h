@@ -13,11 +13,11 @@ namespace patchio {
 
 /// Fingerprints by path. A file that did not exist, or that had changed so recently that a further change
 /// might not show in its times, has a fingerprint that matches no file.
-using FilesSeen = std::map<std::string, Fingerprint>;
+using FileFingerprints = std::map<std::string, Fingerprint>;
 
 /// Takes the fingerprints of the files as they are now, `threads` files at once. `settleSeconds`: see
 /// ChannelSettings.
-FilesSeen LookAtFiles(const std::vector<std::string>& paths, int threads, double settleSeconds);
+FileFingerprints CheckFingerprints(const std::vector<std::string>& paths, int threads, double settleSeconds);
 
 /// Watches files and folders for changes.
 class WatchedFiles
@@ -28,7 +28,8 @@ public:
   /// Forgets the states of all files: Changed() returns true until the next Watch().
   void Forget() { this->Looked = false; }
   /// Returns false as long as each path is unchanged or still does not exist. A file that changed shortly
-  /// before it was read counts as changed, because its times do not show a further change; see FilesSeen.
+  /// before it was read counts as changed, because its times do not show a further change; see
+  /// FileFingerprints.
   bool Changed() const;
 
 private:
@@ -37,7 +38,8 @@ private:
   std::map<std::string, std::optional<FileState>> States;
 };
 
-/// Returns the fingerprint of a file whose state was taken at `now`, nanoseconds since 1970; see FilesSeen.
+/// Returns the fingerprint of a file whose state was taken at `now`, nanoseconds since 1970; see
+/// FileFingerprints.
 Fingerprint TrustedPrint(const std::optional<FileState>& state, std::int64_t now, double settleSeconds);
 
 }  // namespace patchio

@@ -1,4 +1,4 @@
-#include "pqReaderManners.h"
+#include "pqReaderBehaviors.h"
 
 #include "pqAnimationManager.h"
 #include "pqPVApplicationCore.h"
@@ -72,11 +72,11 @@ void OfferNewArrays(vtkSMProxy* reader, const char* list, const char* available)
 
 }  // namespace
 
-pqReaderManners::pqReaderManners(QObject* parentObject) : Superclass(parentObject) {}
+pqReaderBehaviors::pqReaderBehaviors(QObject* parentObject) : Superclass(parentObject) {}
 
-pqReaderManners::~pqReaderManners() = default;
+pqReaderBehaviors::~pqReaderBehaviors() = default;
 
-void pqReaderManners::startup()
+void pqReaderBehaviors::startup()
 {
   pqApplicationCore* core = pqApplicationCore::instance();
   pqServerManagerModel* model = core->getServerManagerModel();
@@ -99,13 +99,13 @@ void pqReaderManners::startup()
   this->Timer.start(LookMilliseconds);
 }
 
-void pqReaderManners::shutdown()
+void pqReaderBehaviors::shutdown()
 {
   this->Timer.stop();
   qApp->removeEventFilter(this);
 }
 
-bool pqReaderManners::eventFilter(QObject* watched, QEvent* event)
+bool pqReaderBehaviors::eventFilter(QObject* watched, QEvent* event)
 {
   if (event->type() == QEvent::Show && watched->inherits("pqSelectReaderDialog")) {
     NameReaderIn(watched);
@@ -113,7 +113,7 @@ bool pqReaderManners::eventFilter(QObject* watched, QEvent* event)
   return this->Superclass::eventFilter(watched, event);
 }
 
-void pqReaderManners::onSourceAdded(pqPipelineSource* source)
+void pqReaderBehaviors::onSourceAdded(pqPipelineSource* source)
 {
   this->connect(
       source, SIGNAL(visibilityChanged(pqPipelineSource*, pqDataRepresentation*)), SLOT(onShownChanged()));
@@ -135,7 +135,7 @@ void pqReaderManners::onSourceAdded(pqPipelineSource* source)
 
 /// Updates the lists of arrays, and the dates. Queued, because a reader or a filter of it is being shown or
 /// updated just now.
-void pqReaderManners::onShownChanged()
+void pqReaderBehaviors::onShownChanged()
 {
   QMetaObject::invokeMethod(
       this,
@@ -152,7 +152,7 @@ void pqReaderManners::onShownChanged()
       Qt::QueuedConnection);
 }
 
-void pqReaderManners::onSourceRemoved(pqPipelineSource* source)
+void pqReaderBehaviors::onSourceRemoved(pqPipelineSource* source)
 {
   this->Dates.Remove(source);
   this->Follower.Remove(source);
@@ -160,7 +160,7 @@ void pqReaderManners::onSourceRemoved(pqPipelineSource* source)
 
 /// Looks for new steps. The timer may also fire within a read, or while the user answers a question or turns
 /// the picture.
-void pqReaderManners::onTimer()
+void pqReaderBehaviors::onTimer()
 {
   if (this->IsPlaying || QApplication::activeModalWidget() || QApplication::mouseButtons() != Qt::NoButton) {
     return;
