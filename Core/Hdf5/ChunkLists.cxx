@@ -459,15 +459,16 @@ void ChunkLists::ListTree2(const Dataset& dataset, const ChunkGrid& grid)
     throw Corrupt("a tree with other records");
   }
   const std::uint64_t plainBytes = PlainChunkBytes(dataset);
-  this->Trees.Walk(tree, [&](const std::byte* record) {
-    const std::uint64_t bytes = filtered ? LoadBytes(record + 8, sizeBytes) : plainBytes;
-    const std::uint32_t skipped = filtered ? Load<std::uint32_t>(record + 8 + sizeBytes) : 0;
-    Indices at{};
-    for (int d = 0; d < dataset.Rank; ++d) {
-      at[d] = Load<std::uint64_t>(record + tree.RecordBytes - indexBytes + 8 * std::size_t(d));
+  this->Trees.Walk(tree, [&](const std::byte* record, unsigned count) {
+    for (; count > 0; --count, record += tree.RecordBytes) {
+      const std::uint64_t bytes = filtered ? LoadBytes(record + 8, sizeBytes) : plainBytes;
+      const std::uint32_t skipped = filtered ? Load<std::uint32_t>(record + 8 + sizeBytes) : 0;
+      Indices at;
+      for (int d = 0; d < dataset.Rank; ++d) {
+        at[d] = Load<std::uint64_t>(record + tree.RecordBytes - indexBytes + 8 * std::size_t(d));
+      }
+      grid.Add(at, Load<std::uint64_t>(record), bytes, skipped);
     }
-    grid.Add(at, Load<std::uint64_t>(record), bytes, skipped);
-    return false;
   });
 }
 

@@ -304,10 +304,11 @@ std::vector<std::string> GroupReader::Names(const Group& group)
       }
     }
   } else {
-    this->Trees.Walk(group.Hashes, [&](const std::byte* record) {
-      const std::vector<std::byte>& bytes = this->Heaps.Read(group.Links, record + 4);
-      this->Keep(TakeLink(bytes.data(), bytes.size()).Name, names);
-      return false;
+    this->Trees.Walk(group.Hashes, [&](const std::byte* record, unsigned count) {
+      for (; count > 0; --count, record += group.Hashes.RecordBytes) {
+        const std::vector<std::byte>& bytes = this->Heaps.Read(group.Links, record + 4);
+        this->Keep(TakeLink(bytes.data(), bytes.size()).Name, names);
+      }
     });
   }
   std::sort(names.begin(), names.end());

@@ -79,10 +79,12 @@ Tree2 Tree2Reader::Open(std::uint64_t address, unsigned type)
   return tree;
 }
 
-void Tree2Reader::Walk(const Tree2& tree, const Use& use)
+void Tree2Reader::Walk(const Tree2& tree, const UseRun& use)
 {
-  this->WalkWanted(
-      tree, [](const std::byte*) { return 0; }, use);
+  if (tree.Root != NoAddress) {
+    this->NodesLeft = this->Source.EndAddress() / tree.NodeBytes + 1;
+    this->WalkAll(tree, tree.Root, tree.RootRecords, tree.Depth, use);
+  }
 }
 
 void Tree2Reader::WalkNamed(const Tree2& tree, const std::string& name, std::size_t place, const Use& use)
@@ -92,11 +94,6 @@ void Tree2Reader::WalkNamed(const Tree2& tree, const std::string& name, std::siz
     const auto its = Load<std::uint32_t>(record + place);
     return its < hash ? -1 : its > hash ? 1 : 0;
   };
-  this->WalkWanted(tree, order, use);
-}
-
-void Tree2Reader::WalkWanted(const Tree2& tree, const Order& order, const Use& use)
-{
   if (tree.Root != NoAddress) {
     this->NodesLeft = this->Source.EndAddress() / tree.NodeBytes + 1;
     this->WalkNode(tree, tree.Root, tree.RootRecords, tree.Depth, order, use);
@@ -120,24 +117,48 @@ void Tree2Reader::ReadNode(const Tree2& tree, std::uint64_t address, unsigned re
   }
 }
 
+/// Child i has the records between record i - 1 and record i of the current node of this level.
+Tree2Reader::Child Tree2Reader::ChildOf(
+    const Tree2& tree, unsigned records, unsigned level, unsigned number) const
+{
+  const std::byte* const child = this->Nodes[level].data() + NodeHeadBytes + records * tree.RecordBytes +
+                                 number * ChildBytes(tree, level);
+  return {Load<std::uint64_t>(child), static_cast<unsigned>(LoadBytes(child + 8, tree.CountBytes))};
+}
+
+void Tree2Reader::WalkAll(
+    const Tree2& tree, std::uint64_t address, unsigned records, unsigned level, const UseRun& use)
+{
+  this->ReadNode(tree, address, records, level);
+  const std::byte* const first = this->Nodes[level].data() + NodeHeadBytes;
+  if (level == 0) {
+    use(first, records);
+    return;
+  }
+  for (unsigned i = 0; i <= records; ++i) {
+    const Child child = this->ChildOf(tree, records, level, i);
+    this->WalkAll(tree, child.Address, child.Records, level - 1, use);
+    if (i < records) {
+      use(first + i * tree.RecordBytes, 1);
+    }
+  }
+}
+
 bool Tree2Reader::WalkNode(const Tree2& tree, std::uint64_t address, unsigned records, unsigned level,
     const Order& order, const Use& use)
 {
   this->ReadNode(tree, address, records, level);
   const std::byte* const first = this->Nodes[level].data() + NodeHeadBytes;
-  const std::byte* const children = first + records * tree.RecordBytes;
   unsigned begin = 0, end = records;
   while (begin < end) {
     const unsigned middle = (begin + end) / 2;
     const bool isBefore = order(first + middle * tree.RecordBytes) < 0;
     (isBefore ? begin : end) = isBefore ? middle + 1 : middle;
   }
-  // Child i has the records between record i - 1 and record i.
   for (unsigned i = begin;; ++i) {
     if (level > 0) {
-      const std::byte* const child = children + i * ChildBytes(tree, level);
-      const auto count = static_cast<unsigned>(LoadBytes(child + 8, tree.CountBytes));
-      if (this->WalkNode(tree, Load<std::uint64_t>(child), count, level - 1, order, use)) {
+      const Child child = this->ChildOf(tree, records, level, i);
+      if (this->WalkNode(tree, child.Address, child.Records, level - 1, order, use)) {
         return true;
       }
     }

@@ -51,10 +51,12 @@ public:
   /// Reads the header of a tree. Throws Corrupt unless there is a tree of this type.
   Tree2 Open(std::uint64_t address, unsigned type);
 
+  /// Visits records that follow each other in memory.
+  using UseRun = std::function<void(const std::byte* records, unsigned count)>;
+  /// Calls `use` with all records in order, those of a leaf at once.
+  void Walk(const Tree2& tree, const UseRun& use);
   /// Visits a record. Returns true to end the walk.
   using Use = std::function<bool(const std::byte* record)>;
-  /// Calls `use` with all records in order, until it returns true.
-  void Walk(const Tree2& tree, const Use& use);
   /// Calls `use` with the records that have the hash of `name`, until it returns true. The hash is at offset
   /// `place` of a record, and records must be sorted by it.
   void WalkNamed(const Tree2& tree, const std::string& name, std::size_t place, const Use& use);
@@ -63,9 +65,16 @@ private:
   /// Returns a negative number, 0, or a positive number if the record is before, among, or after the wanted
   /// ones.
   using Order = std::function<int(const std::byte* record)>;
-  void WalkWanted(const Tree2& tree, const Order& order, const Use& use);
+  void WalkAll(const Tree2& tree, std::uint64_t address, unsigned records, unsigned level, const UseRun& use);
   bool WalkNode(const Tree2& tree, std::uint64_t address, unsigned records, unsigned level,
       const Order& order, const Use& use);
+  /// A node's part below it.
+  struct Child
+  {
+    std::uint64_t Address;
+    unsigned Records;
+  };
+  Child ChildOf(const Tree2& tree, unsigned records, unsigned level, unsigned number) const;
   void ReadNode(const Tree2& tree, std::uint64_t address, unsigned records, unsigned level);
 
   FileBytes& Source;
