@@ -62,6 +62,9 @@ int ReportParse(const CLI::App& program, const CLI::ParseError& error, const Ses
   if (error.get_exit_code() == 0) {
     return session.Root() ? program.exit(error) : 0;
   }
+  if (error.get_name() == "RuntimeError") {
+    return error.get_exit_code();  // a script has failed, and has printed why
+  }
   // If a subcommand is mistyped, CLI11 only says that one is missing.
   const std::vector<std::string> unknown = program.remaining();
   const bool mistyped = program.get_subcommands().empty() && !unknown.empty();

@@ -1,5 +1,7 @@
 #include "PythonScript.h"
 
+#include "Base/Error.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,8 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Runs a program and returns its exit code; -1 if it could not be run. quiet: its output and errors are not
-/// shown.
+/// The exit code of a program; -1 when it could not be run. quiet: its output and errors are not shown.
 int RunProgram(const std::vector<std::string>& words, bool quiet)
 {
   std::vector<char*> arguments;
@@ -47,20 +48,26 @@ int RunProgram(const std::vector<std::string>& words, bool quiet)
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-std::string FindPython(const std::string& wanted)
+/// Empty if there is none.
+std::string FindPython(const std::string& wanted, bool draws)
 {
   const std::vector<std::string> candidates = wanted.empty()
                                                   ? std::vector<std::string>{"python3", "/usr/bin/python3"}
                                                   : std::vector<std::string>{wanted};
-  for (const std::string& python : candidates) {
-    if (RunProgram({python, "-c", "import matplotlib, numpy"}, true) == 0) {
-      return python;
+  for (const char* needed : {"import matplotlib, numpy", "assert __import__('sys').version_info >= (3, 8)"}) {
+    for (const std::string& python : candidates) {
+      if (RunProgram({python, "-c", needed}, true) == 0) {
+        return python;
+      }
+    }
+    if (draws) {
+      break;
     }
   }
   return {};
 }
 
-/// Returns the path of a script; empty if there is none.
+/// Empty if there is none.
 std::string FindScript(const std::string& name)
 {
   std::error_code fault;
@@ -76,25 +83,21 @@ std::string FindScript(const std::string& name)
 
 }  // namespace
 
-std::string RunPythonScript(
-    const std::string& name, const std::vector<std::string>& arguments, const std::string& python)
+int RunPythonScript(
+    const std::string& name, const std::vector<std::string>& arguments, const std::string& python, bool draws)
 {
   const std::string script = FindScript(name);
   if (script.empty()) {
-    return name + " is missing in the folder of this program or its data. Install PatchIO again.";
+    throw Error(name + " is missing in the folder of this program or its data. Install PatchIO again.");
   }
-  const std::string found = FindPython(python);
-  if (found.empty()) {
-    return fmt::format(
-        "PatchIO found no Python with matplotlib. To draw the plots, install matplotlib or run another "
-        "Python: "
-        "python3 {} {}",
-        script, fmt::join(arguments, " "));
-  }
-  std::vector<std::string> words{found, script};
+  std::vector<std::string> words{FindPython(python, draws), script};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  const int code = RunProgram(words, false);
-  return code == 0 ? std::string() : fmt::format("{} {} failed.", found, script);
+  if (words.front().empty()) {
+    words.front() = "python3";
+    throw Error(fmt::format("PatchIO found no Python 3{}. Install python3 and python3-matplotlib, or run: {}",
+        draws ? " with matplotlib" : "", fmt::join(words, " ")));
+  }
+  return RunProgram(words, false);
 }
 
 }  // namespace patchio::tools

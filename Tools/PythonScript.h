@@ -1,4 +1,4 @@
-// Runs PatchIO's Python scripts, which need matplotlib.
+// Runs our Python scripts.
 #pragma once
 
 #include <string>
@@ -6,10 +6,11 @@
 
 namespace patchio::tools {
 
-/// Runs a script of share/patchio, in this program's build or install tree, with these arguments. python: the
-/// interpreter; empty: the first one that has matplotlib. Returns an empty text if the picture was made, else
-/// why not and how to make it elsewhere.
-std::string RunPythonScript(
-    const std::string& name, const std::vector<std::string>& arguments, const std::string& python);
+/// Runs a script of share/patchio, in this program's build or install tree, with these arguments, and returns
+/// its exit code. python: the interpreter; empty: the first one that has matplotlib or, unless `draws`, the
+/// first one. Throws Error if the script or such a Python is missing; the message has the command that runs
+/// the script elsewhere.
+int RunPythonScript(const std::string& name, const std::vector<std::string>& arguments,
+    const std::string& python, bool draws);
 
 }  // namespace patchio::tools

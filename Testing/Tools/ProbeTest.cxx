@@ -1,21 +1,16 @@
 // The parts of `patchio probe` that need no storage.
 #include "../Core/TestTools.h"
 #include "Probe/Circumstances.h"
-#include "Probe/Compare.h"
 #include "Probe/Curve.h"
-#include "Probe/Findings.h"
 #include "Probe/Functions.h"
 #include "Probe/Interrupt.h"
-#include "Probe/Keep.h"
-#include "Probe/Layout.h"
 #include "Probe/Measure.h"
-#include "Probe/Pattern.h"
 #include "Probe/Progress.h"
+#include "Probe/Quick.h"
 #include "Probe/Result.h"
 #include "Probe/Settings.h"
-#include "Probe/Statistics.h"
-#include "Probe/StudyFiles.h"
-#include "Probe/Tiling.h"
+#include "Probe/TestData.h"
+#include "Probe/TestFiles.h"
 
 #include <nlohmann/json.hpp>
 
@@ -136,46 +131,6 @@ TEST(ProbeCurve, RefinesBetweenNeighbours)
   EXPECT_THAT(RefinedBlocks(curve, feature, 1), ElementsAre(4096, 16384, 65536, 262144, 1048576));
   const std::vector<CurvePoint> odd = {{1000, {1}}, {1016, {1}}, {1024, {1}}};
   EXPECT_THAT(RefinedBlocks(odd, {true, 1, 1016, 1.5, 2}, 2), ElementsAre(1000, 1008, 1016, 1024));
-}
-
-// ---- statistics
-// ----------------------------------------------------------------------------------------------
-
-TEST(ProbeStatistics, StudentsTable)
-{
-  // From printed tables.
-  EXPECT_NEAR(StudentTail(0.025, 1), 12.706, 0.001);
-  EXPECT_NEAR(StudentTail(0.005, 2), 9.925, 0.001);
-  EXPECT_NEAR(StudentTail(0.005, 10), 3.169, 0.001);
-  EXPECT_NEAR(StudentTail(0.0005, 30), 3.646, 0.001);
-  EXPECT_NEAR(StudentTail(0.05, 1000), 1.646, 0.001);
-}
-
-TEST(ProbeStatistics, IntervalsHoldTheTruthAsOftenAsTheySay)
-{
-  std::mt19937 random(1);
-  std::normal_distribution<double> noise(0, 0.1);
-  int outside = 0;
-  for (int trial = 0; trial < 2000; ++trial) {
-    std::vector<double> a, b;
-    for (int i = 0; i < 4; ++i) {
-      a.push_back(100 * std::exp(noise(random)));
-      b.push_back(150 * std::exp(noise(random)));
-    }
-    const Ratio ratio = RatioOf(a, b);
-    outside += ratio.Low > 1.5 || ratio.High < 1.5 ? 1 : 0;
-  }
-  EXPECT_GE(outside, 5);
-  EXPECT_LE(outside, 40);  // of 20 expected
-}
-
-TEST(ProbeStatistics, OneValueTellsNothing)
-{
-  EXPECT_EQ(RatioOf({1}, {2}).Low, 0);
-  EXPECT_TRUE(std::isinf(RatioOf({1}, {2, 3}).High));
-  EXPECT_DOUBLE_EQ(RatioOf({2}, {6}).Value, 3);
-  EXPECT_EQ(MeanRatio({}).Count, 0);
-  EXPECT_NEAR(MeanRatio({2, 8}).Value, 4, 1e-12);
 }
 
 // ---- values
@@ -586,46 +541,31 @@ TEST_F(ProbeKeep, SaysThatOneGivenByHandComesFirst)
 // ---- results
 // -------------------------------------------------------------------------------------------------
 
-void AddPoint(Result& result, const std::string& function, View view, std::uint64_t file, std::uint64_t block,
-    double rate, double noise = 0.01)
+nlohmann::json ReadJson(const std::string& path)
 {
-  PointResult point;
-  point.Key = {function, view, file, block};
-  for (const double factor : {1 - noise, 1.0, 1 + noise}) {
-    point.Rates.push_back(rate * factor);
-    point.Seconds.push_back(static_cast<double>(file) / (rate * factor));
-    point.SyncSeconds.push_back(0);
-  }
-  point.Bytes = file;
-  result.Points[point.Key] = point;
+  std::ifstream file(path);
+  return nlohmann::json::parse(file);
 }
 
-/// Rates of all functions that findings look at, by a law of function, view, file and block.
-template <typename Law>
-Result MakeResult(int ranks, Law law)
-{
-  Result result;
-  result.Complete = true;
-  result.Ranks = ranks;
-  for (const Function& function : AllFunctions()) {
-    for (const View view : AllViews) {
-      for (const std::uint64_t file : {1u << 20, 1u << 24}) {
-        for (std::uint64_t block = 4096; Applies(function, view) && block <= 262144; block *= 4) {
-          AddPoint(result, function.Name, view, file, block, law(function, view, file, block));
-        }
-      }
-    }
-  }
-  return result;
-}
-
-TEST(ProbeResult, IsReadBack)
+TEST(ProbeResult, IsWritten)
 {
   const TempFolder folder;
-  Result result =
-      MakeResult(2, [](const Function&, View, std::uint64_t, std::uint64_t b) { return 1e6 + b; });
+  Result result;
+  result.Complete = true;
   result.Label = "name \"with\" \xff odd letters";
   result.Warnings = {"careful"};
+  result.Machine = {{"ranks", 2}};
+  PointResult point;
+  point.Key = {"read", View::Own, 1u << 20, 4096};
+  point.Rates = {2e6, 1e6, 6e6};
+  point.Seconds = {0.5, 1, 0.25};
+  point.SyncSeconds = {0, 0, 0};
+  point.Bytes = 1000000;
+  result.Points[point.Key] = point;
+  point.Key.Block = 8192;
+  result.Points[point.Key] = point;
+  point.Key.FileBytes = 1u << 24;
+  result.Points[point.Key] = point;
   PointResult failed;
   failed.Key = {"read_shared", View::Own, 1u << 20, 512};
   failed.Error = "unsupported";
@@ -641,209 +581,35 @@ TEST(ProbeResult, IsReadBack)
   result.Flight.Law = "a law";
   result.Flight.Fitted = {{1, 1.5e6, 0}};
   SaveResult(result, folder.Path());
-  const Result back = LoadResult(folder / "result.json");
-  ASSERT_THAT(back.Flight.Samples, SizeIs(2));
-  EXPECT_EQ(back.Flight.Samples[1].Concurrency, 8);
-  EXPECT_NEAR(back.Flight.Samples[1].Rate, 3e6, 1);
-  EXPECT_EQ(back.Flight.Samples[1].Pass, 1);
-  EXPECT_EQ(back.Flight.RequestBytes, 1u << 20);
-  EXPECT_EQ(back.Flight.Best, 8);
-  EXPECT_EQ(back.Flight.Sure.Most, 11);
-  EXPECT_THAT(back.Flight.Fitted, SizeIs(1));
-  ASSERT_EQ(back.Points.size(), result.Points.size());
-  for (const auto& [key, point] : result.Points) {
-    const PointResult& other = back.Points.at(key);
-    ASSERT_EQ(other.Rates.size(), point.Rates.size());
-    for (std::size_t i = 0; i < point.Rates.size(); ++i) {
-      EXPECT_NEAR(other.Rates[i], point.Rates[i], 1e-6 * point.Rates[i]);
-    }
-    EXPECT_EQ(other.Error, point.Error);
-    EXPECT_EQ(other.WrongValues, point.WrongValues);
-  }
-  EXPECT_TRUE(back.Complete);
-  EXPECT_EQ(back.Ranks, 2);
-  EXPECT_THAT(back.Warnings, ElementsAre("careful"));
-  ASSERT_THAT(back.Features, SizeIs(1));
-  EXPECT_TRUE(back.Features[0].Stable);
-  EXPECT_EQ(back.Features[0].Again.Block, 8192u);
-  EXPECT_THAT(back.Features[0].Refined, SizeIs(2));
-  ASSERT_THAT(back.Influence, SizeIs(1));
-  EXPECT_THAT(back.Influence[0].WriteBoth, ElementsAre(::testing::DoubleNear(4e5, 1e-3)));
-}
-
-TEST(ProbeResult, RefusesWhatCannotBe)
-{
-  const TempFolder folder;
-  const Result result =
-      MakeResult(1, [](const Function&, View, std::uint64_t, std::uint64_t) { return 1e6; });
-  SaveResult(result, folder.Path());
-  std::ifstream file(folder / "result.json");
-  const nlohmann::json good = nlohmann::json::parse(file);
-  const auto refusal = [&](auto change) {
-    nlohmann::json bad = good;
-    change(bad);
-    WriteText(folder / "bad.json", bad.dump());
-    return MessageOf([&] { LoadResult(folder / "bad.json"); });
-  };
   using J = nlohmann::json;
-  for (const std::string& message : {refusal([](J& j) { j = 3; }), refusal([](J& j) { j = J::array(); }),
-           refusal([](J& j) { j["schema"] = "other"; }), refusal([](J& j) { j["version"] = 99; }),
-           refusal([](J& j) { j.erase("points"); }), refusal([](J& j) { j["machine"]["ranks"] = -1; }),
-           refusal([](J& j) { j["machine"]["ranks"] = 0; }),
-           refusal([](J& j) { j["machine"]["ranks"] = 1e300; }),
-           refusal([](J& j) { j["points"][0]["kb_per_s"]["all"][0] = -1; }),
-           refusal([](J& j) { j["points"][0]["kb_per_s"]["all"][0] = 0; }),
-           refusal([](J& j) { j["points"][0]["kb_per_s"]["all"] = J::array(); }),
-           refusal([](J& j) { j["points"][0]["kb_per_s"]["all"] = "fast"; }),
-           refusal([](J& j) { j["points"][0]["block_bytes"] = 0; }),
-           refusal([](J& j) { j["points"][0]["view"] = "sideways"; }),
-           refusal([](J& j) { j["points"][0]["function"] = "a,b\n"; }),
-           refusal([](J& j) { j["points"].push_back(j["points"][0]); }),
-           refusal([](J& j) { j["flight"] = 7; }), refusal([](J& j) {
-             j["flight"] = {{"request_bytes", 1}, {"samples", {{{"in_flight", 0}}}}};
-           }),
-           refusal([](J& j) { j["points"] = 7; })}) {
-    EXPECT_THAT(message, HasSubstr("bad.json: expected a result of patchio probe"));
-  }
-  WriteText(folder / "bad.json", good.dump().substr(0, 1000));
-  EXPECT_THAT(MessageOf([&] { LoadResult(folder / "bad.json"); }), HasSubstr("bad.json"));
-  WriteText(folder / "bad.json", std::string(100000, '['));
-  EXPECT_THAT(MessageOf([&] { LoadResult(folder / "bad.json"); }), HasSubstr("bad.json"));
-  EXPECT_THAT(MessageOf([&] { LoadResult(folder.Path()); }), HasSubstr("folder"));
-  EXPECT_THAT(MessageOf([&] { LoadResult(folder / "none"); }), HasSubstr("No such file"));
+  const J back = ReadJson(folder / "result.json");
+  EXPECT_EQ(back["schema"], "patchio-probe");
+  EXPECT_EQ(back["version"], 1);
+  EXPECT_EQ(back["complete"], true);
+  EXPECT_EQ(back["label"], "name \"with\" \uFFFD odd letters");
+  EXPECT_EQ(back["warnings"], J({"careful"}));
+  EXPECT_EQ(back["machine"]["ranks"], 2);
+  ASSERT_THAT(back["points"], SizeIs(4));
+  EXPECT_EQ(back["points"][0]["kb_per_s"],
+      J({{"min", 1000.0}, {"mean", 3000.0}, {"max", 6000.0}, {"all", {2000.0, 1000.0, 6000.0}}}));
+  EXPECT_EQ(back["points"][0]["seconds"]["max"], 1.0);
+  EXPECT_EQ(back["points"][3]["error"], "unsupported");
+  EXPECT_EQ(back["points"][3]["wrong_values"], true);
+  EXPECT_EQ(back["matrices"][0]["block_bytes"], J({512, 4096, 8192}));
+  EXPECT_EQ(back["matrices"][0]["kb_per_s_mean"], J({{nullptr, 3000.0, 3000.0}, {nullptr, nullptr, 3000.0}}));
+  EXPECT_EQ(back["features"][0]["again"]["block_bytes"], 8192);
+  EXPECT_EQ(back["features"][0]["refined"][0]["kb_per_s"], J({1000.0, 2000.0}));
+  EXPECT_EQ(back["influence"][0]["write_both_kb_per_s"], J::array({400.0}));
+  EXPECT_EQ(back["influence"][0]["write_ratio"], 0.2);
+  EXPECT_EQ(back["flight"]["samples"][1], J({{"in_flight", 8}, {"kb_per_s", 3000.0}, {"pass", 1}}));
+  EXPECT_EQ(back["flight"]["best_most"], 11);
+  std::ifstream table(folder / "matrices.csv");
+  std::string head, line;
+  std::getline(table, head);
+  std::getline(table, line);
+  EXPECT_EQ(head, "function,view,quantity,file_bytes,512,4096,8192");
+  EXPECT_EQ(line, "read,own,kb_per_s_min,1048576,,1000,1000");
   EXPECT_THAT(MessageOf([&] { SaveResult(result, folder / "none"); }), HasSubstr("No such file"));
-}
-
-TEST(ProbeCompare, FindsWhatDiffers)
-{
-  const Result a = MakeResult(2, [](const Function&, View, std::uint64_t, std::uint64_t) { return 1e8; });
-  Result b = MakeResult(2, [](const Function& f, View, std::uint64_t, std::uint64_t) {
-    return f.Name == "read_at" ? 2e8 : (f.Name == "write" ? 0.5e8 : 1.01e8);
-  });
-  b.MpiIo = "another";
-  const PointKey gone{"pread", View::Own, 1u << 20, 4096};
-  b.Points[gone].Rates.clear();
-  b.Points[gone].Error = "broken";
-  const Comparison comparison = Compare(a, b);
-  ASSERT_EQ(comparison.Points.size(), a.Points.size() - 1);
-  for (const ComparedPoint& point : comparison.Points) {
-    const bool faster = point.Key.Function == "read_at", slower = point.Key.Function == "write";
-    EXPECT_EQ(point.Differs, faster || slower) << point.Key.Function;
-    EXPECT_NEAR(point.BToA.Value, faster ? 2 : (slower ? 0.5 : 1.01), 0.01);
-  }
-  for (const ComparedSeries& series : comparison.Series) {
-    const bool faster = series.Function == "read_at", slower = series.Function == "write";
-    EXPECT_EQ(series.Differs, faster || slower) << series.Function;
-    EXPECT_EQ(series.Faster, faster ? series.Points : 0);
-    EXPECT_EQ(series.Slower, slower ? series.Points : 0);
-  }
-  ASSERT_THAT(comparison.OnlyOne, SizeIs(1));
-  EXPECT_THAT(comparison.OnlyOne[0], HasSubstr("broken"));
-  EXPECT_THAT(ComparisonAsText(comparison, "one", "two"), HasSubstr("Different conditions: MPI-IO: "));
-  const std::string csv = ComparisonAsCsv(comparison);
-  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), static_cast<int>(comparison.Points.size()) + 1);
-}
-
-TEST(ProbeCompare, EqualThingsDoNotDiffer)
-{
-  std::mt19937 random(4);
-  std::normal_distribution<double> noise(0, 0.15);
-  int differing = 0;
-  for (int trial = 0; trial < 50; ++trial) {
-    Result a = MakeResult(2, [](const Function&, View, std::uint64_t, std::uint64_t) { return 1e8; });
-    Result b = a;
-    for (Result* result : {&a, &b}) {
-      for (auto& [key, point] : result->Points) {
-        for (double& rate : point.Rates) {
-          rate = 1e8 * std::exp(noise(random));
-        }
-      }
-    }
-    const Comparison comparison = Compare(a, b);
-    const auto differs = [](const auto& item) { return item.Differs; };
-    differing += std::any_of(comparison.Points.begin(), comparison.Points.end(), differs) ? 1 : 0;
-    differing += std::any_of(comparison.Series.begin(), comparison.Series.end(), differs) ? 1 : 0;
-  }
-  EXPECT_LE(differing, 5);  // of 1 expected
-  const Result same = MakeResult(2, [](const Function&, View, std::uint64_t, std::uint64_t) { return 1e8; });
-  EXPECT_THAT(
-      ComparisonAsText(Compare(same, same), "one", "two"), HasSubstr("points differ by more than noise.\n"));
-}
-
-// ---- findings
-// ------------------------------------------------------------------------------------------------
-
-/// Rates as the paper saw them; `ranks` / 2 times as fast.
-Result AsInThePaper(int ranks)
-{
-  return MakeResult(ranks, [ranks](const Function& f, View view, std::uint64_t file, std::uint64_t block) {
-    const double odd = 1 + 0.01 * ((file >> 20) % 3);  // no two of them the same
-    const double small = 262144.0 / (262144.0 + 8 * 65536.0 * 4096.0 / block);
-    const double collective = !f.Collective ? 1 : (view == View::Interleaved ? 3 : 0.6);
-    const double shared = f.Where == Pointer::Shared ? 0.2 : 1;
-    return 1e8 * ranks * odd * small * collective * shared;
-  });
-}
-
-std::vector<Verdict> VerdictsOf(const std::vector<Result>& results)
-{
-  std::vector<Verdict> verdicts;
-  for (const Finding& finding : JudgeFindings(results)) {
-    verdicts.push_back(finding.Judged);
-    EXPECT_FALSE(finding.Parts.empty() && finding.Remarks.empty());
-  }
-  return verdicts;
-}
-
-constexpr Verdict Yes = Verdict::Confirmed, No = Verdict::Refuted, Unknown = Verdict::Unmeasured;
-
-TEST(ProbeFindings, AreConfirmed)
-{
-  EXPECT_THAT(VerdictsOf({AsInThePaper(2), AsInThePaper(8)}), ElementsAre(Yes, Yes, Yes, Yes, Yes));
-  EXPECT_THAT(VerdictsOf({AsInThePaper(2)}), ElementsAre(Yes, Yes, Yes, Yes, Unknown));
-}
-
-TEST(ProbeFindings, AreRefuted)
-{
-  const auto opposite = [](const Function& f, View view, std::uint64_t file, std::uint64_t) {
-    const double size = file > (1 << 20) ? 3 : 1;
-    const double collective = !f.Collective ? 1 : (view == View::Interleaved ? 0.5 : 1.5);
-    return 1e8 * size * collective * (f.Where == Pointer::Shared ? 1.5 : 1);
-  };
-  EXPECT_THAT(
-      VerdictsOf({MakeResult(2, opposite), MakeResult(8, opposite)}), ElementsAre(No, No, No, No, No));
-}
-
-TEST(ProbeFindings, AreDividedWhereReadingAndWritingDiffer)
-{
-  // Small blocks and the size of the file matter to reading alone.
-  const auto divided = [](const Function& f, View, std::uint64_t file, std::uint64_t block) {
-    return f.Write ? 1e8 : 1e8 * (block < (64 << 10) ? 0.2 : 1) * (file > (1 << 20) ? 3 : 1);
-  };
-  const auto verdicts = VerdictsOf({MakeResult(2, divided)});
-  EXPECT_EQ(verdicts[0], Verdict::Divided);
-  EXPECT_EQ(verdicts[3], Verdict::Divided);
-}
-
-TEST(ProbeFindings, AreNotMeasuredWithoutResults)
-{
-  EXPECT_THAT(VerdictsOf({}), ElementsAre(Unknown, Unknown, Unknown, Unknown, Unknown));
-  // One rank says nothing of functions for several.
-  EXPECT_THAT(VerdictsOf({AsInThePaper(1)}), ElementsAre(Yes, Unknown, Unknown, Yes, Unknown));
-  const std::string text = FindingsAsText(JudgeFindings({AsInThePaper(1)}));
-  EXPECT_THAT(text, HasSubstr("3. Shared file pointers are slow. not measured\n"));
-  EXPECT_THAT(text, ::testing::Not(HasSubstr("unclear")));
-}
-
-TEST(ProbeFindings, AreUnclearWherePartsAreMissing)
-{
-  Result reading = AsInThePaper(2);
-  for (auto point = reading.Points.begin(); point != reading.Points.end();) {
-    point = point->first.Function.find("write") == std::string::npos ? std::next(point)
-                                                                     : reading.Points.erase(point);
-  }
-  EXPECT_THAT(VerdictsOf({reading}),
-      ElementsAre(Verdict::Unclear, Verdict::Unclear, Verdict::Unclear, Verdict::Unclear, Unknown));
 }
 
 }  // namespace

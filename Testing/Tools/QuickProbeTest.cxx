@@ -2,10 +2,11 @@
 
 #include "../Core/TestTools.h"
 #include "FakeSource.h"
-#include "Probe/ProbeFiles.h"
-#include "Probe/ProbeFolder.h"
-#include "Probe/RateMeter.h"
+#include "Probe/Interrupt.h"
+#include "Probe/StorageMeter.h"
+#include "Probe/TestFiles.h"
 
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <algorithm>
@@ -204,19 +205,17 @@ TEST(TestFiles, AreRemovedWhenTheyCannotBeWritten)
   EXPECT_THAT(MessageOf([&] { TestFiles(*self, folder / "missing", MiB, 60); }), HasSubstr("missing"));
 }
 
-TEST(TestFiles, AreFewerWhereWritingTakesTooLong)
+TEST(TestFiles, AreFewerWhereWritingTakesTooLongAndGoAtASignal)
 {
   const TempFolder folder;
   const auto self = MakeSelfCommunicator();
-  std::vector<std::string> announced;
-  const TestFiles files(*self, folder.Path(), 96 * MiB, 1e-9, nullptr,
-      [&announced](const std::string& path) { announced.push_back(path); });
+  const Interrupt interrupt;
+  const TestFiles files(*self, folder.Path(), 96 * MiB, 1e-9);
   EXPECT_EQ(files.Files().TotalBytes(), 16 * MiB);
   ASSERT_EQ(files.Files().Paths.size(), 1u);
-  // The folder, which was there, and the file.
-  ASSERT_EQ(announced.size(), 2u);
-  EXPECT_THAT(announced[0], HasSubstr(std::to_string(::getpid())));
-  EXPECT_EQ(announced[1], files.Files().Paths[0]);
+  EXPECT_FALSE(IsEmptyFolder(folder));
+  ::raise(SIGTERM);
+  EXPECT_TRUE(IsEmptyFolder(folder));
 }
 
 /// The number of a process that has ended.

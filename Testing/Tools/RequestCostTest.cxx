@@ -1,4 +1,4 @@
-#include "Probe/RequestCost.h"
+#include "Probe/QuickProbe.h"
 
 #include <gtest/gtest.h>
 

@@ -74,7 +74,7 @@ class Bench:
             if code == 0 and (result["complete"] or not whole):
                 return found
             why = result.get("why_incomplete", "")
-            slow = ("time was too short", "the time too short", "the time given for it")
+            slow = ("time was too short", "its time limit of ")
             assert any(text in why for text in slow), (code, found)
             seconds *= 2
         raise AssertionError("too slow even in %g s: %s" % (seconds / 2, why))
@@ -456,11 +456,19 @@ def case_hostile(bench):
 
 
 def case_plots(bench):
-    """Pictures are drawn where matplotlib is; else the script is named."""
+    """Pictures are drawn where matplotlib is; else, and without any Python, the command that draws them elsewhere is printed."""
     study = ["--functions", "read_at,write_at,read_shared", "--sizes", "64k,256k", "--blocks", "8k,32k,16k",
              "--repetitions", "2", "--influence", "0.02", "--features", "1", "--feature-repetitions", "2"]
-    result, _, err = bench.study(study + ["--python", "/bin/false"], 2)
-    assert "The plots are missing" in err and "plot_probe.py" in err, err
+    result, out, err = bench.study(study + ["--python", "/bin/false"], 2)
+    path = os.path.join(bench.place, "out/result.json")
+    assert "The findings and plots are missing: PatchIO found no Python 3" in err and "results: " + path in out, (out, err)
+    command = re.search(r"run: python3 (\S*judge_probe.py) (study %s --plots \S*/out/plots)$" % path, err, re.MULTILINE)
+    later = subprocess.run([bench.options.python] + " ".join(command.groups()).split(), stdout=subprocess.PIPE, text=True, check=False)
+    assert later.returncode == 0 and "1. Small blocks are slow." in later.stdout and "results: " + path in later.stdout, later
+    for arguments in (["findings", path], ["compare", path, path], ["plot", path]):
+        code, out, err = bench.run(arguments + ["--python", "/bin/false"], 2)
+        assert code == 1 and "found no Python 3" in err and "judge_probe.py %s" % " ".join(arguments) in err, err
+    check_without_matplotlib(bench, path)
     assert [row["block_bytes"] for row in result["influence"]] == [8192, 16384, 32768]
     for row in result["influence"]:
         assert row["readers"] == row["writers"] == 1
@@ -471,7 +479,6 @@ def case_plots(bench):
     if subprocess.run([bench.options.python, "-c", "import matplotlib"], check=False).returncode:
         print("skipped: no matplotlib")
         sys.exit(77)
-    path = os.path.join(bench.place, "out/result.json")
     code, out, err = bench.run(["plot", path, "--python", bench.options.python])
     assert code == 0 and err == "", err
     plots = set(os.listdir(os.path.join(bench.place, "out/plots")))
@@ -485,6 +492,18 @@ def case_plots(bench):
             assert file.read(8) == b"\x89PNG\r\n\x1a\n", name
     code, _, err = bench.run(["plot", path, path, "-o", bench.place + "/both", "--python", bench.options.python])
     assert code == 0 and len(os.listdir(bench.place + "/both")) == 3, err
+
+
+def check_without_matplotlib(bench, path):
+    """A Python without matplotlib judges, and says how to draw."""
+    hidden = os.path.join(bench.place, "hidden")
+    os.mkdir(hidden)
+    with open(os.path.join(hidden, "matplotlib.py"), "w", encoding="utf-8") as file:
+        file.write("raise ImportError(name='matplotlib')\n")
+    plots = os.path.join(bench.place, "no plots")
+    code, out, err = bench.run(["compare", path, path, "--plots", plots, "--python", bench.options.python], PYTHONPATH=hidden)
+    assert code == 0 and "points differ by more than noise" in out and "plots: " not in out, (out, err)
+    assert "The plots are missing" in err and "judge_probe.py plot %s %s --output '%s'\n" % (path, path, plots) in err, err
 
 
 def case_quick(bench):

@@ -1,20 +1,16 @@
 #include "Probe/Circumstances.h"
 
 #include "Base/Communicator.h"
-#include "Base/Error.h"
+#include "Base/File.h"
 #include "Base/Stopwatch.h"
 #include "Probe/Interrupt.h"
-#include "Probe/RawFile.h"
-#include "Probe/StudyFiles.h"
+#include "Probe/TestFiles.h"
 #include "Tuning/Mount.h"
 
 #include <fmt/format.h>
 
-#include <fcntl.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -58,26 +54,7 @@ std::string TypeOfMount(const std::string& directory)
   return mount ? mount->Type : "unknown";
 }
 
-double ReadRate(const std::string& path, std::uint64_t bytes)
-{
-  const RawFile file(path, O_RDONLY, "a readable test file");
-  std::vector<char> buffer(1 << 20);
-  const Stopwatch watch;
-  std::uint64_t done = 0;
-  ssize_t now = 1;
-  while (done < bytes && now > 0) {
-    now = ::pread(file, buffer.data(), buffer.size(), done);
-    done += std::max<ssize_t>(0, now);
-  }
-  const double seconds = watch.Seconds();
-  if (done < bytes) {
-    throw FileError(path, fmt::format("{} bytes", bytes), fmt::format("{}", done));
-  }
-  return static_cast<double>(bytes) / std::max(1e-9, seconds);
-}
-
-}  // namespace
-
+/// UTC, ISO 8601.
 std::string TimeNow()
 {
   const std::time_t now = std::time(nullptr);
@@ -87,6 +64,19 @@ std::string TimeNow()
   std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;
 }
+
+double ReadRate(const std::string& path, std::uint64_t bytes)
+{
+  const PlainFile file(path);
+  std::vector<std::byte> buffer(1 << 20);
+  const Stopwatch watch;
+  for (std::uint64_t done = 0; done < bytes; done += buffer.size()) {
+    file.Read(done, buffer.data(), std::min<std::uint64_t>(buffer.size(), bytes - done));
+  }
+  return static_cast<double>(bytes) / std::max(1e-9, watch.Seconds());
+}
+
+}  // namespace
 
 bool LibraryLacks(const Function& function, const std::string& path)
 {
@@ -104,14 +94,11 @@ void DescribeCircumstances(Communicator& ranks, const std::string& directory, Re
   const std::vector<std::string> hosts = ranks.AllGather(std::string(system.nodename));
   std::error_code ignored;
   result.Started = TimeNow();
-  result.Host = hosts[0];
-  result.Hosts = static_cast<int>(std::set<std::string>(hosts.begin(), hosts.end()).size());
-  result.Ranks = ranks.Size();
-  result.System = fmt::format("{} {} {}", system.sysname, system.release, system.machine);
-  result.Directory = std::filesystem::absolute(directory, ignored).string();
-  result.FileSystem = TypeOfMount(directory);
-  result.Mpi = LibraryVersion();
-  result.MpiIo = IoPart();
+  result.Machine = {{"host", hosts[0]}, {"hosts", std::set<std::string>(hosts.begin(), hosts.end()).size()},
+      {"ranks", ranks.Size()},
+      {"system", fmt::format("{} {} {}", system.sysname, system.release, system.machine)},
+      {"directory", std::filesystem::absolute(directory, ignored).string()},
+      {"file_system", TypeOfMount(directory)}, {"mpi", LibraryVersion()}, {"mpi_io", IoPart()}};
 }
 
 CacheCheck CheckCache(Communicator& ranks, const std::string& file, std::uint64_t bytes)

@@ -1,6 +1,6 @@
 #include "Probe/Curve.h"
 
-#include "Probe/Statistics.h"
+#include <boost/math/distributions/students_t.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,34 @@
 
 namespace patchio::probe {
 namespace {
+
+/// Mean and scatter of logarithms of positive values.
+struct LogMean
+{
+  double Mean = 0;
+  double Squares = 0;  ///< sum of squared deviations
+  int Count = 0;
+};
+
+LogMean LogMeanOf(const std::vector<double>& values)
+{
+  LogMean result;
+  result.Count = static_cast<int>(values.size());
+  for (const double value : values) {
+    result.Mean += std::log(value) / values.size();
+  }
+  for (const double value : values) {
+    result.Squares += std::pow(std::log(value) - result.Mean, 2);
+  }
+  return result;
+}
+
+/// The value that a Student t variable with `freedom` >= 1 degrees of freedom exceeds with probability
+/// `tail`.
+double StudentTail(double tail, double freedom)
+{
+  return boost::math::quantile(boost::math::complement(boost::math::students_t(freedom), tail));
+}
 
 /// Means of logarithms, and the scatter of one value around them.
 struct Smooth
@@ -45,7 +73,7 @@ std::size_t FootOf(const std::vector<LogMean>& points, std::size_t top, int step
   return foot;
 }
 
-/// How far `top` stands out over one foot, in units of what noise makes.
+/// Height of `top` over one foot, in units of the most that noise makes.
 double Standing(const Smooth& smooth, std::size_t top, std::size_t foot, double quantile)
 {
   const LogMean &a = smooth.Points[top], &b = smooth.Points[foot];

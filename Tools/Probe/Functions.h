@@ -8,7 +8,7 @@
 
 namespace patchio::probe {
 
-/// How a call knows where in the file the next bytes lie.
+/// The way in which a call knows the place of the next bytes in the file.
 enum class Pointer
 {
   Explicit,    ///< the caller says it with every call

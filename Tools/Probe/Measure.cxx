@@ -5,10 +5,8 @@
 #include "Probe/Circumstances.h"
 #include "Probe/Functions.h"
 #include "Probe/Interrupt.h"
-#include "Probe/Layout.h"
-#include "Probe/Pattern.h"
-#include "Probe/StudyFiles.h"
-#include "Probe/Tiling.h"
+#include "Probe/TestData.h"
+#include "Probe/TestFiles.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -30,7 +28,7 @@
 namespace patchio::probe {
 namespace {
 
-/// What an MPI error code means; empty for MPI_SUCCESS.
+/// The meaning of an MPI error code; empty for MPI_SUCCESS.
 std::string MpiMessage(int code)
 {
   if (code == MPI_SUCCESS) {
@@ -140,7 +138,7 @@ public:
   std::string Close() override { return MpiMessage(MPI_File_close(&this->File)); }
 
 private:
-  /// What is on its way.
+  /// A call that has not ended.
   struct Call
   {
     MPI_Request Request = MPI_REQUEST_NULL;
@@ -184,12 +182,11 @@ class PosixAccess : public Access
 {
 public:
   PosixAccess(const Function& function, const Layout& layout) : What(function), Where(layout) {}
-  ~PosixAccess() override { this->Close(); }
 
   std::string Open(const std::string& path) override
   {
-    this->File = ::open(path.c_str(), O_RDWR | O_CLOEXEC | (this->What.Direct ? O_DIRECT : 0));
-    return this->File >= 0 ? std::string() : SystemMessage(errno);
+    this->File.emplace(path, O_RDWR | (this->What.Direct ? O_DIRECT : 0));
+    return this->File->IsOpen() ? std::string() : SystemMessage(errno);
   }
 
   std::string SetView() override { return {}; }
@@ -208,14 +205,8 @@ public:
   }
 
   std::string Finish(int) override { return {}; }
-  std::string Sync() override { return ::fsync(this->File) == 0 ? std::string() : SystemMessage(errno); }
-
-  std::string Close() override
-  {
-    const bool good = this->File < 0 || ::close(this->File) == 0;
-    this->File = -1;
-    return good ? std::string() : SystemMessage(errno);
-  }
+  std::string Sync() override { return ::fsync(*this->File) == 0 ? std::string() : SystemMessage(errno); }
+  std::string Close() override { return this->File->Close() ? std::string() : SystemMessage(errno); }
 
 private:
   std::string Move(const Layout::Run& run, std::byte* buffer) const
@@ -223,8 +214,8 @@ private:
     for (std::uint64_t done = 0; done < run.Bytes;) {
       std::byte* const memory = buffer + run.Begin + done;
       const ssize_t now = this->What.Write
-                              ? ::pwrite(this->File, memory, run.Bytes - done, run.FileOffset + done)
-                              : ::pread(this->File, memory, run.Bytes - done, run.FileOffset + done);
+                              ? ::pwrite(*this->File, memory, run.Bytes - done, run.FileOffset + done)
+                              : ::pread(*this->File, memory, run.Bytes - done, run.FileOffset + done);
       if (now == 0) {
         return "the file ends too early";
       }
@@ -241,7 +232,7 @@ private:
 
   const Function& What;
   const Layout& Where;
-  int File = -1;
+  std::optional<RawFile> File;
 };
 
 /// `function` and `layout` must outlive the result.
@@ -318,9 +309,9 @@ public:
   std::uint64_t Bytes() const { return std::min(this->Total, this->Done * this->How.Block); }
   const std::string& Fault() const { return this->Problem; }
   bool Wrong() const { return this->WrongValues; }
-  /// Whether the rest of the file is left out.
+  /// Returns whether the rest of the file is left out.
   bool Cut() const { return this->Shortened || this->Late(); }
-  /// Where shared pointers have taken blocks from, in this rank's order.
+  /// The places that shared pointers have taken blocks from, in this rank's order.
   const std::vector<Tile>& Taken() const { return this->Tiles; }
 
 private:
@@ -361,8 +352,8 @@ private:
     }
   }
 
-  /// Whether another block is moved. With collective functions all ranks say the same; they ask each other
-  /// now and then, outside of the time that counts.
+  /// Returns whether another block is moved. With collective functions all ranks say the same; they ask each
+  /// other now and then, outside of the time that counts.
   bool GoesOn(std::uint64_t block)
   {
     const bool stops = !this->Problem.empty() || this->Late() || Interrupt::Asked();
@@ -462,31 +453,14 @@ void Rewrite(Communicator& ranks, const Trial& trial)
   });
 }
 
-std::vector<Tile> GatherTiles(const std::vector<Tile>& own, MPI_Comm comm)
-{
-  int rank = 0, size = 1;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &size);
-  const int count = static_cast<int>(2 * own.size());
-  std::vector<int> counts(size), places(size);
-  MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, comm);
-  for (int i = 1; i < size; ++i) {
-    places[i] = places[i - 1] + counts[i - 1];
-  }
-  static_assert(sizeof(Tile) == 2 * sizeof(std::uint64_t));
-  std::vector<Tile> all(rank == 0 ? (places.back() + counts.back()) / 2 : 0);
-  MPI_Gatherv(
-      own.data(), count, MPI_UINT64_T, all.data(), counts.data(), places.data(), MPI_UINT64_T, 0, comm);
-  return all;
-}
-
 /// Blocks read through a shared pointer: together they are the file from its beginning, each byte once.
-std::string CheckTaken(const std::vector<Tile>& own, MPI_Comm comm)
+std::string CheckTaken(Communicator& ranks, const std::vector<Tile>& own)
 {
-  return TilesFromZero(GatherTiles(own, comm)) ? "" : "the ranks read some blocks twice and missed others";
+  const std::vector<Tile> all = ValuesInTexts<Tile>(ranks.Gather(TextOfValues(own)));
+  return TilesFromZero(all) ? "" : "the ranks read some blocks twice and missed others";
 }
 
-/// What a rank has to look at after writing: every rank some, all ranks all that was written.
+/// Checks a part of the file on every rank; all ranks together check all that was written.
 std::string CheckWritten(Communicator& ranks, const Trial& trial, std::uint64_t own)
 {
   const Layout& where = trial.Where;
@@ -628,7 +602,7 @@ Outcome Measure(Communicator& ranks, const Trial& trial, BlockMemory& memory)
     if (trial.What.Write) {
       wrong = CheckWritten(ranks, trial, mover->Bytes());
     } else if (trial.What.Where == Pointer::Shared) {
-      wrong = CheckTaken(mover->Taken(), comm);
+      wrong = CheckTaken(ranks, mover->Taken());
     }
     outcome.Wrong = !wrong.empty();
     outcome.Error = Agree(ranks, wrong);

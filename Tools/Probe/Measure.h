@@ -3,15 +3,15 @@
 
 #include "Base/Communicator.h"
 #include "Probe/Functions.h"
-#include "Probe/Layout.h"
-#include "Probe/RawFile.h"
+#include "Probe/TestData.h"
+#include "Probe/TestFiles.h"
 
 #include <cstdint>
 #include <string>
 
 namespace patchio::probe {
 
-/// What to measure, and how.
+/// A measurement to make.
 struct Trial
 {
   Function What;
@@ -53,8 +53,8 @@ private:
 /// Bytes of blocks that a rank keeps before it checks them; a block may be larger.
 constexpr std::uint64_t RingBytes = std::uint64_t(256) << 20;
 
-/// Whether the function can be measured in this view at all, for example shared pointers in views that differ
-/// between ranks.
+/// Returns whether the function can be measured in this view at all, for example shared pointers in views
+/// that differ between ranks.
 bool Applies(const Function& function, View view);
 
 /// Collective. Writes the file anew, has it dropped from memory, opens it, sets the view, moves all blocks,

@@ -1,18 +1,11 @@
 #include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/File.h"
 #include "Base/Memory.h"
-#include "Base/Text.h"
-#include "Probe/Compare.h"
-#include "Probe/Findings.h"
-#include "Probe/Plot.h"
-#include "Probe/ProbeFolder.h"
-#include "Probe/Progress.h"
 #include "Probe/Quick.h"
 #include "Probe/Result.h"
 #include "Probe/Settings.h"
-#include "Probe/Statistics.h"
 #include "Probe/Study.h"
+#include "Probe/TestFiles.h"
 #include "PythonScript.h"
 #include "Session.h"
 #include "Subcommands.h"
@@ -25,8 +18,6 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <map>
 #include <memory>
 #include <utility>
 
@@ -82,66 +73,21 @@ private:
   bool Made = false;
 };
 
-/// The best block of each function and view, as a table.
-std::string SummaryOf(const Result& result)
-{
-  std::map<std::pair<std::string, View>, const PointResult*> best;
-  for (const auto& [key, point] : result.Points) {
-    const PointResult*& other = best[{key.Function, key.Shape}];
-    if (!other || SpreadOf(point.Rates).Mean > SpreadOf(other->Rates).Mean) {
-      other = &point;
-    }
-  }
-  std::string text = fmt::format("{:<20} {:<12} {:>12} {:>12} {:>14} {:>14} {:>14}\n", "function", "view",
-      "best: block", "file", "min KB/s", "mean KB/s", "max KB/s");
-  for (const auto& [key, point] : best) {
-    if (point->Rates.empty()) {
-      text += fmt::format("{:<20} {:<12} no rate: {}\n", key.first, NameOf(key.second), point->Error);
-      continue;
-    }
-    const Spread spread = SpreadOf(point->Rates);
-    text += fmt::format("{:<20} {:<12} {:>12} {:>12} {:>14.0f} {:>14.0f} {:>14.0f}\n", key.first,
-        NameOf(key.second), SizeText(point->Key.Block), SizeText(point->Key.FileBytes), spread.Min / 1000,
-        spread.Mean / 1000, spread.Max / 1000);
-  }
-  return text;
-}
+// Prints and draws results; its subcommands are those of `patchio probe`.
+constexpr const char* Script = "judge_probe.py";
 
-std::string FeaturesOf(const Result& result)
-{
-  std::string text;
-  for (const FeatureResult& feature : result.Features) {
-    const Feature& shown = feature.Stable ? feature.Again : feature.First;
-    text += fmt::format("{} of {} {} at blocks of {} ({} in a file of {}): {}\n", shown.Peak ? "peak" : "dip",
-        feature.Function, NameOf(feature.Shape), SizeText(shown.Block),
-        fmt::format("{:.2f} of its neighbours", shown.Height), SizeText(feature.FileBytes),
-        feature.Stable ? "stable" : "not reproduced");
-  }
-  return text;
-}
-
-std::string InfluenceOf(const Result& result)
-{
-  std::string text;
-  for (const InfluenceResult& row : result.Influence) {
-    text += fmt::format(
-        "simultaneous reads and writes, blocks of {}: reads at {:.2f}, writes at {:.2f} of their rate "
-        "alone\n",
-        SizeText(row.Block), SpreadOf(row.ReadBoth).Mean / SpreadOf(row.ReadAlone).Mean,
-        SpreadOf(row.WriteBoth).Mean / SpreadOf(row.WriteAlone).Mean);
-  }
-  return text;
-}
-
-void DrawInto(const std::vector<std::string>& results, const std::string& folder, const std::string& python,
+/// Runs the script after a measurement, on rank 0. Returns false, with a warning of what is `missing`, if
+/// that fails: the result stays, and can be judged later.
+bool Judge(const std::vector<std::string>& words, const std::string& missing, const std::string& python,
     const Session& session)
 {
-  const std::string fault = DrawPlots(results, folder, python);
-  if (fault.empty()) {
-    session.Print("plots: " + folder);
-  } else {
-    session.Warn("The plots are missing: " + fault);
-  }
+  const std::string fault = CatchError([&] {
+    if (RunPythonScript(Script, words, python, false) != 0) {
+      throw Error(fmt::format("{} failed.", Script));
+    }
+  });
+  session.Warn(fault.empty() ? fault : fmt::format("The {} are missing: {}", missing, fault));
+  return fault.empty();
 }
 
 bool HasWrongValues(const Result& result)
@@ -154,11 +100,13 @@ void RunFull(const Settings& settings, const std::string& output, Session& sessi
 {
   const Result result = RunStudy(session, settings, output);
   if (session.Root()) {
-    session.Print(SummaryOf(result) + FeaturesOf(result) + InfluenceOf(result));
-    session.Print(FindingsAsText(JudgeFindings({result})));
-    session.Print(fmt::format("results: {}/result.json, {}/matrices.csv", output, output));
-    if (!settings.NoPlots && !result.Points.empty() && result.WhyIncomplete != Interruption) {
-      DrawInto({output + "/result.json"}, output + "/plots", settings.Python, session);
+    const bool plots = !settings.NoPlots && !result.Points.empty() && result.WhyIncomplete != Interruption;
+    std::vector<std::string> words{"study", output + "/result.json"};
+    if (plots) {
+      words.insert(words.end(), {"--plots", output + "/plots"});
+    }
+    if (!Judge(words, plots ? "findings and plots" : "findings", settings.Python, session)) {
+      session.Print(fmt::format("results: {0}/result.json, {0}/matrices.csv", output));
     }
     if (!result.Complete) {
       session.Warn("The study is incomplete: " + result.WhyIncomplete + ".");
@@ -179,7 +127,8 @@ void RunQuickAndDraw(const Settings& settings, const std::string& output, Sessio
 {
   RunQuick(settings, output, session);
   if (session.Root() && !settings.NoPlots) {
-    DrawInto({output + "/result.json"}, output + "/plots", settings.Python, session);
+    Judge(
+        {"plot", output + "/result.json", "--output", output + "/plots"}, "plots", settings.Python, session);
   }
 }
 
@@ -199,7 +148,7 @@ void CheckExisting(Settings& settings)
   }
 }
 
-/// What probes that were killed have left.
+/// Removes the folders of probes that were killed.
 void CleanUp(const std::string& directory, const Session& session)
 {
   if (session.Root()) {
@@ -248,126 +197,64 @@ void RunProbe(Settings& settings, Session& session)
 // ---- results
 // -------------------------------------------------------------------------------------------------
 
-struct ResultOptions
+/// The arguments that a subcommand hands on to the script.
+struct Judgement
 {
   std::vector<std::string> Results;
-  std::string Csv;
-  std::string Output;
-  std::string Python;
+  std::string Csv, Plots, Python;
 };
 
-/// The user's name of a result, or what tells it best.
-std::string NameOfResult(const Result& result, const std::string& path)
+/// Adds a subcommand that the script carries out on rank 0. `plots`: the script's option for the plots.
+CLI::App* AddJudgement(CLI::App& probe, Session& session, const std::string& name,
+    const std::string& description, const std::shared_ptr<Judgement>& options, const std::string& plots)
 {
-  return result.Label.empty() ? fmt::format("{} ({}, {}, MPI-IO {})", path, CountText(result.Ranks, "rank"),
-                                    result.Mpi, result.MpiIo)
-                              : result.Label;
-}
-
-void RunCompare(const ResultOptions& options, Session& session)
-{
-  RunOnAllRanks(session.Ranks(), [&] {
-    if (session.Root()) {
-      const Result a = LoadResult(options.Results[0]), b = LoadResult(options.Results[1]);
-      const Comparison comparison = Compare(a, b);
-      if (comparison.Points.empty() && comparison.OnlyOne.empty()) {
-        throw Error(
-            fmt::format("{} and {} have no measurements in common.", options.Results[0], options.Results[1]));
-      }
-      session.Print(ComparisonAsText(
-          comparison, NameOfResult(a, options.Results[0]), NameOfResult(b, options.Results[1])));
-      if (!options.Csv.empty()) {
-        ReplaceFile(options.Csv, ComparisonAsCsv(comparison));
-      }
-      if (!options.Output.empty()) {
-        DrawInto(options.Results, options.Output, options.Python, session);
+  CLI::App* command = probe.add_subcommand(name, description);
+  command->add_option(
+      "--python", options->Python, "Python interpreter that judges and plots; plots require matplotlib");
+  command->callback([=, &session] {
+    std::vector<std::string> words{name};
+    words.insert(words.end(), options->Results.begin(), options->Results.end());
+    for (const auto& [option, value] :
+        {std::pair("--csv", options->Csv), std::pair(plots.c_str(), options->Plots)}) {
+      if (!value.empty()) {
+        words.insert(words.end(), {option, value});
       }
     }
-  });
-}
-
-/// The picture, drawn from a file beside it that stays: all numbers are in there.
-void DrawFindings(const std::vector<Finding>& findings, const ResultOptions& options, Session& session)
-{
-  const std::string file = fs::path(options.Output).replace_extension(".json").string();
-  std::ofstream out(file);
-  out << FindingsAsJson(findings).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
-  if (!out.flush()) {
-    throw FileError(file, "a file that can be written", "none", "Choose another file for the plot");
-  }
-  session.Warn(tools::RunPythonScript("plot_findings.py", {file, options.Output}, options.Python));
-}
-
-void RunFindings(const ResultOptions& options, Session& session)
-{
-  RunOnAllRanks(session.Ranks(), [&] {
-    if (session.Root()) {
-      std::vector<Result> results;
-      for (const std::string& path : options.Results) {
-        results.push_back(LoadResult(path));
-        session.Warn(results.back().Complete
-                         ? std::string()
-                         : fmt::format("{} is incomplete: {}.", path, results.back().WhyIncomplete));
-      }
-      const std::vector<Finding> findings = JudgeFindings(results);
-      session.Print(FindingsAsText(findings));
-      if (!options.Output.empty()) {
-        DrawFindings(findings, options, session);
-      }
+    int code = 0;
+    session.OnRoot([&] { code = RunPythonScript(Script, words, options->Python, false); });
+    MPI_Bcast(&code, 1, MPI_INT, 0, session.Mpi());
+    if (code != 0) {
+      throw CLI::RuntimeError(1);  // the script has printed why
     }
   });
+  return command;
 }
 
-void RunPlot(const ResultOptions& options, Session& session)
+void AddJudgements(CLI::App& probe, Session& session)
 {
-  RunOnAllRanks(session.Ranks(), [&] {
-    if (session.Root()) {
-      for (const std::string& path : options.Results) {
-        LoadResult(path);
-      }
-      const fs::path beside = fs::path(options.Results.front()).parent_path() / "plots";
-      DrawInto(options.Results, options.Output.empty() ? beside.string() : options.Output, options.Python,
-          session);
-    }
-  });
-}
-
-void AddCompare(CLI::App& probe, Session& session)
-{
-  CLI::App* command = probe.add_subcommand(
-      "compare", "Compare two results: which points differ by more than noise, and by how much");
-  const auto options = std::make_shared<ResultOptions>();
+  auto options = std::make_shared<Judgement>();
+  CLI::App* command = AddJudgement(probe, session, "compare",
+      "Compare two results: which points differ by more than noise, and by how much", options, "--plots");
   command->add_option("results", options->Results, "Two result.json files")->required()->expected(2);
   command->add_option("--csv", options->Csv, "Write the ratios of all points into this file");
-  command->add_option("--plots", options->Output, "Folder for plots");
-  command->add_option("--python", options->Python, "Python interpreter for plots; requires matplotlib");
-  command->callback([options, &session] { RunCompare(*options, session); });
-}
+  command->add_option("--plots", options->Plots, "Folder for plots");
 
-void AddFindings(CLI::App& probe, Session& session)
-{
-  CLI::App* command = probe.add_subcommand("findings",
+  options = std::make_shared<Judgement>();
+  command = AddJudgement(probe, session, "findings",
       "Test published findings about MPI-IO (small blocks, collective functions, shared pointers, file size, "
-      "ranks) against results, which may have different numbers of ranks");
-  const auto options = std::make_shared<ResultOptions>();
+      "ranks) against results, which may have different numbers of ranks",
+      options, "--plot");
   command->add_option("results", options->Results, "One or more result.json files")->required();
   command->add_option(
-      "--plot", options->Output, "Plot the findings into this file, NAME.png; NAME.json gets their numbers");
-  command->add_option("--python", options->Python, "Python interpreter for plots; requires matplotlib");
-  command->callback([options, &session] { RunFindings(*options, session); });
-}
+      "--plot", options->Plots, "Plot the findings into this file, NAME.png; NAME.json gets their numbers");
 
-void AddPlot(CLI::App& probe, Session& session)
-{
-  CLI::App* command = probe.add_subcommand("plot", "Plot existing results");
-  const auto options = std::make_shared<ResultOptions>();
+  options = std::make_shared<Judgement>();
+  command = AddJudgement(probe, session, "plot", "Plot existing results", options, "--output");
   command->add_option("results", options->Results, "One result.json file, or two to compare")
       ->required()
       ->expected(1, 2);
   command->add_option(
-      "-o,--output", options->Output, "Folder for the plots (default: plots, in the folder of the result)");
-  command->add_option("--python", options->Python, "Python interpreter for plots; requires matplotlib");
-  command->callback([options, &session] { RunPlot(*options, session); });
+      "-o,--output", options->Plots, "Folder for the plots (default: plots, in the folder of the result)");
 }
 
 }  // namespace
@@ -382,9 +269,7 @@ void AddProbe(CLI::App& program, Session& session)
   command->add_option("directory", settings->Directory,
       "Folder on the storage; probe creates test files in it and removes them");
   AddSettings(*command, *settings);
-  AddCompare(*command, session);
-  AddFindings(*command, session);
-  AddPlot(*command, session);
+  AddJudgements(*command, session);
   command->callback([command, settings, &session] {
     if (command->get_subcommands().empty()) {
       RunProbe(*settings, session);

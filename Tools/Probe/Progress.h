@@ -1,4 +1,4 @@
-// How far the study is and how long it will take, from rank 0.
+// The progress of a measurement and the time that it will take, from rank 0.
 #pragma once
 
 #include "Base/Stopwatch.h"

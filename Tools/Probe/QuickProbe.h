@@ -3,7 +3,6 @@
 #pragma once
 
 #include "Base/Communicator.h"
-#include "Probe/RequestCost.h"
 #include "Tuning/StorageProfile.h"
 
 #include <atomic>
@@ -14,9 +13,34 @@
 
 namespace patchio::probe {
 
+/// The duration of one request.
+struct RequestTime
+{
+  std::uint64_t Bytes = 0;  ///< >= 1
+  double Seconds = 0;       ///< > 0
+};
+
+/// T(b) = L + b / B as fitted.
+struct RequestCost
+{
+  bool Known = false;            ///< two sizes at least, the greatest twice the least or more
+  StorageModel Requests;         ///< L and B; the default where not known
+  std::uint64_t BlockBytes = 0;  ///< BlockBytesFor(Requests)
+  double Residual = 0;           ///< median of |time / T - 1| over the sizes
+};
+
+/// The size of requests that spend the share f = 0.9 of their time on bytes: L B f / (1 - f), rounded up to
+/// whole 64 KiB, between LeastBlockBytes and MostBlockBytes.
+std::uint64_t BlockBytesFor(const StorageModel& requests);
+
+/// Fits L >= 0 and B to the median times of the sizes, with relative errors; sizes that fall out of line
+/// count little. Where larger requests take no longer, B is very large. Times that are none (not positive
+/// numbers, no bytes) are passed over.
+RequestCost FitRequestCost(const std::vector<RequestTime>& times);
+
 struct QuickProbeOptions
 {
-  /// How long it should take, >= 1. Slow storages, where single requests take long, need more: each
+  /// Desired duration in seconds, >= 1. Slow storages, where single requests take long, need more: each
   /// measurement ends at three times its part, those that would take longer are left out, and after one and a
   /// half times as long no other begins.
   double Seconds = 80;
@@ -29,8 +53,6 @@ struct QuickProbeOptions
   std::uint64_t RequestBytes = 0;  ///< of the requests that N is tried with; 0: of the size found best
   unsigned Seed = 1;               ///< of the random order
   const std::atomic<bool>* Cancel = nullptr;  ///< ends it soon when it becomes true, on any rank
-  /// Called with each test file and folder that this rank makes; see TestFiles.
-  std::function<void(const std::string&)> Announce;
 };
 
 struct ProbeProgress

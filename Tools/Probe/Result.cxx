@@ -1,15 +1,13 @@
 #include "Probe/Result.h"
 
-#include "Base/Error.h"
 #include "Base/File.h"
-#include "Probe/Statistics.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <unistd.h>
-#include <cerrno>
-#include <cstdio>
+#include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <set>
 
 namespace patchio::probe {
@@ -17,18 +15,18 @@ namespace {
 
 using nlohmann::json;
 
-json InKilobytes(const std::vector<double>& rates)
+std::vector<double> InKilobytes(std::vector<double> rates)
 {
-  json list = json::array();
-  for (const double rate : rates) {
-    list.push_back(rate / Kilo);
+  for (double& rate : rates) {
+    rate /= Kilo;
   }
-  return list;
+  return rates;
 }
 
-json Describe(const Spread& spread, double unit)
+json DescribeSpread(const std::vector<double>& values)
 {
-  return {{"min", spread.Min / unit}, {"mean", spread.Mean / unit}, {"max", spread.Max / unit}};
+  const Spread spread = SpreadOf(values);
+  return {{"min", spread.Min}, {"mean", spread.Mean}, {"max", spread.Max}, {"all", values}};
 }
 
 json Describe(const PointResult& point)
@@ -45,11 +43,9 @@ json Describe(const PointResult& point)
     out["cached"] = point.Cached;
     out["open_seconds"] = point.OpenSeconds;
     out["view_seconds"] = point.ViewSeconds;
-    out["seconds"] = Describe(SpreadOf(point.Seconds), 1);
-    out["seconds"]["all"] = point.Seconds;
+    out["seconds"] = DescribeSpread(point.Seconds);
     out["sync_seconds"] = point.SyncSeconds;
-    out["kb_per_s"] = Describe(SpreadOf(point.Rates), Kilo);
-    out["kb_per_s"]["all"] = InKilobytes(point.Rates);
+    out["kb_per_s"] = DescribeSpread(InKilobytes(point.Rates));
   }
   return out;
 }
@@ -115,106 +111,62 @@ json Describe(const FlightResult& flight)
   return out;
 }
 
-/// The points of one function and view.
-struct Series
-{
-  std::string Function;
-  View Shape;
-  std::vector<const PointResult*> Points;
-};
+/// The quantities of the matrices; the second word is a member of the first.
+constexpr std::pair<const char*, const char*> Quantities[] = {{"kb_per_s", "min"}, {"kb_per_s", "mean"},
+    {"kb_per_s", "max"}, {"seconds", "min"}, {"seconds", "mean"}, {"seconds", "max"}};
 
-std::vector<Series> SeriesOf(const Result& result)
+std::string NameOf(const std::pair<const char*, const char*>& quantity)
 {
-  std::vector<Series> all;
-  for (const auto& [key, point] : result.Points) {
-    if (all.empty() || all.back().Function != key.Function || all.back().Shape != key.Shape) {
-      all.push_back({key.Function, key.Shape, {}});
+  return fmt::format("{}_{}", quantity.first, quantity.second);
+}
+
+/// A matrix for each function, view and quantity: file sizes down, block sizes across; null where there is no
+/// rate. `points`: sorted by function and view.
+json DescribeMatrices(const json& points)
+{
+  std::set<std::uint64_t> files, blocks;
+  for (const json& point : points) {
+    files.insert(point["file_bytes"].get<std::uint64_t>());
+    blocks.insert(point["block_bytes"].get<std::uint64_t>());
+  }
+  json all = json::array();
+  for (const json& point : points) {
+    if (all.empty() || all.back()["function"] != point["function"] || all.back()["view"] != point["view"]) {
+      all.push_back({{"function", point["function"]}, {"view", point["view"]}, {"file_bytes", files},
+          {"block_bytes", blocks}});
+      for (const auto& quantity : Quantities) {
+        all.back()[NameOf(quantity)] = json(files.size(), json(blocks.size(), json()));
+      }
     }
-    all.back().Points.push_back(&point);
+    if (point.contains("kb_per_s")) {
+      const auto row = std::distance(files.begin(), files.find(point["file_bytes"].get<std::uint64_t>()));
+      const auto column =
+          std::distance(blocks.begin(), blocks.find(point["block_bytes"].get<std::uint64_t>()));
+      for (const auto& quantity : Quantities) {
+        all.back()[NameOf(quantity)][row][column] = point[quantity.first][quantity.second];
+      }
+    }
   }
   return all;
 }
 
-std::vector<std::uint64_t> Distinct(const Result& result, std::uint64_t PointKey::*member)
+/// The same matrices, one below the other.
+std::string MatricesAsCsv(const json& matrices)
 {
-  std::set<std::uint64_t> values;
-  for (const auto& [key, point] : result.Points) {
-    values.insert(key.*member);
-  }
-  return {values.begin(), values.end()};
-}
-
-/// A quantity of the matrices.
-struct Quantity
-{
-  const char* Name;
-  double Spread::*Part;
-  bool Rate;
-
-  double Of(const PointResult& point) const
-  {
-    return this->Rate ? SpreadOf(point.Rates).*this->Part / Kilo : SpreadOf(point.Seconds).*this->Part;
-  }
-};
-
-constexpr Quantity Quantities[] = {{"kb_per_s_min", &Spread::Min, true},
-    {"kb_per_s_mean", &Spread::Mean, true}, {"kb_per_s_max", &Spread::Max, true},
-    {"seconds_min", &Spread::Min, false}, {"seconds_mean", &Spread::Mean, false},
-    {"seconds_max", &Spread::Max, false}};
-
-/// The point of a series at a file and block size that has rates; null where there is none.
-const PointResult* Find(const Series& series, std::uint64_t fileBytes, std::uint64_t block)
-{
-  for (const PointResult* point : series.Points) {
-    if (point->Key.FileBytes == fileBytes && point->Key.Block == block && !point->Rates.empty()) {
-      return point;
-    }
-  }
-  return nullptr;
-}
-
-json DescribeMatrices(const Result& result)
-{
-  const std::vector<std::uint64_t> files = Distinct(result, &PointKey::FileBytes);
-  const std::vector<std::uint64_t> blocks = Distinct(result, &PointKey::Block);
-  json matrices = json::array();
-  for (const Series& series : SeriesOf(result)) {
-    json matrix = {{"function", series.Function}, {"view", NameOf(series.Shape)}, {"file_bytes", files},
-        {"block_bytes", blocks}};
-    for (const Quantity& quantity : Quantities) {
-      json rows = json::array();
-      for (const std::uint64_t file : files) {
-        json row = json::array();
-        for (const std::uint64_t block : blocks) {
-          const PointResult* point = Find(series, file, block);
-          row.push_back(point ? json(quantity.Of(*point)) : json());
-        }
-        rows.push_back(row);
-      }
-      matrix[quantity.Name] = rows;
-    }
-    matrices.push_back(matrix);
-  }
-  return matrices;
-}
-
-/// A matrix is the rows of one function, view and quantity: file sizes down, block sizes across.
-std::string MatricesAsCsv(const Result& result)
-{
-  const std::vector<std::uint64_t> files = Distinct(result, &PointKey::FileBytes);
-  const std::vector<std::uint64_t> blocks = Distinct(result, &PointKey::Block);
   std::string text = "function,view,quantity,file_bytes";
-  for (const std::uint64_t block : blocks) {
-    text += fmt::format(",{}", block);
+  for (const json& block : matrices.empty() ? json::array() : matrices[0]["block_bytes"]) {
+    text += fmt::format(",{}", block.get<std::uint64_t>());
   }
   text += "\n";
-  for (const Series& series : SeriesOf(result)) {
-    for (const Quantity& quantity : Quantities) {
-      for (const std::uint64_t file : files) {
-        text += fmt::format("{},{},{},{}", series.Function, NameOf(series.Shape), quantity.Name, file);
-        for (const std::uint64_t block : blocks) {
-          const PointResult* point = Find(series, file, block);
-          text += point ? fmt::format(",{:.6g}", quantity.Of(*point)) : ",";
+  for (const json& matrix : matrices) {
+    for (const auto& quantity : Quantities) {
+      const json& rows = matrix[NameOf(quantity)];
+      for (std::size_t row = 0; row < rows.size(); ++row) {
+        text += fmt::format("{},{},{},{}", matrix["function"].get<std::string>(),
+            matrix["view"].get<std::string>(), NameOf(quantity),
+            matrix["file_bytes"][row].get<std::uint64_t>());
+        for (const json& value : rows[row]) {
+          text += value.is_null() ? "," : fmt::format(",{:.6g}", value.get<double>());
         }
         text += "\n";
       }
@@ -235,16 +187,14 @@ json Describe(const Result& result)
   for (const InfluenceResult& row : result.Influence) {
     influence.push_back(Describe(row));
   }
-  json out = {{"schema", ResultSchema}, {"version", ResultVersion}, {"complete", result.Complete}};
+  json out = {{"schema", "patchio-probe"}, {"version", 1}, {"complete", result.Complete}};
   if (!result.Complete) {
     out["why_incomplete"] = result.WhyIncomplete;
   }
   out["started"] = result.Started;
   out["seconds"] = result.Seconds;
   out["label"] = result.Label;
-  out["machine"] = {{"host", result.Host}, {"hosts", result.Hosts}, {"ranks", result.Ranks},
-      {"system", result.System}, {"directory", result.Directory}, {"file_system", result.FileSystem},
-      {"mpi", result.Mpi}, {"mpi_io", result.MpiIo}};
+  out["machine"] = result.Machine;
   out["settings"] = {{"piece_bytes", result.Piece}, {"repetitions", result.Repetitions},
       {"in_flight", result.InFlight}, {"sync", result.Sync}};
   out["cache"] = {{"cold_kb_per_s", result.Cache.ColdRate / Kilo},
@@ -252,7 +202,7 @@ json Describe(const Result& result)
       {"trusted", result.Cache.Trusted}};
   out["warnings"] = result.Warnings;
   out["points"] = points;
-  out["matrices"] = DescribeMatrices(result);
+  out["matrices"] = DescribeMatrices(points);
   out["features"] = features;
   out["influence"] = influence;
   if (!result.Flight.Samples.empty()) {
@@ -262,6 +212,15 @@ json Describe(const Result& result)
 }
 
 }  // namespace
+
+Spread SpreadOf(const std::vector<double>& values)
+{
+  if (values.empty()) {
+    return {};
+  }
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return {*least, std::accumulate(values.begin(), values.end(), 0.0) / values.size(), *most};
+}
 
 std::vector<CurvePoint> CurveOf(
     const Result& result, const std::string& function, View view, std::uint64_t fileBytes)
@@ -281,10 +240,10 @@ std::vector<CurvePoint> CurveOf(
 
 void SaveResult(const Result& result, const std::string& folder)
 {
+  const json out = Describe(result);
   // Texts of the system and of MPI need not be UTF-8.
-  ReplaceFile(
-      folder + "/result.json", Describe(result).dump(1, ' ', false, json::error_handler_t::replace) + "\n");
-  ReplaceFile(folder + "/matrices.csv", MatricesAsCsv(result));
+  ReplaceFile(folder + "/result.json", out.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
+  ReplaceFile(folder + "/matrices.csv", MatricesAsCsv(out["matrices"]));
 }
 
 }  // namespace patchio::probe

@@ -1,9 +1,11 @@
-// What a study has found, and its file. The schema is in Documentation/StorageProbe.md.
+// The findings of a study, and their file. The schema is in Documentation/StorageProbe.md.
 #pragma once
 
 #include "Probe/Curve.h"
-#include "Probe/Layout.h"
+#include "Probe/TestData.h"
 #include "Tuning/RateFit.h"
+
+#include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <map>
@@ -13,16 +15,13 @@
 
 namespace patchio::probe {
 
-/// What the file says of itself.
-constexpr const char* ResultSchema = "patchio-probe";
-constexpr int ResultVersion = 1;
 /// Bytes of a KB, in which files give rates.
 constexpr double Kilo = 1000;
 
 /// WhyIncomplete of a study that a signal ended.
 constexpr const char* Interruption = "it was interrupted";
 
-/// What is measured as one: a function, a view, a file size and a block size.
+/// A measured point: a function, a view, a file size and a block size.
 struct PointKey
 {
   std::string Function;
@@ -86,7 +85,7 @@ struct FlightResult
   std::vector<RateSample> Fitted;   ///< for drawing
 };
 
-/// Whether files can be put out of this machine's memory.
+/// A test of whether files can be put out of this machine's memory.
 struct CacheCheck
 {
   double ColdRate = 0;   ///< bytes/s of one rank reading a file that was dropped
@@ -99,11 +98,10 @@ struct Result
 {
   bool Complete = false;
   std::string WhyIncomplete = "it is still running, or was killed";
-  std::string Started;  ///< UTC, ISO 8601
-  double Seconds = 0;   ///< the study's
-  std::string Label;    ///< the user's
-  std::string Host, System, Directory, FileSystem, Mpi, MpiIo;
-  int Ranks = 1, Hosts = 1;
+  std::string Started;     ///< UTC, ISO 8601
+  double Seconds = 0;      ///< the study's
+  std::string Label;       ///< the user's
+  nlohmann::json Machine;  ///< the member `machine` of the file
   std::uint64_t Piece = 0;
   int Repetitions = 0;
   int InFlight = 1;
@@ -116,6 +114,14 @@ struct Result
   FlightResult Flight;
 };
 
+struct Spread
+{
+  double Min = 0, Mean = 0, Max = 0;
+};
+
+/// All 0 where there are no values.
+Spread SpreadOf(const std::vector<double>& values);
+
 /// One function, view and file size: the rate over the block size. Only points that have rates.
 std::vector<CurvePoint> CurveOf(
     const Result& result, const std::string& function, View view, std::uint64_t fileBytes);
@@ -123,8 +129,5 @@ std::vector<CurvePoint> CurveOf(
 /// Writes result.json and matrices.csv into `folder`, each at once: who reads them at any time finds a whole
 /// file. Throws Error.
 void SaveResult(const Result& result, const std::string& folder);
-
-/// Reads a result.json. Throws Error when it is none, or its numbers cannot be.
-Result LoadResult(const std::string& path);
 
 }  // namespace patchio::probe

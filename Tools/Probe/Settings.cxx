@@ -77,7 +77,7 @@ void AddQuickSettings(CLI::App& command, Settings& settings)
                         "Save the profile for the reader even if the existing profile is more reliable"));
 }
 
-/// What the study measures.
+/// Adds the options that select what the study measures.
 void AddStudyScope(CLI::App& command, Settings& settings)
 {
   OfStudy(settings, command.add_option("--functions", settings.Functions,
@@ -101,7 +101,7 @@ void AddStudyScope(CLI::App& command, Settings& settings)
       ->capture_default_str();
 }
 
-/// How the study measures it.
+/// Adds the options that select how the study measures.
 void AddStudyManner(CLI::App& command, Settings& settings)
 {
   OfStudy(
@@ -139,7 +139,7 @@ std::string Number(double value)
   return fmt::format("{}", value);
 }
 
-/// What must hold for the study's numbers, whatever is measured.
+/// Checks the study's numbers. Throws Error.
 void CheckStudyNumbers(const Settings& settings, int ranks)
 {
   Require(settings.Repetitions >= 1 && settings.Repetitions <= 10000, "repetitions", "1 to 10000",
@@ -170,7 +170,8 @@ void AddSettings(CLI::App& command, Settings& settings)
   command.add_option("-o,--output", settings.Output, "Folder for the results (default: ./probe_HOST_DATE)");
   command.add_option("--label", settings.Label, "Name of the result in comparisons and plots");
   command.add_flag("--no-plots", settings.NoPlots, "Do not draw plots");
-  command.add_option("--python", settings.Python, "Python interpreter for plots; requires matplotlib");
+  command.add_option(
+      "--python", settings.Python, "Python interpreter that judges and plots; plots require matplotlib");
   AddQuickSettings(command, settings);
   AddStudyScope(command, settings);
   AddStudyManner(command, settings);

@@ -1,8 +1,8 @@
-// What the user of `patchio probe` can say.
+// The options of `patchio probe`.
 #pragma once
 
 #include "Probe/Functions.h"
-#include "Probe/Layout.h"
+#include "Probe/TestData.h"
 
 #include <cstdint>
 #include <string>

@@ -8,15 +8,317 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <numeric>
+#include <system_error>
+#include <thread>
 
 namespace patchio::probe {
 namespace {
 
-constexpr double MiB = 1 << 20;
+constexpr std::uint64_t MiB = 1 << 20;
+
+/// An open file.
+class UncachedFile : public Source::File
+{
+public:
+  UncachedFile(const std::string& path, CacheBypass bypass)
+      : Path(path), Bypass(bypass), Opened(path, O_RDONLY | (bypass == CacheBypass::Direct ? O_DIRECT : 0))
+  {
+    if (!this->Opened.IsOpen()) {
+      throw SystemError(path, "a readable file", errno);
+    }
+  }
+
+  using File::Read;
+  void Read(std::uint64_t offset, const std::vector<iovec>& buffers) override
+  {
+    for (const iovec& buffer : buffers) {
+      this->ReadOne(offset, static_cast<char*>(buffer.iov_base), buffer.iov_len);
+      if (this->Bypass == CacheBypass::Drop) {
+        ::posix_fadvise(this->Opened, static_cast<off_t>(offset), static_cast<off_t>(buffer.iov_len),
+            POSIX_FADV_DONTNEED);
+      }
+      offset += buffer.iov_len;
+    }
+  }
+
+private:
+  void ReadOne(std::uint64_t offset, char* into, std::size_t bytes) const
+  {
+    for (std::size_t done = 0; done < bytes;) {
+      const ssize_t got = ::pread(this->Opened, into + done, bytes - done, static_cast<off_t>(offset + done));
+      if (got < 0 && errno != EINTR) {
+        throw SystemError(this->Path, fmt::format("{} bytes at {}", bytes, offset), errno);
+      }
+      if (got == 0) {
+        throw FileError(this->Path, fmt::format("{} bytes at {}", bytes, offset), "the end of the file");
+      }
+      done += got > 0 ? static_cast<std::size_t>(got) : 0;
+    }
+  }
+
+  std::string Path;
+  CacheBypass Bypass;
+  RawFile Opened;
+};
+
+class UncachedSource : public Source
+{
+public:
+  UncachedSource(const ProbeFiles& files, CacheBypass bypass)
+  {
+    for (const std::string& path : files.Paths) {
+      this->Opened.push_back(std::make_shared<UncachedFile>(path, bypass));
+    }
+  }
+  std::shared_ptr<File> Open(int file) override { return this->Opened[file]; }
+
+private:
+  std::vector<std::shared_ptr<File>> Opened;
+};
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t MostTimes = 4096;  ///< kept of one thread
+
+/// Which block comes next, for all threads.
+class BlockOrder
+{
+public:
+  BlockOrder(const ProbeBlocks& blocks, const MeterSettings& settings) : Blocks(blocks)
+  {
+    const std::uint64_t count = blocks.Count();
+    this->First = static_cast<std::uint64_t>(settings.Start * static_cast<double>(count));
+    if (settings.Scattered) {
+      // Steps of the golden section come to all blocks, far from the ones before.
+      this->Step = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(0.618 * static_cast<double>(count)));
+      while (std::gcd(this->Step, count) != 1) {
+        ++this->Step;
+      }
+    }
+  }
+
+  ProbeBlocks::Place Next()
+  {
+    const std::uint64_t count = this->Blocks.Count();
+    return this->Blocks.At((this->First + this->Cursor++ % count * this->Step) % count);
+  }
+
+private:
+  const ProbeBlocks& Blocks;
+  std::uint64_t First = 0;
+  std::uint64_t Step = 1;
+  std::atomic<std::uint64_t> Cursor{0};
+};
+
+class Meter
+{
+public:
+  Meter(Source& source, const ProbeBlocks& blocks, const MeterSettings& settings)
+      : From(source), Blocks(blocks), Settings(settings), Order(blocks, settings)
+  {
+  }
+
+  MeteredRate Run()
+  {
+    std::vector<std::thread> threads;
+    this->Start(threads);
+    this->AwaitCounts();
+    if (this->Settings.AwaitOthers) {
+      this->Settings.AwaitOthers();
+    }
+    this->Stop = true;
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+    return this->Result();
+  }
+
+private:
+  /// The counts of a thread.
+  struct Share
+  {
+    std::uint64_t Requests = 0;
+    double Seconds = 0;     ///< 0 where it has not finished counting
+    std::uint64_t All = 0;  ///< requests from the start to the end, counted or not
+    double End = 0;         ///< of the last one, in seconds from the start
+    std::vector<double> Times;
+  };
+
+  void Start(std::vector<std::thread>& threads)
+  {
+    try {
+      this->Shares.resize(this->Settings.Threads);
+      threads.reserve(this->Settings.Threads);
+      for (Share& share : this->Shares) {
+        threads.emplace_back([this, &share] { this->Work(share); });
+      }
+    } catch (const std::system_error& error) {
+      this->Fail(std::string("The system refuses to start more threads: ") + error.what() + ".");
+    } catch (const std::bad_alloc&) {
+      this->Fail("Out of memory. Use fewer ranks or smaller --test-bytes.");
+    }
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    this->Change.notify_all();
+    this->Begin = Clock::now();
+    this->Started = true;
+  }
+
+  void Fail(const std::string& fault)
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    this->Fault = this->Fault.empty() ? fault : this->Fault;
+    this->Stop = true;
+    this->Change.notify_all();
+  }
+
+  bool IsCancelled() const { return this->Settings.Cancel && *this->Settings.Cancel; }
+
+  /// Until all have counted, or nobody will.
+  void AwaitCounts()
+  {
+    std::unique_lock<std::mutex> lock(this->Mutex);
+    // A rank without threads sleeps as long as the others read: waiting for a message takes a core from them.
+    const auto idle = Clock::now() + Span(this->Settings.WarmUp + this->Settings.Seconds);
+    const auto waits = [&] {
+      const bool late =
+          std::chrono::duration<double>(Clock::now() - this->Begin).count() > this->Settings.MostSeconds;
+      return !late &&
+             (this->Settings.Threads > 0 ? this->Counted < this->Settings.Threads : Clock::now() < idle);
+    };
+    while (waits() && !this->Stop) {
+      this->Change.wait_for(lock, std::chrono::milliseconds(50));
+      if (this->IsCancelled()) {
+        this->Cancelled = true;
+        this->Stop = true;
+      }
+    }
+  }
+
+  void Work(Share& share)
+  {
+    try {
+      const AlignedMemory buffer = MakeAlignedMemory(this->Blocks.Bytes());
+      this->Read(buffer.get(), this->AwaitStart(), share);
+    } catch (const std::bad_alloc&) {
+      this->Fail("Out of memory. Use fewer ranks or smaller --test-bytes.");
+    } catch (const std::exception& error) {
+      this->Fail(error.what());
+    }
+  }
+
+  Clock::time_point AwaitStart()
+  {
+    std::unique_lock<std::mutex> lock(this->Mutex);
+    this->Change.wait(lock, [this] { return this->Started || this->Stop; });
+    return this->Begin;
+  }
+
+  void Read(std::byte* buffer, Clock::time_point begin, Share& share)
+  {
+    const auto counting = begin + Span(this->Settings.WarmUp);
+    auto first = Clock::time_point::max();
+    auto last = begin;
+    bool counted = false;
+    while (!this->Stop) {
+      const ProbeBlocks::Place place = this->Order.Next();
+      this->From.Open(place.File)->Read(place.Offset, buffer, this->Blocks.Bytes());
+      const auto now = Clock::now();
+      ++share.All;
+      share.End = std::chrono::duration<double>(now - begin).count();
+      if (first == Clock::time_point::max()) {
+        first = now >= counting ? now : first;
+      } else if (!counted) {
+        this->Count(share, std::chrono::duration<double>(now - last).count());
+        if (now >= first + Span(this->Settings.Seconds)) {
+          share.Seconds = std::chrono::duration<double>(now - first).count();
+          counted = true;
+          this->ReportCounted();
+        }
+      }
+      last = now;
+    }
+  }
+
+  static void Count(Share& share, double seconds)
+  {
+    // Later ones take turns in the places of the first.
+    if (share.Times.size() < MostTimes) {
+      share.Times.push_back(seconds);
+    } else {
+      share.Times[share.Requests % MostTimes] = seconds;
+    }
+    ++share.Requests;
+  }
+
+  void ReportCounted()
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    ++this->Counted;
+    this->Change.notify_all();
+  }
+
+  static Clock::duration Span(double seconds)
+  {
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  }
+
+  MeteredRate Result() const
+  {
+    MeteredRate result;
+    result.Cancelled = this->Cancelled;
+    result.Fault = this->Fault;
+    if (result.Cancelled || !result.Fault.empty()) {
+      return result;
+    }
+    const auto block = static_cast<double>(this->Blocks.Bytes());
+    const bool cut = std::any_of(
+        this->Shares.begin(), this->Shares.end(), [](const Share& share) { return share.Seconds <= 0; });
+    for (const Share& share : this->Shares) {
+      result.Rate += cut ? 0 : static_cast<double>(share.Requests) * block / share.Seconds;
+      result.Seconds.insert(result.Seconds.end(), share.Times.begin(), share.Times.end());
+    }
+    return cut ? this->CutResult(result, block) : result;
+  }
+
+  /// There was no time to count: what all threads have read from the start to the last one's end.
+  MeteredRate CutResult(MeteredRate result, double block) const
+  {
+    double requests = 0, end = 0;
+    for (const Share& share : this->Shares) {
+      requests += static_cast<double>(share.All);
+      end = std::max(end, share.End);
+      if (share.Times.empty() && share.All > 0) {
+        result.Seconds.push_back(share.End / static_cast<double>(share.All));
+      }
+    }
+    result.Rate = end > 0 ? requests * block / end : 0;
+    return result;
+  }
+
+  Source& From;
+  const ProbeBlocks& Blocks;
+  const MeterSettings& Settings;
+  BlockOrder Order;
+  std::vector<Share> Shares;
+  std::mutex Mutex;  ///< of what follows
+  std::condition_variable Change;
+  Clock::time_point Begin;
+  bool Started = false;
+  int Counted = 0;
+  std::string Fault;
+  bool Cancelled = false;
+  std::atomic<bool> Stop{false};
+};
+
 constexpr int TimesOfRank = 32;  ///< quantiles of the times of requests that a rank tells the others
 
-/// How much longer than planned a measurement may take, and the whole.
+/// The most that a measurement, and the whole, may take / their planned time.
 constexpr double MostOfStep = 3;
 constexpr double MostOfAll = 1.5;
 constexpr double LeastBound = 0.3;  ///< seconds
@@ -38,6 +340,63 @@ std::vector<double> QuantilesOf(std::vector<double> values, int count)
 }
 
 }  // namespace
+
+CacheBypass BypassFor(const ProbeFiles& files)
+{
+  const AlignedMemory memory = MakeAlignedMemory(PageBytes);
+  for (std::size_t i = 0; i < files.Paths.size(); ++i) {
+    const RawFile file(files.Paths[i], O_RDONLY | O_DIRECT);
+    if (!file.IsOpen() || ::pread(file, memory.get(), PageBytes, 0) != static_cast<ssize_t>(PageBytes)) {
+      return CacheBypass::Drop;
+    }
+  }
+  return CacheBypass::Direct;
+}
+
+std::unique_ptr<Source> MakeUncachedSource(const ProbeFiles& files, CacheBypass bypass)
+{
+  return std::make_unique<UncachedSource>(files, bypass);
+}
+
+double RereadRate(const ProbeFiles& files)
+{
+  const auto longest = std::max_element(files.Bytes.begin(), files.Bytes.end());
+  if (longest == files.Bytes.end()) {
+    return 0;
+  }
+  const auto bytes = static_cast<std::size_t>(std::min(*longest, 8 * MiB));
+  const AlignedMemory memory = MakeAlignedMemory(bytes);
+  const RawFile file(files.Paths[longest - files.Bytes.begin()], O_RDONLY);
+  double rate = 0;
+  for (int pass = 0; pass < 3 && file.IsOpen(); ++pass) {
+    const Stopwatch watch;
+    const ssize_t got = ::pread(file, memory.get(), bytes, 0);
+    const double seconds = watch.Seconds();
+    rate = got > 0 && seconds > 0 ? std::max(rate, static_cast<double>(got) / seconds) : rate;
+  }
+  return rate;
+}
+
+ProbeBlocks::ProbeBlocks(const std::vector<std::uint64_t>& fileBytes, std::uint64_t bytes) : BlockBytes(bytes)
+{
+  std::uint64_t blocks = 0;
+  for (const std::uint64_t length : fileBytes) {
+    blocks += length / bytes;
+    this->Ends.push_back(blocks);
+  }
+}
+
+ProbeBlocks::Place ProbeBlocks::At(std::uint64_t index) const
+{
+  const auto file = std::upper_bound(this->Ends.begin(), this->Ends.end(), index);
+  const std::uint64_t before = file == this->Ends.begin() ? 0 : *(file - 1);
+  return {static_cast<int>(file - this->Ends.begin()), (index - before) * this->BlockBytes};
+}
+
+MeteredRate MeasureRate(Source& source, const ProbeBlocks& blocks, const MeterSettings& settings)
+{
+  return Meter(source, blocks, settings).Run();
+}
 
 StorageMeter::StorageMeter(Communicator& comm, const std::string& dir, const QuickProbeOptions& options,
     const ProbeProgressCallback& progress, const std::vector<RateSample>& samples)
@@ -80,8 +439,8 @@ void StorageMeter::Prepare(double share)
   if (this->Options.ExistingFiles.empty()) {
     this->Tell(
         fmt::format("writing {} of test files", ByteText(static_cast<double>(this->Options.TestBytes))));
-    this->Written = std::make_unique<TestFiles>(this->Comm, this->Dir, this->Options.TestBytes,
-        share * this->Options.Seconds, this->Options.Cancel, this->Options.Announce);
+    this->Written = std::make_unique<TestFiles>(
+        this->Comm, this->Dir, this->Options.TestBytes, share * this->Options.Seconds, this->Options.Cancel);
     this->Read = this->Written->Files();
   } else {
     RunOnAllRanks(this->Comm, [this] { this->Read = FindProbeFiles(this->Options.ExistingFiles); });
@@ -99,7 +458,7 @@ void StorageMeter::AgreeOnAccess()
   RunOnAllRanks(this->Comm, [&] { direct = BypassFor(this->Read) == CacheBypass::Direct ? 1 : 0; });
   const std::vector<double> all = this->Comm.AllGather(
       std::vector<double>{direct, static_cast<double>(AvailableMemory()) / (4.0 * this->Comm.Size())});
-  this->MostBuffers = 1024.0 * MiB;
+  this->MostBuffers = 1024.0 * static_cast<double>(MiB);
   this->Bypass = CacheBypass::Direct;
   for (std::size_t i = 0; i < all.size(); i += 2) {
     this->Bypass = all[i] > 0 ? this->Bypass : CacheBypass::Drop;
@@ -120,7 +479,9 @@ bool StorageMeter::Measure(const Step& step, StepResult& result)
 {
   this->Tell(step.Doing);
   if (this->Bypass == CacheBypass::Drop) {
-    DropCaches(this->Read);
+    for (const std::string& path : this->Read.Paths) {
+      DropFromMemory(path);
+    }
   }
   if (this->AnyCancels(false)) {
     return false;

@@ -2,25 +2,29 @@
 
 #include "Base/Communicator.h"
 #include "Base/Error.h"
+#include "Base/File.h"
 #include "Base/Memory.h"
 #include "Base/Stopwatch.h"
 #include "Base/Text.h"
 #include "Probe/Circumstances.h"
-#include "Probe/Influence.h"
 #include "Probe/Interrupt.h"
 #include "Probe/Measure.h"
 #include "Probe/Progress.h"
 #include "Probe/Result.h"
 #include "Probe/Settings.h"
-#include "Probe/StudyFiles.h"
+#include "Probe/TestData.h"
+#include "Probe/TestFiles.h"
 #include "Session.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <future>
 #include <map>
 #include <optional>
 #include <random>
@@ -33,6 +37,165 @@ namespace {
 
 /// Size of the file that shows whether files leave this machine's memory.
 constexpr std::uint64_t CacheCheckBytes = 64u << 20;
+
+// ---- reading and writing at once: what each loses by the other
+// --------------------------------------------------------------------------------------------------
+
+/// A measurement of simultaneous reads and writes.
+struct InfluenceTrial
+{
+  std::string ReadFile, WriteFile;
+  std::uint64_t FileBytes = 0;  ///< of each of them
+  std::uint64_t Block = 0;
+  int Writers = 0;       ///< ranks that write, the last ones; 0: half. One rank alone has a thread for each
+  double Seconds = 0.5;  ///< of each of the three runs
+};
+
+/// Ranks that write when `wanted` (0: half) of `ranks` shall.
+int WritersOf(int ranks, int wanted)
+{
+  return wanted > 0 ? std::min(wanted, std::max(1, ranks - 1)) : std::max(1, ranks / 2);
+}
+
+/// A reader or writer, and its part of the file.
+struct Actor
+{
+  bool Write = false;
+  std::uint64_t Begin = 0, Bytes = 0;
+};
+
+Actor MakeActor(bool write, int index, int count, const InfluenceTrial& trial)
+{
+  const std::uint64_t part = DivisibleSize(trial.FileBytes, count, trial.Block) / count;
+  return {write, index * part, part};
+}
+
+/// The actors of this rank.
+std::vector<Actor> ActorsOf(const Communicator& ranks, const InfluenceTrial& trial)
+{
+  if (ranks.Size() == 1) {
+    return {MakeActor(false, 0, 1, trial), MakeActor(true, 0, 1, trial)};
+  }
+  const int writers = WritersOf(ranks.Size(), trial.Writers);
+  const int readers = ranks.Size() - writers;
+  const bool write = ranks.Rank() >= readers;
+  return {write ? MakeActor(true, ranks.Rank() - readers, writers, trial)
+                : MakeActor(false, ranks.Rank(), readers, trial)};
+}
+
+/// Reads or writes the actor's part over and over until the time is over, and returns the rate in bytes/s.
+/// Throws Error.
+double Act(const Actor& actor, const InfluenceTrial& trial, std::uint64_t seed)
+{
+  const PlainFile file(actor.Write ? trial.WriteFile : trial.ReadFile,
+      actor.Write ? PlainFile::Purpose::Update : PlainFile::Purpose::Read);
+  const Pattern values(seed);
+  std::vector<std::byte> block(trial.Block);
+  std::uint64_t moved = 0;
+  double busy = 0;
+  const auto timed = [&busy](const auto& work) {
+    const double start = MPI_Wtime();
+    work();
+    busy += MPI_Wtime() - start;
+  };
+  const double begin = MPI_Wtime();
+  const auto goesOn = [&] { return MPI_Wtime() - begin < trial.Seconds && !Interrupt::Asked(); };
+  while (goesOn()) {
+    for (std::uint64_t done = 0; done < actor.Bytes && (done == 0 || goesOn()); done += trial.Block) {
+      const std::uint64_t offset = actor.Begin + done;
+      if (actor.Write) {
+        values.Fill(offset, block.data(), block.size());
+        timed([&] { file.Write(offset, block.data(), block.size()); });
+      } else {
+        timed([&] { file.Read(offset, block.data(), block.size()); });
+        if (values.FindWrong(offset, block.data(), block.size())) {
+          throw Error(fmt::format(
+              "The measurement of simultaneous reads and writes read a wrong value at byte {} or later.",
+              offset));
+        }
+      }
+      moved += block.size();
+    }
+    if (actor.Write) {
+      timed([&] { ::fdatasync(file.Descriptor()); });
+    } else {
+      ::posix_fadvise(file.Descriptor(), actor.Begin, actor.Bytes, POSIX_FADV_DONTNEED);
+    }
+  }
+  return busy > 0 ? static_cast<double>(moved) / busy : 0;
+}
+
+struct TwoRates
+{
+  double Read = 0, Write = 0;
+};
+
+/// Collective: the readers, the writers or both act at once. Throws Error, on all ranks.
+TwoRates RunPhase(Communicator& ranks, const InfluenceTrial& trial, std::uint64_t seed, bool read, bool write)
+{
+  const std::vector<Actor> actors = ActorsOf(ranks, trial);
+  RunOnAllRanks(ranks, [&] {
+    if (!Interrupt::Asked()) {
+      DropFromMemory(trial.ReadFile);
+      DropFromMemory(trial.WriteFile);
+    }
+  });
+  double rates[2] = {0, 0};
+  RunOnAllRanks(ranks, [&] {
+    std::vector<std::future<void>> all;
+    for (const Actor& actor : actors) {
+      if ((actor.Write ? write : read) && !Interrupt::Asked()) {
+        all.push_back(std::async(std::launch::async, [&] { rates[actor.Write] = Act(actor, trial, seed); }));
+      }
+    }
+    for (std::future<void>& each : all) {
+      each.get();
+    }
+  });
+  MPI_Allreduce(MPI_IN_PLACE, rates, 2, MPI_DOUBLE, MPI_SUM, ranks.Mpi());
+  return {rates[0], rates[1]};
+}
+
+/// Collective: each rank its share of both files.
+void WriteFiles(Communicator& ranks, const InfluenceTrial& trial, std::uint64_t seed)
+{
+  const std::uint64_t part = (trial.FileBytes / ranks.Size() + 7) / 8 * 8;
+  const std::uint64_t begin = std::min(trial.FileBytes, part * ranks.Rank());
+  const std::uint64_t bytes = std::min(part, trial.FileBytes - begin);
+  RunOnAllRanks(ranks, [&] {
+    WritePattern(trial.ReadFile, seed, begin, bytes);
+    WritePattern(trial.WriteFile, ~seed, begin, bytes);
+  });
+}
+
+/// Collective. Appends a repetition to `result`: the readers alone, the writers alone, both at once, with
+/// pread and pwrite on two files. Checks what is read. Nothing is appended when interrupted. Throws Error, on
+/// all ranks.
+void MeasureInfluence(
+    Communicator& ranks, const InfluenceTrial& trial, std::uint64_t number, InfluenceResult& result)
+{
+  const std::uint64_t seed = SeedOf(number);
+  const int writers = WritersOf(ranks.Size(), trial.Writers);
+  result.FileBytes = trial.FileBytes;
+  result.Block = trial.Block;
+  result.Writers = writers;
+  result.Readers = std::max(1, ranks.Size() - writers);
+  WriteFiles(ranks, trial, seed);
+  const TwoRates reading = RunPhase(ranks, trial, seed, true, false);
+  const TwoRates writing = RunPhase(ranks, trial, seed, false, true);
+  const TwoRates both = RunPhase(ranks, trial, seed, true, true);
+  int interrupted = Interrupt::Asked() ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &interrupted, 1, MPI_INT, MPI_MAX, ranks.Mpi());
+  if (!interrupted && reading.Read > 0 && writing.Write > 0 && both.Read > 0 && both.Write > 0) {
+    result.ReadAlone.push_back(reading.Read);
+    result.WriteAlone.push_back(writing.Write);
+    result.ReadBoth.push_back(both.Read);
+    result.WriteBoth.push_back(both.Write);
+  }
+}
+
+// ---- the plan
+// --------------------------------------------------------------------------------------------------
 
 /// A point and what is needed to measure it.
 struct Planned
@@ -118,6 +281,9 @@ double StudyPlan::MostMemory() const
   }
   return most;
 }
+
+// ---- the study
+// --------------------------------------------------------------------------------------------------
 
 constexpr double FirstDoubt = 0.2;  ///< that a feature is noise; one that is worth another look may be
 
@@ -328,7 +494,7 @@ private:
     }
   }
 
-  /// What follows, up to this part of the whole.
+  /// Begins a phase that takes the progress up to this part of the whole.
   void BeginPhase(double to)
   {
     this->PhaseFrom = this->PhaseTo;

@@ -15,7 +15,7 @@ namespace patchio::probe {
 
 class Progress;
 
-/// What a study is a part of, if it is.
+/// The larger measurement that a study is a part of, if any.
 struct StudyFrame
 {
   Progress* Bar = nullptr;  ///< to show its progress on; null: one of its own

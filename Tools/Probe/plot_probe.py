@@ -1,57 +1,51 @@
-#!/usr/bin/env python3
-"""Draws results of `patchio probe`: plot_probe.py RESULT.json [OTHER.json] --output FOLDER
+"""Draws results of `patchio probe` for judge_probe.py.
 
-One result: rates over block size, a picture for each view and direction; rates over file and block size as
-surfaces; reading and writing at once; peaks and dips that were looked at again; of the quick mode rates over
-the requests in flight. Two: their ratios.
+One result: rates over block size, a picture for each view and direction; rates over file and block size as surfaces; reading and writing
+at once; peaks and dips that were measured again; of the quick mode rates over the requests in flight. Two results: their ratios. The
+five findings: their ratios.
 """
-import argparse
-import json
+import math
 import os
-import sys
 
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-import numpy as np
 
-T_99 = (63.66, 9.92, 5.84, 4.60, 4.03, 3.71, 3.50, 3.36, 3.25, 3.17)  # Student's, two-sided 99 %, by degrees of freedom
+from probe_results import VIEWS, count_text, is_write, mean, ratio_of
+
+COLOURS = {"confirmed": "tab:green", "refuted": "tab:red", "confirmed in part": "tab:olive", "unclear": "tab:gray",
+           "not measured": "tab:gray"}
 
 
-def size_text(size):
+def short_size(size):
     for unit, name in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "k")):
         if size >= unit:
             return "%g%s" % (round(size / unit, 2), name)
     return "%d" % size
 
 
-def load(path):
-    with open(path, encoding="utf-8") as file:
-        result = json.load(file)
-    if result.get("schema") != "patchio-probe":
-        sys.exit("%s is no result of patchio probe." % path)
-    return result
-
-
 def title_of(result):
-    machine = result["machine"]
-    name = result["label"] or "%s, %s, %s" % (machine["host"], machine["file_system"], machine["mpi"])
-    end = "" if result["complete"] else " (not complete)"
-    ranks = "%d rank%s" % (machine["ranks"], "" if machine["ranks"] == 1 else "s")
-    return name + ("" if ranks in name else ", " + ranks) + end
+    name = result.label or "%s, %s, %s" % (result.machine["host"], result.machine["file_system"], result.machine["mpi"])
+    ranks = count_text(result.ranks, "rank")
+    return name + ("" if ranks in name else ", " + ranks) + ("" if result.complete else " (not complete)")
 
 
-def is_write(function):
-    return "write" in function
+def is_collective(function):
+    return "_all" in function or "ordered" in function
 
 
 def block_axis(axes, blocks):
     axes.set_xscale("log", base=2)
     axes.set_xticks(blocks)
-    axes.set_xticklabels([size_text(block) for block in blocks], rotation=45, fontsize=7)
+    axes.set_xticklabels([short_size(block) for block in blocks], rotation=45, fontsize=7)
     axes.minorticks_off()
     axes.set_xlabel("block, bytes")
+
+
+def aside(blocks, number, count):
+    """Returns where line `number` of `count` has its points: side by side, so that the bars of one do not hide those of another."""
+    return [block * 2.0 ** (0.5 * ((number + 0.5) / count - 0.5)) for block in blocks]
 
 
 def save(figure, folder, name):
@@ -60,134 +54,127 @@ def save(figure, folder, name):
     plt.close(figure)
 
 
-def curve(points, function, view, size):
-    """Blocks, and min, mean and max in MB/s, of points that have rates."""
-    chosen = sorted((p["block_bytes"], p["kb_per_s"]) for p in points
-                    if (p["function"], p["view"], p["file_bytes"]) == (function, view, size) and "kb_per_s" in p)
-    rates = [[rate[name] / 1000 for _, rate in chosen] for name in ("min", "mean", "max")]
-    return [block for block, _ in chosen], rates
+def spread(curve):
+    """Returns blocks, means in MB/s, and the lengths of error bars from the least to the most."""
+    means = [mean(rates) / 1000 for _, rates in curve]
+    bars = [[middle - min(rates) / 1000 for middle, (_, rates) in zip(means, curve)],
+            [max(rates) / 1000 - middle for middle, (_, rates) in zip(means, curve)]]
+    return [block for block, _ in curve], means, bars
 
 
-def is_collective(function):
-    return "_all" in function or "ordered" in function
-
-
-def draw_lines(axes, points, functions, view, size):
-    for number, function in enumerate(functions):
-        blocks, (least, mean, most) = curve(points, function, view, size)
-        # Side by side, so that the bars of one do not hide those of another.
-        places = np.array(blocks) * 2.0 ** (0.5 * ((number + 0.5) / len(functions) - 0.5))
-        axes.errorbar(places, mean, yerr=[np.subtract(mean, least), np.subtract(most, mean)], label=function,
-                      color=plt.cm.tab10(number % 10), marker="osv^D<>p"[number % 8], markersize=4, capsize=2,
-                      linewidth=1.2)
-    block_axis(axes, sorted({p["block_bytes"] for p in points}))
+def draw_lines(axes, curves):
+    """Draws {function: curve}."""
+    for number, (function, curve) in enumerate(curves.items()):
+        blocks, means, bars = spread(curve)
+        axes.errorbar(aside(blocks, number, len(curves)), means, yerr=bars, label=function, color=plt.cm.tab10(number % 10),
+                      marker="osv^D<>p"[number % 8], markersize=4, capsize=2, linewidth=1.2)
+    block_axis(axes, sorted({block for curve in curves.values() for block, _ in curve}))
     axes.legend(fontsize=7, ncol=2)
 
 
-def draw_bars(axes, points, functions, view, size):
-    """Draws the rates at a single block size."""
-    for number, function in enumerate(functions):
-        _, (least, mean, most) = curve(points, function, view, size)
-        axes.bar(number, mean[0], yerr=[[mean[0] - least[0]], [most[0] - mean[0]]], capsize=4, width=0.7,
-                 color=plt.cm.tab10(number % 10))
-    axes.set_xticks(range(len(functions)))
-    axes.set_xticklabels(functions, rotation=30, ha="right", fontsize=8)
-    axes.set_xlabel("blocks of %s" % size_text(points[0]["block_bytes"]))
+def draw_bars(axes, curves):
+    """Draws {function: curve} at a single block size."""
+    for number, curve in enumerate(curves.values()):
+        blocks, means, bars = spread(curve)
+        axes.bar(number, means[0], yerr=bars, capsize=4, width=0.7, color=plt.cm.tab10(number % 10))
+    axes.set_xticks(range(len(curves)))
+    axes.set_xticklabels(curves, rotation=30, ha="right", fontsize=8)
+    axes.set_xlabel("blocks of %s" % short_size(blocks[0]))
 
 
 def draw_curves(result, folder):
-    """A picture for each view and direction, of the largest file, individual and collective functions beside
-    each other; bars from least to most."""
-    points = result["points"]
-    measured = {(p["view"], is_write(p["function"])) for p in points if "kb_per_s" in p}
-    for view, write in sorted(measured):
-        mine = [p for p in points if p["view"] == view and is_write(p["function"]) == write and "kb_per_s" in p]
-        size = max(p["file_bytes"] for p in mine)
-        mine = [p for p in mine if p["file_bytes"] == size]
-        functions = list(dict.fromkeys(p["function"] for p in mine))
-        draw = draw_lines if len({p["block_bytes"] for p in mine}) > 1 else draw_bars
-        groups = [[f for f in functions if is_collective(f) == collective] for collective in (False, True)]
-        groups = [group for group in groups if group] if draw is draw_lines else [functions]
-        figure, all_axes = plt.subplots(1, len(groups), figsize=(4 + 5 * len(groups), 5.5), sharey=True, squeeze=False)
-        for axes, group in zip(all_axes[0], groups):
-            draw(axes, [p for p in mine if p["function"] in group], group, view, size)
-            axes.set_ylim(bottom=0)
-            axes.grid(alpha=0.3, axis="both" if draw is draw_lines else "y")
-            if len(groups) > 1:
-                axes.set_title("collective" if is_collective(group[0]) else "individual", fontsize=9)
-        all_axes[0][0].set_ylabel("MB/s of all ranks (mean, least to most)")
-        figure.suptitle("%s, view %s, file of %s\n%s" % ("writing" if write else "reading", view, size_text(size),
-                                                         title_of(result)), fontsize=9)
-        save(figure, folder, "rates_%s_%s" % ("write" if write else "read", view))
+    """Draws a picture for each view and direction, of the largest file, individual and collective functions beside each other."""
+    for view in VIEWS:
+        for write in (False, True):
+            mine = {key: curve for key, curve in result.curves().items() if key[1] == view and is_write(key[0]) == write}
+            if not mine:
+                continue
+            size = max(file for _, _, file in mine)
+            curves = {function: curve for (function, _, file), curve in mine.items() if file == size}
+            draw = draw_lines if len({block for curve in curves.values() for block, _ in curve}) > 1 else draw_bars
+            groups = [{name: curve for name, curve in curves.items() if is_collective(name) == kind} for kind in (False, True)]
+            groups = [group for group in groups if group] if draw is draw_lines else [curves]
+            figure, all_axes = plt.subplots(1, len(groups), figsize=(4 + 5 * len(groups), 5.5), sharey=True, squeeze=False)
+            for axes, group in zip(all_axes[0], groups):
+                draw(axes, group)
+                axes.set_ylim(bottom=0)
+                axes.grid(alpha=0.3, axis="both" if draw is draw_lines else "y")
+                if len(groups) > 1:
+                    axes.set_title("collective" if is_collective(next(iter(group))) else "individual", fontsize=9)
+            all_axes[0][0].set_ylabel("MB/s of all ranks (mean, least to most)")
+            figure.suptitle("%s, view %s, file of %s\n%s" % ("writing" if write else "reading", view, short_size(size),
+                                                             title_of(result)), fontsize=9)
+            save(figure, folder, "rates_%s_%s" % ("write" if write else "read", view))
 
 
 def draw_surfaces(result, folder):
     """Draws each function and view that has at least two sizes of files and of blocks."""
-    for matrix in result["matrices"]:
-        sizes, blocks = matrix["file_bytes"], matrix["block_bytes"]
-        rates = np.array([[np.nan if rate is None else rate / 1000 for rate in row]
-                          for row in matrix["kb_per_s_mean"]])
-        if len(sizes) < 2 or len(blocks) < 2 or np.isnan(rates).all():
+    keys = [*result.rates, *result.errors]
+    sizes, blocks = sorted({key.file for key in keys}), sorted({key.block for key in keys})
+    for function, view in dict.fromkeys(key[:2] for key in result.rates):
+        found = {key[2:]: mean(rates) / 1000 for key, rates in result.rates.items() if key[:2] == (function, view)}
+        if len(sizes) < 2 or len(blocks) < 2:
             continue
         figure, axes = plt.subplots(figsize=(max(7, 2.2 + 0.95 * len(blocks)), max(4.5, 2 + 0.8 * len(sizes))))
-        image = axes.imshow(rates, aspect="auto", origin="lower", cmap="viridis", vmin=0)
+        image = axes.imshow([[found.get((size, block), math.nan) for block in blocks] for size in sizes], aspect="auto", origin="lower",
+                            cmap="viridis", vmin=0)
         axes.set_xticks(range(len(blocks)))
-        axes.set_xticklabels([size_text(block) for block in blocks], rotation=45)
+        axes.set_xticklabels([short_size(block) for block in blocks], rotation=45)
         axes.set_yticks(range(len(sizes)))
-        axes.set_yticklabels([size_text(size) for size in sizes])
+        axes.set_yticklabels([short_size(size) for size in sizes])
         axes.set_xlabel("block, bytes")
         axes.set_ylabel("file, bytes")
-        middle = np.nanmax(rates) / 2
-        for row, column in np.argwhere(~np.isnan(rates)):
-            axes.text(column, row, "%.3g" % rates[row, column], ha="center", va="center", fontsize=9,
-                      color="black" if rates[row, column] > middle else "white")
+        for (size, block), rate in found.items():
+            axes.text(blocks.index(block), sizes.index(size), "%.3g" % rate, ha="center", va="center", fontsize=9,
+                      color="black" if rate > max(found.values()) / 2 else "white")
         figure.colorbar(image, label="MB/s")
-        axes.set_title("%s, view %s\n%s" % (matrix["function"], matrix["view"], title_of(result)), fontsize=9)
-        save(figure, folder, "surface_%s_%s" % (matrix["function"], matrix["view"]))
+        axes.set_title("%s, view %s\n%s" % (function, view, title_of(result)), fontsize=9)
+        save(figure, folder, "surface_%s_%s" % (function, view))
 
 
 def draw_flight(result, folder):
-    """F(N) of the quick mode: what was measured, what was fitted, and N*."""
-    flight = result.get("flight")
+    """Draws F(N) of the quick mode: as measured, as fitted, and N*."""
+    flight = result.raw.get("flight")
     if not flight:
         return
     figure, axes = plt.subplots(figsize=(8, 5))
-    axes.plot([s["in_flight"] for s in flight["samples"]], [s["kb_per_s"] / 1000 for s in flight["samples"]], "k.",
-              alpha=0.6, label="measured")
+
+    def line(samples, *style, **how):
+        axes.plot([s["in_flight"] for s in samples], [s["kb_per_s"] / 1000 for s in samples], *style, **how)
+
+    line(flight["samples"], "k.", alpha=0.6, label="measured")
     if "best" in flight:
-        axes.plot([s["in_flight"] for s in flight["fitted"]], [s["kb_per_s"] / 1000 for s in flight["fitted"]],
-                  color="tab:blue", label="F(N), as fitted")
+        line(flight["fitted"], color="tab:blue", label="F(N), as fitted")
         axes.axvspan(flight["best_least"] * 0.98, flight["best_most"] * 1.02, color="tab:orange", alpha=0.2,
                      label="90 %% confidence: %d to %d" % (flight["best_least"], flight["best_most"]))
         axes.axvline(flight["best"], color="tab:orange", label="N* = %d" % flight["best"])
     axes.set_xscale("log", base=2)
-    ticks = sorted({1 << power for power in range(21)
-                    if (1 << power) <= 1.1 * max(s["in_flight"] for s in flight["samples"])})
+    most = 1.1 * max(s["in_flight"] for s in flight["samples"])
+    ticks = [1 << power for power in range(21) if (1 << power) <= most]
     axes.set_xticks(ticks)
     axes.set_xticklabels([str(tick) for tick in ticks])
     axes.minorticks_off()
     axes.set_ylim(bottom=0)
     axes.set_xlabel("N, requests%s in flight, all ranks together"
-                    % (" of " + size_text(flight["request_bytes"]) if flight["request_bytes"] else ""))
+                    % (" of " + short_size(flight["request_bytes"]) if flight["request_bytes"] else ""))
     axes.set_ylabel("MB/s")
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
-    axes.set_title("%s\n%s" % (result["machine"]["directory"], title_of(result)), fontsize=9)
+    axes.set_title("%s\n%s" % (result.machine["directory"], title_of(result)), fontsize=9)
     save(figure, folder, "rates")
 
 
 def draw_influence(result, folder):
-    rows = sorted(result["influence"], key=lambda row: row["block_bytes"])
+    rows = sorted(result.raw["influence"], key=lambda row: row["block_bytes"])
     if not rows:
         return
     blocks = [row["block_bytes"] for row in rows]
     figure, (rates, ratios) = plt.subplots(1, 2, figsize=(10, 4.2))
     for name, colour in (("read", "tab:blue"), ("write", "tab:red")):
-        for kind, style in (("alone", "-"), ("both", "--")):
-            means = [np.mean(row["%s_%s_kb_per_s" % (name, kind)]) / 1000 for row in rows]
-            rates.plot(blocks, means, style, color=colour, marker="o", markersize=3,
-                       label="%s, %s" % (name, "alone" if kind == "alone" else "at once"))
-        ratios.plot(blocks, [row[name + "_ratio"] for row in rows], color=colour, marker="o", label=name)
+        means = {kind: [mean(row["%s_%s_kb_per_s" % (name, kind)]) / 1000 for row in rows] for kind in ("alone", "both")}
+        for kind, style, label in (("alone", "-", "alone"), ("both", "--", "at once")):
+            rates.plot(blocks, means[kind], style, color=colour, marker="o", markersize=3, label="%s, %s" % (name, label))
+        ratios.plot(blocks, [both / alone for both, alone in zip(means["both"], means["alone"])], color=colour, marker="o", label=name)
     rates.set_ylabel("MB/s")
     ratios.set_ylabel("rate at once / alone")
     ratios.axhline(1, color="grey", linewidth=0.8)
@@ -196,27 +183,25 @@ def draw_influence(result, folder):
         axes.set_ylim(bottom=0)
         axes.grid(alpha=0.3)
         axes.legend(fontsize=8)
-    figure.suptitle("%d reading, %d writing; %s" % (rows[0]["readers"], rows[0]["writers"], title_of(result)),
-                    fontsize=9)
+    figure.suptitle("%d reading, %d writing; %s" % (rows[0]["readers"], rows[0]["writers"], title_of(result)), fontsize=9)
     save(figure, folder, "influence")
 
 
 def draw_features(result, folder):
-    features = [feature for feature in result["features"] if feature["refined"]]
+    features = [feature for feature in result.raw["features"] if feature["refined"]]
     if not features:
         return
     figure, all_axes = plt.subplots(1, len(features), figsize=(1 + 3 * len(features), 3.4), squeeze=False)
     for axes, feature in zip(all_axes[0], features):
-        blocks, rates = curve(result["points"], feature["function"], feature["view"], feature["file_bytes"])
-        axes.plot(blocks, rates[1], color="grey", marker="o", markersize=3, label="study")
-        refined = [(p["block_bytes"], np.array(p["kb_per_s"]) / 1000) for p in feature["refined"]]
-        for block, values in refined:
-            axes.plot([block] * len(values), values, ".", color="tab:orange", markersize=3)
-        axes.plot([block for block, _ in refined], [values.mean() for _, values in refined], color="tab:orange",
-                  label="again")
+        blocks, means, _ = spread(result.curves()[feature["function"], feature["view"], feature["file_bytes"]])
+        axes.plot(blocks, means, color="grey", marker="o", markersize=3, label="study")
+        refined = [(point["block_bytes"], point["kb_per_s"]) for point in feature["refined"]]
+        for block, rates in refined:
+            axes.plot([block] * len(rates), [rate / 1000 for rate in rates], ".", color="tab:orange", markersize=3)
+        axes.plot(*spread(refined)[:2], color="tab:orange", label="again")
         axes.axvline(feature["again" if feature["stable"] else "first"]["block_bytes"], color="black", linewidth=0.6)
         block_axis(axes, blocks)
-        axes.set_title("%s %s, %s:\n%s, %s" % (feature["function"], feature["view"], size_text(feature["file_bytes"]),
+        axes.set_title("%s %s, %s:\n%s, %s" % (feature["function"], feature["view"], short_size(feature["file_bytes"]),
                                                feature["first"]["kind"],
                                                "stable" if feature["stable"] else "not there again"), fontsize=8)
         axes.legend(fontsize=7)
@@ -224,39 +209,24 @@ def draw_features(result, folder):
     save(figure, folder, "features")
 
 
-def interval(a, b):
-    """The interval of the ratio of mean rates, b to a, with 99 %, from the repetitions of both; (ratio, below,
-    above), the lengths 0 where there are no repetitions."""
-    ratio = np.mean(b) / np.mean(a)
-    freedom = len(a) + len(b) - 2
-    if min(len(a), len(b)) < 2:
-        return ratio, 0, 0
-    logs = np.log(a), np.log(b)
-    variance = sum(((each - each.mean()) ** 2).sum() for each in logs) / freedom
-    half = T_99[min(freedom, len(T_99)) - 1] * np.sqrt(variance * (1 / len(a) + 1 / len(b)))
-    return ratio, ratio - ratio * np.exp(-half), ratio * np.exp(half) - ratio
-
-
 def draw_comparison(a, b, folder):
-    """Ratios over block size, a line for each function; of the largest file that both have."""
-    rates = [{(p["view"], p["function"], p["file_bytes"], p["block_bytes"]): p["kb_per_s"]["all"]
-              for p in result["points"] if "kb_per_s" in p} for result in (a, b)]
-    common = sorted(set(rates[0]) & set(rates[1]))
-    for view in sorted({key[0] for key in common}):
-        size = max(key[2] for key in common if key[0] == view)
-        keys = [key for key in common if key[0] == view and key[2] == size]
-        functions = sorted({key[1] for key in keys})
+    """Draws ratios over block size, a line for each function; of the largest file that both results have."""
+    common = [key for key in a.rates if key in b.rates]
+    for view in sorted({key.view for key in common}):
+        size = max(key.file for key in common if key.view == view)
+        keys = [key for key in common if (key.view, key.file) == (view, size)]
+        functions = sorted({key.function for key in keys})
         figure, axes = plt.subplots(figsize=(9, 5.5))
         shown = [1.0]
         for number, function in enumerate(functions):
-            mine = [key for key in keys if key[1] == function]
-            line = [interval(rates[0][key], rates[1][key]) for key in mine]
-            shown += [ratio for ratio, _, _ in line]
-            places = [key[3] * 2.0 ** (0.5 * ((number + 0.5) / len(functions) - 0.5)) for key in mine]
-            axes.errorbar(places, [ratio for ratio, _, _ in line],
-                          yerr=[[below for _, below, _ in line], [above for _, _, above in line]], marker="o",
-                          markersize=3, capsize=2, linewidth=1, label=function, color=plt.cm.tab20(number % 20),
-                          linestyle="--" if is_write(function) else "-")
+            blocks = [key.block for key in keys if key.function == function]
+            ratios = [ratio_of(a.rates[key], b.rates[key]) for key in keys if key.function == function]
+            values = [ratio.value for ratio in ratios]
+            bars = [[ratio.value - ratio.low if ratio.low > 0 else 0 for ratio in ratios],
+                    [ratio.high - ratio.value if ratio.low > 0 else 0 for ratio in ratios]]
+            shown += values
+            axes.errorbar(aside(blocks, number, len(functions)), values, yerr=bars, marker="o", markersize=3, capsize=2, linewidth=1,
+                          label=function, color=plt.cm.tab20(number % 20), linestyle="--" if is_write(function) else "-")
         axes.axhline(1, color="black", linewidth=0.8)
         axes.set_yscale("log", base=2)
         ticks = [tick for tick in (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100)
@@ -264,30 +234,51 @@ def draw_comparison(a, b, folder):
         axes.set_ylim(min(shown) / 2, max(shown) * 2)
         axes.set_yticks(ticks)
         axes.set_yticklabels(["%g" % tick for tick in ticks])
-        block_axis(axes, sorted({key[3] for key in keys}))
+        block_axis(axes, sorted({key.block for key in keys}))
         axes.set_ylabel("rate of B / rate of A, with 99 % interval")
         axes.grid(alpha=0.3)
         axes.legend(fontsize=6, ncol=3)
-        axes.set_title("view %s, file of %s\nA: %s; B: %s" % (view, size_text(size), title_of(a), title_of(b)),
-                       fontsize=8)
+        axes.set_title("view %s, file of %s\nA: %s; B: %s" % (view, short_size(size), title_of(a), title_of(b)), fontsize=8)
         save(figure, folder, "comparison_%s" % view)
 
 
-def main():
-    parser = argparse.ArgumentParser(description="Draws results of patchio probe.")
-    parser.add_argument("results", nargs="+", help="one result.json, or two to compare")
-    parser.add_argument("--output", required=True, help="folder for the pictures")
-    options = parser.parse_args()
-    if len(options.results) > 2:
-        parser.error("one or two results can be drawn")
-    results = [load(path) for path in options.results]
-    os.makedirs(options.output, exist_ok=True)
+def draw_results(results, folder):
+    """Draws one result, or the comparison of two."""
+    os.makedirs(folder, exist_ok=True)
     if len(results) == 2:
-        draw_comparison(results[0], results[1], options.output)
+        draw_comparison(*results, folder)
         return
     for draw in (draw_flight, draw_curves, draw_surfaces, draw_influence, draw_features):
-        draw(results[0], options.output)
+        draw(results[0], folder)
 
 
-if __name__ == "__main__":
-    main()
+def draw_finding(axes, number, finding):
+    """Draws a line for each ratio, with the interval in which it lies with 99 % probability; grey is where rates are alike, or where they
+    grow, but too little."""
+    parts = [part for part in finding["parts"] if part["ratio"] is not None]
+    axes.set_title("%d. %s" % (number, finding["claim"]), loc="left", fontsize=10)
+    axes.text(1.02, 0.5, finding["judged"].replace(" ", "\n", 1), transform=axes.transAxes, va="center",
+              color=COLOURS[finding["judged"]], fontweight="bold")
+    axes.set_xscale("log", base=2)
+    axes.set_yticks(range(len(parts)), [part["what"] for part in parts], fontsize=8)
+    axes.set_ylim(len(parts) - 0.5, -0.5)
+    axes.axvline(1, color="black", linewidth=0.8)
+    for y, part in enumerate(parts):
+        axes.fill_betweenx([y - 0.5, y + 0.5], *part["alike"], color="0.9", linewidth=0)
+        colour = COLOURS[part["judged"]]
+        if part["low"] is not None:
+            axes.plot([part["low"], part["high"]], [y, y], color=colour, linewidth=2)
+        axes.plot(part["ratio"], y, "o", color=colour)
+    if not parts:
+        axes.text(0.5, 0.5, "not measured", ha="center", va="center", transform=axes.transAxes)
+
+
+def draw_findings(findings, picture):
+    heights = [max(1, len(finding["parts"])) + 1.2 for finding in findings]
+    figure, rows = plt.subplots(len(findings), 1, figsize=(10, 0.42 * sum(heights)), sharex=True, layout="constrained",
+                                gridspec_kw={"height_ratios": heights})
+    for number, (axes, finding) in enumerate(zip(rows, findings), 1):
+        draw_finding(axes, number, finding)
+    rows[-1].xaxis.set_major_formatter(lambda value, _: "%g" % value)
+    rows[-1].set_xlabel("ratio of rates")
+    figure.savefig(picture, dpi=100)

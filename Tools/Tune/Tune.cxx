@@ -253,9 +253,14 @@ void Draw(const json& all, const Options& options, Session& session)
       throw FileError(picture, "a file that can be written", "none", "Choose another file for the plot");
     }
   }
-  const std::string fault = RunPythonScript("plot_tune.py", {found, picture}, options.Python);
+  // A failure leaves the file from which people may draw it elsewhere.
+  const std::string fault = CatchError([&] {
+    if (RunPythonScript("plot_tune.py", {found, picture}, options.Python, true) != 0) {
+      throw Error("plot_tune.py failed.");
+    }
+  });
   if (!fault.empty()) {
-    throw Error("Cannot draw F(N): " + fault);  // names the file from which people may draw it elsewhere
+    throw Error("Cannot draw F(N): " + fault);
   }
   std::remove(found.c_str());
   if (!options.Json) {

@@ -1,0 +1,179 @@
+#include "Probe/TestData.h"
+
+#include "Base/Error.h"
+#include "Base/File.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <set>
+
+namespace patchio::probe {
+namespace {
+
+/// The number that, multiplied with odd `factor`, gives 1 modulo 2^64. Each round doubles the right bits.
+constexpr std::uint64_t Inverse(std::uint64_t factor)
+{
+  std::uint64_t inverse = factor;
+  for (int round = 0; round < 6; ++round) {
+    inverse *= 2 - factor * inverse;
+  }
+  return inverse;
+}
+
+constexpr std::uint64_t Stretch = 4u << 20;  // bytes read at once
+
+/// Throws Error unless `bytes` bytes at `offset` are the values at `name` of the pattern.
+void CheckValues(const PlainFile& file, const Pattern& values, std::uint64_t name, std::uint64_t offset,
+    std::uint64_t bytes)
+{
+  std::vector<std::byte> buffer(std::min(Stretch, bytes));
+  for (std::uint64_t done = 0; done < bytes; done += buffer.size()) {
+    const std::size_t count = std::min<std::uint64_t>(buffer.size(), bytes - done);
+    file.Read(offset + done, buffer.data(), count);
+    if (const auto wrong = values.FindWrong(name + done, buffer.data(), count)) {
+      throw Error(fmt::format("wrote a wrong value at byte {} of the file", offset + done + *wrong));
+    }
+  }
+}
+
+}  // namespace
+
+const char* NameOf(View view)
+{
+  switch (view) {
+    case View::Own:
+      return "own";
+    case View::Whole:
+      return "whole";
+    case View::Interleaved:
+      break;
+  }
+  return "interleaved";
+}
+
+View ViewNamed(const std::string& name)
+{
+  for (const View view : AllViews) {
+    if (name == NameOf(view)) {
+      return view;
+    }
+  }
+  throw Error("Unknown view '" + name + "'. Use own, whole or interleaved.");
+}
+
+void Layout::ForRuns(
+    std::uint64_t offset, std::uint64_t bytes, const std::function<void(const Run&)>& take) const
+{
+  if (this->Shape != View::Interleaved) {
+    const std::uint64_t first = this->Shape == View::Own ? this->Rank * this->PartBytes() : 0;
+    take({first + offset, 0, bytes});
+    return;
+  }
+  for (std::uint64_t begin = 0; begin < bytes;) {
+    const std::uint64_t piece = (offset + begin) / this->Piece;
+    const std::uint64_t within = (offset + begin) % this->Piece;
+    const std::uint64_t length = std::min(bytes - begin, this->Piece - within);
+    take({(piece * this->Ranks + this->Rank) * this->Piece + within, begin, length});
+    begin += length;
+  }
+}
+
+std::uint64_t DivisibleSize(std::uint64_t wanted, int ranks, std::uint64_t piece)
+{
+  const std::uint64_t unit = std::lcm(piece, std::uint64_t{8}) * ranks;
+  return wanted / unit * unit;
+}
+
+std::byte Pattern::Byte(std::uint64_t offset) const
+{
+  const std::uint64_t word = this->Word(offset / 8);
+  std::byte bytes[8];
+  std::memcpy(bytes, &word, 8);
+  return bytes[offset % 8];
+}
+
+void Pattern::Fill(std::uint64_t offset, std::byte* bytes, std::size_t count) const
+{
+  std::size_t done = 0;
+  for (; done < count && (offset + done) % 8 != 0; ++done) {
+    bytes[done] = this->Byte(offset + done);
+  }
+  for (; done + 8 <= count; done += 8) {
+    const std::uint64_t word = this->Word((offset + done) / 8);
+    std::memcpy(bytes + done, &word, 8);
+  }
+  for (; done < count; ++done) {
+    bytes[done] = this->Byte(offset + done);
+  }
+}
+
+std::optional<std::size_t> Pattern::FindWrong(
+    std::uint64_t offset, const std::byte* bytes, std::size_t count) const
+{
+  for (std::size_t done = 0; done < count;) {
+    if ((offset + done) % 8 == 0 && done + 8 <= count) {
+      const std::uint64_t word = this->Word((offset + done) / 8);
+      if (std::memcmp(bytes + done, &word, 8) == 0) {
+        done += 8;
+        continue;
+      }
+    }
+    if (bytes[done] != this->Byte(offset + done)) {
+      return done;
+    }
+    ++done;
+  }
+  return std::nullopt;
+}
+
+std::uint64_t Pattern::OffsetOf(const std::byte* bytes) const
+{
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes, 8);
+  return 8 * ((word * Inverse(Factor)) ^ this->Seed);
+}
+
+bool TilesFromZero(std::vector<Tile> tiles)
+{
+  std::sort(tiles.begin(), tiles.end(), [](const Tile& a, const Tile& b) { return a.Offset < b.Offset; });
+  std::uint64_t end = 0;
+  for (const Tile& tile : tiles) {
+    if (tile.Offset != end) {
+      return false;
+    }
+    end += tile.Bytes;
+  }
+  return true;
+}
+
+void CheckStretch(const std::string& path, std::uint64_t seed, std::uint64_t offset, std::uint64_t bytes)
+{
+  CheckValues(PlainFile(path), Pattern(seed), offset, offset, bytes);
+}
+
+void CheckShuffled(const std::string& path, std::uint64_t seed, const BlockNames& names, std::uint64_t bytes)
+{
+  const PlainFile file(path);
+  const Pattern values(seed);
+  std::set<std::uint64_t> seen;
+  for (std::uint64_t offset = 0; offset < bytes;) {
+    std::byte first[8];
+    file.Read(offset, first, 8);
+    const std::uint64_t name = values.OffsetOf(first);
+    const std::uint64_t within = name % names.Part;
+    if (name >= names.End || within % names.Block != 0) {
+      throw Error(fmt::format("no written block begins at byte {} of the file", offset));
+    }
+    if (!seen.insert(name).second) {
+      throw Error(fmt::format("wrote the block at byte {} of the file twice", offset));
+    }
+    const std::uint64_t length = std::min(names.Block, names.Part - within);
+    CheckValues(file, values, name, offset, length);
+    offset += length;
+  }
+}
+
+}  // namespace patchio::probe

@@ -1,0 +1,411 @@
+#include "Probe/TestFiles.h"
+
+#include "Base/Communicator.h"
+#include "Base/Error.h"
+#include "Base/File.h"
+#include "Base/Memory.h"
+#include "Base/Stopwatch.h"
+#include "Base/Text.h"
+#include "Probe/Interrupt.h"
+#include "Probe/TestData.h"
+
+#include <fmt/format.h>
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <new>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <sstream>
+
+namespace patchio::probe {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* Prefix = "patchio_probe_";
+constexpr int MostOfOne = 100;  ///< folders of one process in one place
+
+/// The process that made a folder.
+struct Maker
+{
+  std::string Host;
+  pid_t Process = 0;
+};
+
+/// patchio_probe_HOST_PID, or patchio_probe_HOST_PID.2 and so on; none where the name is another.
+std::optional<Maker> MakerOf(const std::string& name)
+{
+  const std::string prefix = Prefix;
+  const std::size_t last = name.rfind('_');
+  if (name.rfind(prefix, 0) != 0 || last == std::string::npos || last <= prefix.size()) {
+    return {};
+  }
+  Maker maker;
+  maker.Host = name.substr(prefix.size(), last - prefix.size());
+  const char* end = name.data() + std::min(name.find('.', last), name.size());
+  const auto [stop, fault] = std::from_chars(name.data() + last + 1, end, maker.Process);
+  const bool good = fault == std::errc() && stop == end && maker.Process > 0;
+  return good ? std::optional<Maker>(maker) : std::nullopt;
+}
+
+/// A folder itself, not a link to one, of this user.
+bool IsOwnFolder(const std::string& path)
+{
+  struct stat state = {};
+  return ::lstat(path.c_str(), &state) == 0 && S_ISDIR(state.st_mode) && state.st_uid == ::geteuid();
+}
+
+bool Runs(pid_t process)
+{
+  return ::kill(process, 0) == 0 || errno != ESRCH;
+}
+
+constexpr std::size_t Stretch = 4u << 20;  // bytes written at once
+constexpr std::uint64_t MiB = 1 << 20;
+constexpr std::uint64_t Enough = 128 * MiB;     ///< of test data; the time for more may be saved
+constexpr std::uint64_t Least = 16 * MiB;       ///< of test data, however long it takes
+constexpr double Patience = 3;                  ///< times the time, before the least is enough
+constexpr std::uint64_t LeastFile = 32 * MiB;   ///< rather fewer files
+constexpr int MostWritten = 16;                 ///< files of all ranks
+constexpr std::size_t MostFound = 64;           ///< files, as all stay open
+constexpr std::uint64_t LeastFound = 64 << 10;  ///< of one file
+
+/// Throws Error unless the folder has room for test files of so many bytes. `margin`: theirs and that of
+/// their metadata / `bytes`.
+void CheckRoom(const std::string& dir, std::uint64_t bytes, double margin, const char* advice)
+{
+  std::error_code fault;
+  const fs::space_info space = fs::space(dir, fault);
+  if (fault || !fs::is_directory(dir, fault)) {
+    throw SystemError(dir, "a folder to measure", fault ? fault.value() : ENOTDIR);
+  }
+  const double needed = margin * static_cast<double>(bytes);
+  if (static_cast<double>(space.available) < needed) {
+    throw FileError(dir, ByteText(needed) + " of free space for test files",
+        ByteText(static_cast<double>(space.available)), advice);
+  }
+}
+
+/// Unlike PlainFile::Flush(), it does not mind if a signal has removed the file.
+void Flush(const PlainFile& file)
+{
+  if (::fsync(file.Descriptor()) != 0) {
+    throw SystemError(file.Path(), "a test file that can be written", errno);
+  }
+}
+
+/// Writes until `stops`, which is given what is there, says so. Throws Error with what the system says.
+template <typename Condition>
+void WriteFile(const std::string& path, std::uint64_t bytes, std::mt19937_64& random, const Condition& stops)
+{
+  const PlainFile file(path, PlainFile::Purpose::Create, 0600);
+  std::vector<std::uint64_t> block(MiB / sizeof(std::uint64_t));
+  std::generate(block.begin(), block.end(), random);
+  for (std::uint64_t done = 0; done < bytes && !stops(done);) {
+    // No two blocks are alike, so that nothing is stored once only.
+    block[random() % block.size()] = random();
+    std::rotate(block.begin(), block.begin() + 1, block.end());
+    const std::uint64_t count = std::min(MiB, bytes - done);
+    file.Write(done, block.data(), count);
+    done += count;
+  }
+  Flush(file);
+  DropFromMemory(path);
+}
+
+/// The length of a file that is there; 0 where there is none.
+std::uint64_t LengthOf(const std::string& path)
+{
+  struct stat state = {};
+  return ::stat(path.c_str(), &state) == 0 && S_ISREG(state.st_mode)
+             ? static_cast<std::uint64_t>(state.st_size)
+             : 0;
+}
+
+/// The files below a folder, or the file itself.
+void CollectFiles(const std::string& path, std::vector<std::string>& files)
+{
+  constexpr std::size_t most = 100'000;
+  if (!fs::is_directory(path)) {
+    CheckRegularFile(path);
+    files.push_back(path);
+    return;
+  }
+  std::error_code fault;
+  fs::recursive_directory_iterator entry(path, fs::directory_options::skip_permission_denied, fault);
+  for (; !fault && entry != fs::recursive_directory_iterator() && files.size() < most;
+       entry.increment(fault)) {
+    std::error_code ignored;
+    if (entry->is_regular_file(ignored)) {
+      files.push_back(entry->path().string());
+    }
+  }
+}
+
+/// Collective: makes a folder in `dir` on rank 0, which a signal there removes. Throws Error, the same on all
+/// ranks, also when there is no room.
+std::string MakeFolderOfAll(
+    Communicator& ranks, const std::string& dir, std::uint64_t bytes, double margin, const char* advice)
+{
+  const std::vector<std::byte> name = BytesOfRankZero(ranks, [&] {
+    CheckRoom(dir, bytes, margin, advice);
+    const std::string path = MakeProbeFolder(dir);
+    Interrupt::RemoveAtSignal(path);
+    const auto* begin = reinterpret_cast<const std::byte*>(path.data());
+    return std::vector<std::byte>(begin, begin + path.size());
+  });
+  const std::string path(reinterpret_cast<const char*>(name.data()), name.size());
+  RunOnAllRanks(ranks, [&] {
+    if (!fs::is_directory(path)) {
+      throw FileError(dir, "a folder that all nodes share", "a different folder on each node",
+          "Measure from one node only");
+    }
+  });
+  return path;
+}
+
+}  // namespace
+
+AlignedMemory MakeAlignedMemory(std::size_t bytes)
+{
+  const std::size_t whole = (bytes + PageBytes - 1) / PageBytes * PageBytes;
+  AlignedMemory memory(static_cast<std::byte*>(std::aligned_alloc(PageBytes, whole)));
+  if (!memory) {
+    throw std::bad_alloc();
+  }
+  std::memset(memory.get(), 1, whole);
+  return memory;
+}
+
+void DropFromMemory(const std::string& path)
+{
+  const RawFile file(path, O_RDONLY);
+  // Where this does not help, ResidentPart() and the rates show it.
+  if (file.IsOpen()) {
+    ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+  }
+}
+
+double ResidentPart(const std::string& path)
+{
+  const RawFile file(path, O_RDONLY);
+  struct stat attributes;
+  if (!file.IsOpen() || ::fstat(file, &attributes) != 0 || attributes.st_size == 0) {
+    return -1;
+  }
+  const std::size_t bytes = attributes.st_size;
+  void* memory = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) {
+    return -1;
+  }
+  const std::size_t page = ::sysconf(_SC_PAGESIZE);
+  std::vector<unsigned char> pages((bytes + page - 1) / page);
+  const bool known = ::mincore(memory, bytes, pages.data()) == 0;
+  ::munmap(memory, bytes);
+  const auto resident = [](unsigned char state) { return (state & 1) != 0; };
+  return known ? static_cast<double>(std::count_if(pages.begin(), pages.end(), resident)) / pages.size() : -1;
+}
+
+std::string MakeProbeFolder(const std::string& dir)
+{
+  const std::string first = fmt::format("{}/{}{}_{}", dir, Prefix, MachineName(), ::getpid());
+  std::string path = first;
+  // The folder of an earlier process of this number may be in the way.
+  for (int next = 2; ::mkdir(path.c_str(), 0700) != 0; ++next) {
+    if (errno != EEXIST || next > MostOfOne) {
+      throw SystemError(
+          dir, "a writable folder", errno, "Choose another folder, or read existing files with --existing");
+    }
+    path = fmt::format("{}.{}", first, next);
+  }
+  return path;
+}
+
+ProbeFolders RemoveDeadProbeFolders(const std::string& dir)
+{
+  ProbeFolders found;
+  std::error_code fault;
+  std::vector<std::string> paths;
+  for (fs::directory_iterator entry(dir, fault); !fault && entry != fs::directory_iterator();
+       entry.increment(fault)) {
+    paths.push_back(entry->path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  const std::string host = MachineName();
+  for (const std::string& path : paths) {
+    const std::optional<Maker> maker = MakerOf(fs::path(path).filename().string());
+    if (!maker || !fs::is_directory(path, fault) || (maker->Host == host && Runs(maker->Process))) {
+      continue;
+    }
+    if (maker->Host == host && IsOwnFolder(path)) {
+      fs::remove_all(path, fault);
+    }
+    (fs::exists(path, fault) ? found.Left : found.Removed).push_back(path);
+  }
+  return found;
+}
+
+TestFolder::TestFolder(Communicator& ranks, const std::string& directory, std::uint64_t bytes) : Ranks(ranks)
+{
+  constexpr double margin = 1.05;
+  this->Name = MakeFolderOfAll(ranks, directory, bytes, margin, "Use smaller --sizes, or another folder");
+}
+
+TestFolder::~TestFolder()
+{
+  Interrupt::ForgetFiles();
+  if (this->Ranks.Rank() == 0) {
+    std::error_code fault;
+    fs::remove_all(this->Name, fault);
+    if (fault) {
+      std::fprintf(stderr, "warning: removing %s failed: %s\n", this->Name.c_str(), fault.message().c_str());
+    }
+  }
+}
+
+std::string TestFolder::File(const std::string& name)
+{
+  const std::string path = this->Name + "/" + name;
+  Interrupt::RemoveAtSignal(path);
+  return path;
+}
+
+void WritePattern(const std::string& path, std::uint64_t seed, std::uint64_t offset, std::uint64_t bytes)
+{
+  if (Interrupt::Asked()) {
+    return;  // the file may be gone, and must not come back
+  }
+  const PlainFile file(path, PlainFile::Purpose::Share, 0600);
+  const Pattern pattern(seed);
+  std::vector<std::byte> buffer(std::min<std::uint64_t>(Stretch, bytes));
+  for (std::uint64_t done = 0; done < bytes && !Interrupt::Asked();) {
+    const std::size_t count = std::min<std::uint64_t>(buffer.size(), bytes - done);
+    pattern.Fill(offset + done, buffer.data(), count);
+    file.Write(offset + done, buffer.data(), count);
+    done += count;
+  }
+  Flush(file);
+}
+
+std::uint64_t ProbeFiles::TotalBytes() const
+{
+  return std::accumulate(this->Bytes.begin(), this->Bytes.end(), std::uint64_t{0});
+}
+
+TestFiles::TestFiles(Communicator& comm, const std::string& dir, std::uint64_t bytes, double seconds,
+    const std::atomic<bool>* cancel)
+{
+  constexpr double margin = 1.1;
+  try {
+    this->Folder = MakeFolderOfAll(comm, dir, bytes, margin,
+        "Free some space, use smaller --test-bytes, or read existing files with --existing");
+    RunOnAllRanks(comm, [&] { this->Write(comm.Rank(), comm.Size(), bytes, seconds, cancel); });
+    this->Gather(comm);
+  } catch (...) {
+    this->Remove();
+    throw;
+  }
+}
+
+TestFiles::~TestFiles()
+{
+  this->Remove();
+}
+
+void TestFiles::Remove()
+{
+  Interrupt::ForgetFiles();
+  for (const std::string& path : this->Own.Paths) {
+    std::remove(path.c_str());
+  }
+  this->Own.Paths.clear();
+  if (!this->Folder.empty()) {
+    // The last rank to come here finds it empty.
+    ::rmdir(this->Folder.c_str());
+  }
+}
+
+void TestFiles::Write(
+    int rank, int ranks, std::uint64_t bytes, double seconds, const std::atomic<bool>* cancel)
+{
+  const std::uint64_t share = std::max(bytes / ranks, MiB);
+  const auto most = static_cast<std::uint64_t>(std::max(1, MostWritten / ranks));
+  const std::uint64_t count = std::clamp<std::uint64_t>(share / LeastFile, 1, most);
+  const std::uint64_t each = std::max(share / count / MiB * MiB, MiB);
+  std::mt19937_64 random(
+      0x9e3779b97f4a7c15ULL + static_cast<unsigned>(rank) + static_cast<unsigned>(::getpid()));
+  const Stopwatch watch;
+  std::uint64_t written = 0;
+  const auto stops = [&](std::uint64_t more) {
+    const double late = watch.Seconds() / seconds;
+    const std::uint64_t all = (written + more) * static_cast<std::uint64_t>(ranks);
+    return (cancel && *cancel) || (late > 1 && all >= Enough) || (late > Patience && all >= Least);
+  };
+  for (std::uint64_t file = 0; file < count && !stops(0); ++file) {
+    const std::string path = fmt::format("{}/{}_{}", this->Folder, rank, file);
+    Interrupt::RemoveAtSignal(path);
+    this->Own.Paths.push_back(path);
+    WriteFile(path, each, random, stops);
+    this->Own.Bytes.push_back(LengthOf(path));
+    written += this->Own.Bytes.back();
+  }
+}
+
+void TestFiles::Gather(Communicator& comm)
+{
+  std::string mine;
+  for (std::size_t i = 0; i < this->Own.Paths.size(); ++i) {
+    mine += fmt::format("{} {}\n", this->Own.Bytes[i], fs::path(this->Own.Paths[i]).filename().string());
+  }
+  for (const std::string& text : comm.AllGather(mine)) {
+    std::istringstream lines(text);
+    std::uint64_t bytes = 0;
+    std::string name;
+    while (lines >> bytes >> name) {
+      this->All.Paths.push_back(this->Folder + "/" + name);
+      this->All.Bytes.push_back(bytes);
+    }
+  }
+}
+
+ProbeFiles FindProbeFiles(const std::vector<std::string>& paths)
+{
+  std::vector<std::string> found;
+  for (const std::string& path : paths) {
+    CollectFiles(path, found);
+  }
+  std::sort(found.begin(), found.end());
+  ProbeFiles large;
+  for (const std::string& path : found) {
+    const std::uint64_t bytes = LengthOf(path);
+    if (bytes >= LeastFound) {
+      large.Paths.push_back(path);
+      large.Bytes.push_back(bytes);
+    }
+  }
+  ProbeFiles files;
+  const std::size_t count = std::min(large.Paths.size(), MostFound);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t index = i * large.Paths.size() / count;
+    files.Paths.push_back(large.Paths[index]);
+    files.Bytes.push_back(large.Bytes[index]);
+  }
+  if (files.TotalBytes() < MiB) {
+    throw FileError(paths.empty() ? "" : paths.front(), "at least 1 MiB in files of at least 64 KiB",
+        fmt::format(
+            "{} files with {}", files.Paths.size(), ByteText(static_cast<double>(files.TotalBytes()))),
+        "Name larger files, or omit --existing so that probe writes test files");
+  }
+  return files;
+}
+
+}  // namespace patchio::probe
