@@ -2,7 +2,7 @@
 """Fails when a production file has more than 800 lines, or a function in it more than 80, and when more headers than MOST_LONELY
 have a single user: a file is a subject, and a header that one file includes belongs into that file. Fails also when a source file of
 Core does not include its own header first, which shows that the header compiles by itself, and when a format includes another one;
-that no room includes one above it is seen to by the include paths.
+that no room includes one above it is seen to by the include paths. Pages of rooms name what is there.
 
     house.py REPOSITORY
 """
@@ -65,6 +65,15 @@ def include_faults(core):
                     yield "%s includes a header of the format %s" % (path, other)
 
 
+def readme_faults(core):
+    """Names in a room's README that stand for no file there, and for nothing in the room's sources."""
+    for page in sorted(core.glob("*/README.md")):
+        known = " ".join(path.read_text() for path in page.parent.rglob("*.*") if path.suffix in (".h", ".cxx")) + " ".join(path.stem for path in core.rglob("*.*"))
+        for name in re.findall(r"`([A-Z]\w+)(?:\(\))?`", page.read_text()):
+            if not re.search(r"\b%s\b" % name, known) and not (core / name).is_dir():
+                yield "%s names %s, which is not there" % (page, name)
+
+
 def lonely_headers(root):
     """Headers that a single file includes beside their own source, and no test. Classes of VTK and Qt need headers of their own."""
     texts = {path: path.read_text() for name in FOLDERS + ["Simulation", "Testing"] for path in sorted((root / name).rglob("*"))
@@ -96,6 +105,8 @@ def self_test(folder):
         (core / name).parent.mkdir(parents=True, exist_ok=True)
         (core / name).write_text(text)
     assert len(list(include_faults(core))) == 2
+    (core / "Formats/README.md").write_text("`A` and `Nothing`")
+    assert len(list(readme_faults(core))) == 1
 
 
 def main():
@@ -103,7 +114,8 @@ def main():
         self_test(folder)
     files = [file for name in FOLDERS for file in sorted(pathlib.Path(sys.argv[1], name).rglob("*")) if file.suffix in SUFFIXES]
     faults = [fault for file in files for fault in faults_of(file)]
-    faults += include_faults(pathlib.Path(sys.argv[1], "Core"))
+    core = pathlib.Path(sys.argv[1], "Core")
+    faults += [*include_faults(core), *readme_faults(core)]
     lonely = list(lonely_headers(pathlib.Path(sys.argv[1])))
     if len(lonely) > MOST_LONELY:
         faults += ["%s has a single user: put it there" % path for path in lonely]

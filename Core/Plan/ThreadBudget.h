@@ -11,7 +11,7 @@ enum class ThreadMode
   Automatic     ///< PatchIO determines N* and NC; until then NT is as in mode Fixed
 };
 
-/// The user's settings in the group "Two-level parallel reading".
+/// The user's settings in the group "Reading".
 struct ThreadSettings
 {
   ThreadMode Mode = ThreadMode::Fixed;
