@@ -85,7 +85,6 @@ int Run(int argc, char** argv, Session& session)
   patchio::tools::AddExport(program, session);
   patchio::tools::AddIndex(program, session);
   patchio::tools::AddInfo(program, session);
-  patchio::tools::AddLinAdv(program, session);
   patchio::tools::AddPlan(program, session);
   patchio::tools::AddProbe(program, session);
   patchio::tools::AddTune(program, session);

@@ -47,19 +47,15 @@ void AddSeriesArguments(CLI::App& command, SeriesArguments& arguments, const std
       ->capture_default_str();
 }
 
-Session::Session(int* argc, char*** argv) : EndsMpi(true)
+Session::Session(int* argc, char*** argv)
 {
   MPI_Init(argc, argv);
   this->World = MakeMpiCommunicator(MPI_COMM_WORLD);
 }
 
-Session::Session(MPI_Comm ranks) : EndsMpi(false), World(MakeMpiCommunicator(ranks)) {}
-
 Session::~Session()
 {
-  if (this->EndsMpi) {
-    MPI_Finalize();
-  }
+  MPI_Finalize();
 }
 
 void Session::OnRoot(const std::function<void()>& work) const

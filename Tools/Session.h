@@ -44,8 +44,6 @@ class Session
 {
 public:
   Session(int* argc, char*** argv);
-  /// Makes a session of some ranks alone, within the session of all ranks, which must outlive it.
-  explicit Session(MPI_Comm ranks);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -65,7 +63,6 @@ public:
   void Warn(const std::string& text) const;
 
 private:
-  const bool EndsMpi;
   std::unique_ptr<Communicator> World;
 };
 

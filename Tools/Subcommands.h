@@ -18,8 +18,6 @@ void AddExport(CLI::App& program, Session& session);
 void AddIndex(CLI::App& program, Session& session);
 /// `patchio info`: shows the contents of data, and the state of their index files.
 void AddInfo(CLI::App& program, Session& session);
-/// `patchio linadv`: a small AMR simulation that writes SAMRAI dumps.
-void AddLinAdv(CLI::App& program, Session& session);
 /// `patchio plan`: shows which ranks of a simulation write how much, and how many steps at once.
 void AddPlan(CLI::App& program, Session& session);
 /// `patchio probe`: measures a file system.

@@ -1,6 +1,6 @@
 // Writes a SAMRAI dump of any number of equal patches and variables, for measuring. Each rank writes a file.
-#include "Formats/SAMRAI/SamraiWriter.h"
 #include "RunUnderMpi.h"
+#include "SamraiDump.h"
 
 #include <CLI/CLI.hpp>
 
@@ -35,7 +35,6 @@ Catalog MakeCatalog(const Options& options, int ranks)
     }
     patch.Number = p;
     patch.Writer = static_cast<int>(std::int64_t(p) * ranks / options.Patches);
-    patch.File = patch.Writer;
     catalog.Patches.push_back(patch);
   }
   for (int v = 0; v < options.Variables; ++v) {
@@ -64,7 +63,7 @@ int Run(int argc, char** argv)
   program.add_option("--variables", options.Variables)->check(CLI::Range(0, 1000));
   CLI11_PARSE(program, argc, argv);
   const auto ranks = MakeMpiCommunicator(MPI_COMM_WORLD);
-  samrai::SamraiWriter(*ranks, options.Directory).Write(MakeCatalog(options, ranks->Size()), FillValues);
+  draft::WriteDump(*ranks, options.Directory, MakeCatalog(options, ranks->Size()), FillValues);
   return 0;
 }
 

@@ -1,7 +1,6 @@
 #include "Read/ReadPatchData.h"
 
 #include "Base/Memory.h"
-#include "Formats/SAMRAI/SamraiWriter.h"
 #include "SamraiDraft.h"
 #include "TestTools.h"
 
@@ -163,36 +162,6 @@ TEST_F(ReadPatchDataOf, SaysWhenMemoryDoesNotSuffice)
   EXPECT_EQ(result.Error, ReadError::OutOfMemory);
   EXPECT_THAT(result.Message, HasSubstr("2.56 TB of memory"));
   EXPECT_EQ(this->Read({1}, {"iron fraction"}).Error, ReadError::None);
-}
-
-TEST_F(ReadPatchDataOf, ReadsWhatTheWriterWrites)
-{
-  Catalog catalog = this->Data;
-  catalog.Step = 12;
-  for (Patch& patch : catalog.Patches) {
-    patch.Writer = patch.File = 0;
-  }
-  catalog.Variables[2].Ghosts = {0, 0, 0};
-  const auto comm = MakeSelfCommunicator();
-  samrai::SamraiWriter writer(*comm, this->Folder / "written");
-  writer.Write(catalog, [](int patch, int variable, int component, std::vector<double>& values) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      values[i] = DraftValue(patch, variable, component, i);
-    }
-  });
-  this->Summary = this->Folder / "written/visit_dump.00012/summary.samrai";
-  const ReadPatchDataResult result = this->Read({0, 1, 2}, {"density", "velocity", "pressure"});
-  ASSERT_EQ(result.Error, ReadError::None) << result.Message;
-  for (int p = 0; p < 3; ++p) {
-    for (int v = 0; v < 3; ++v) {
-      const VariableData& variable = result.Patches[p].Variables[v];
-      ASSERT_EQ(variable.Tuples, catalog.StoredTuples(v, p));
-      const std::vector<float> values = this->ValuesOf(variable);
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        EXPECT_EQ(values[i], DraftValue(p, v, i % variable.Components, i / variable.Components));
-      }
-    }
-  }
 }
 
 }  // namespace patchio

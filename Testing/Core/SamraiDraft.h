@@ -1,5 +1,4 @@
-// SAMRAI dumps for tests, made from a catalog by a short implementation of the format that does not depend on
-// the code under test.
+// Small SAMRAI dumps for tests, made from a catalog without the code under test; see SamraiDump.h.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -22,16 +21,12 @@ float DraftValue(int patch, int variable, int component, std::int64_t index);
 /// Returns all values of one component as stored.
 std::vector<float> DraftValues(const Catalog& catalog, int patch, int variable, int component);
 
-/// Returns the data sets of summary.samrai. All of the catalog is used but Path and materials.
+/// The data sets of summary.samrai; the range of each component is the number of the patch.
 Hdf5Draft DraftSummary(const Catalog& catalog);
-/// Returns the data sets of one cluster file: variables that are Stored.
+/// The data sets of one cluster file.
 Hdf5Draft DraftCluster(const Catalog& catalog, int file);
 
-/// Returns the group of a patch in its cluster file, with a slash at the end.
-std::string PatchGroup(const Patch& patch);
-
-/// Writes a whole dump into folder/visit_dump.NNNNN and returns the path of its summary.
+/// Writes a whole dump into folder/visit_dump.NNNNN and gives the path of its summary.
 std::string WriteDump(const std::string& folder, const Catalog& catalog);
-std::string ClusterPath(const std::string& summary, int file);
 
 }  // namespace patchio::testing

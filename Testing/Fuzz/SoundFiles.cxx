@@ -1,6 +1,6 @@
 #include "SoundFiles.h"
 
-#include "../Core/SamraiDraft.h"
+#include "SamraiDraft.h"
 #include "Write/ContainerWriter.h"
 
 #include <unistd.h>

@@ -2,7 +2,7 @@
 """What a simulation writes through patchio.h: values against the formula of Client.c, faults, and a program that was built against
 what is installed.
 
-usage: output.py CASE --client CLIENT --patchio PATCHIO --faults LIBRARY --build BUILD --regional REGIONAL --acoustic ACOUSTIC --careless CARELESS --apart APART --library LIBRARY
+usage: output.py CASE --client CLIENT --patchio PATCHIO --faults LIBRARY --build BUILD --regional REGIONAL --acoustic ACOUSTIC --careless CARELESS --apart APART --library LIBRARY --linadv LINADV
 
 CASE: values, same, grads, sensor, sensor_reader, sensor_times, sensor_faults, linadv, refusals, careless, apart, stopped, silent, unlike, python, failing, slow, live, killed, installed.
 """
@@ -326,9 +326,9 @@ def sensor_faults(options, folder):
 
 
 def linadv(options, folder):
-    """patchio linadv, whose levels change: what it writes through a configuration is what it dumps, which are 32-bit floats."""
+    """patchio-linadv, whose levels change: what it writes through a configuration is what it dumps, which are 32-bit floats."""
     dumps, ball, other = (os.path.join(folder, name) for name in ("dumps", "ball.pio", "other.pio"))
-    command = [options.patchio, "linadv", "--cells", "16,16,16", "--patch", "8", "--levels", "3", "--steps", "10", "--dump-every", "5", "--node-variable",
+    command = [options.linadv, "--cells", "16,16,16", "--patch", "8", "--levels", "3", "--steps", "10", "--dump-every", "5", "--node-variable",
                "--vector-variable"]
     for ranks, mode in ((1, "thread"), (3, "thread"), (3, "ranks")):
         shutil.rmtree(ball, ignore_errors=True)
@@ -679,7 +679,7 @@ def main():
     cases = {"values": values, "same": same, "grads": grads, "sensor": sensor, "sensor_reader": sensor_reader, "sensor_times": sensor_times, "sensor_faults": sensor_faults, "linadv": linadv, "refusals": refusals,
              "careless": careless, "apart": apart, "stopped": stopped, "silent": silent, "unlike": unlike, "python": python, "failing": failing, "slow": slow, "live": live, "killed": killed, "installed": installed}
     parser.add_argument("case", choices=list(cases))
-    for name in ("client", "careless", "apart", "regional", "acoustic", "library", "patchio", "faults", "build"):
+    for name in ("client", "careless", "apart", "regional", "acoustic", "library", "linadv", "patchio", "faults", "build"):
         parser.add_argument("--" + name, required=True)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

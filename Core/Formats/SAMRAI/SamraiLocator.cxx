@@ -3,9 +3,9 @@
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
 #include "Formats/LocateTask.h"
-#include "Formats/SAMRAI/SamraiDatabase.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiNames.h"
+#include "Formats/SAMRAI/SamraiRecords.h"
 #include "Hdf5/File.h"
 #include "Hdf5/Structure.h"
 

@@ -1,9 +1,9 @@
 #include "Formats/SAMRAI/SamraiSummary.h"
 
 #include "Base/Error.h"
-#include "Formats/SAMRAI/SamraiDatabase.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiNames.h"
+#include "Formats/SAMRAI/SamraiRecords.h"
 #include "Hdf5/File.h"
 
 #include <fmt/format.h>

@@ -49,7 +49,7 @@ def make_series(folder):
         series = os.path.join(data, name, "dumps.visit")
         if not os.path.exists(os.path.join(data, name, ".dumps.visit.patchio")):
             say("making %s" % os.path.dirname(series))
-            run_program([patchio, "linadv", "--cells", cells, "--patch", patch, "--uniform", "--profile", "gauss",
+            run_program([patchio + "-linadv", "--cells", cells, "--patch", patch, "--profile", "gauss",
                          "--radius", "0.2", "--steps", str(steps - 1), "--dump-every", "1", "--overwrite",
                          "--output", os.path.dirname(series)])
             os.sync()

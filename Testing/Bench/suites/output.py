@@ -50,7 +50,7 @@ def lost_time(report, storage, rounds):
 
 def whole_linadv(report, storage, rounds):
     """Runs linadv on 4 ranks, with 2 levels, and writes each step: as SAMRAI dumps of 32-bit floats, and as a container of doubles."""
-    command = [os.path.join(programs(), "patchio"), "linadv", "--cells", "64,64,64", "--patch", "16", "--levels", "2", "--steps", "10", "--dump-every", "1", "--variables", "4"]
+    command = [os.path.join(programs(), "patchio-linadv"), "--cells", "64,64,64", "--patch", "16", "--levels", "2", "--steps", "10", "--dump-every", "1", "--variables", "4"]
 
     def simulate(*arguments):
         folder = storage.path("linadv")

@@ -1,4 +1,4 @@
-#include "Formats/SAMRAI/SamraiWriter.h"
+#include "SamraiDump.h"
 
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiNames.h"
@@ -17,11 +17,11 @@ struct Corners
   double Lower[3], Upper[3];
 };
 
-class SamraiWriter : public ::testing::Test
+class SamraiDump : public ::testing::Test
 {
 protected:
   /// Two levels in 2-D whose first indices are not 0.
-  SamraiWriter()
+  SamraiDump()
   {
     this->Data.Dimension = 2;
     this->Data.Step = 3;
@@ -36,8 +36,7 @@ protected:
   std::string Write() const
   {
     const auto comm = MakeSelfCommunicator();
-    samrai::SamraiWriter writer(*comm, this->Folder.Path());
-    writer.Write(this->Data, [](int, int, int, std::vector<double>&) {});
+    draft::WriteDump(*comm, this->Folder.Path(), this->Data, [](int, int, int, std::vector<double>&) {});
     return this->Folder / "visit_dump.00003/summary.samrai";
   }
 
@@ -57,7 +56,7 @@ protected:
 
 }  // namespace
 
-TEST_F(SamraiWriter, PutsADomainThatBeginsAnywhereWhereItIs)
+TEST_F(SamraiDump, PutsADomainThatBeginsAnywhereWhereItIs)
 {
   const Catalog read = samrai::SamraiFormat().ReadCatalog(this->Write());
   EXPECT_EQ(read.Origin, this->Data.Origin);
@@ -70,7 +69,7 @@ TEST_F(SamraiWriter, PutsADomainThatBeginsAnywhereWhereItIs)
   }
 }
 
-TEST_F(SamraiWriter, StoresCornersAsSamraiDoes)
+TEST_F(SamraiDump, StoresCornersAsSamraiDoes)
 {
   const hdf5::File file(this->Write());
   const std::vector<double> corner = file.Doubles("/BASIC_INFO/XLO", 3);
@@ -85,21 +84,18 @@ TEST_F(SamraiWriter, StoresCornersAsSamraiDoes)
   EXPECT_EQ(corners[2].Upper[2], 0);
 }
 
-TEST_F(SamraiWriter, KnowsItsFilesByName)
+TEST_F(SamraiDump, IsListedOnce)
 {
   this->Write();
-  for (const auto& entry : std::filesystem::directory_iterator(this->Folder.Path())) {
-    EXPECT_TRUE(samrai::SamraiWriter::MayHaveMade(entry.path().filename().string()));
-  }
-  EXPECT_FALSE(samrai::SamraiWriter::MayHaveMade("notes.txt"));
-  EXPECT_FALSE(samrai::SamraiWriter::MayHaveMade("my_visit_dump.00000"));
+  this->Write();
+  EXPECT_EQ(testing::ReadBytes(this->Folder / "dumps.visit"), "visit_dump.00003/summary.samrai\n");
 }
 
 TEST(SamraiNames, HaveAtLeastFiveDigits)
 {
-  EXPECT_EQ(samrai::DumpName(0), "visit_dump.00000");
-  EXPECT_EQ(samrai::DumpName(12345), "visit_dump.12345");
-  EXPECT_EQ(samrai::DumpName(1234567), "visit_dump.1234567");
+  EXPECT_EQ(samrai::Numbered("patch.", 0), "patch.00000");
+  EXPECT_EQ(samrai::Numbered("patch.", 12345), "patch.12345");
+  EXPECT_EQ(samrai::Numbered("patch.", 1234567), "patch.1234567");
   EXPECT_EQ(samrai::ClusterName(12), "processor_cluster.00012.samrai");
 }
 

@@ -1,0 +1,93 @@
+// Linear advection on adaptively refined patches: u_t + v . grad u = 0 with constant v.
+#pragma once
+
+#include "Base/Communicator.h"
+#include "Patches.h"
+
+#include <vector>
+
+namespace patchio::linadv {
+
+/// What is solved, and how levels are refined.
+struct Problem
+{
+  Geometry Space;
+  Double3 Velocity{0, 0, 0};
+  double TimeStep = 0.0;
+
+  bool Smooth = false;  ///< a Gaussian instead of a sharp ball
+  Double3 Centre{0, 0, 0};
+  double Radius = 0.0;
+  int Scalars = 1;
+
+  int Levels = 1;             ///< the most levels
+  int TagBuffer = 2;          ///< cells to refine around a front
+  double TagThreshold = 0.0;  ///< difference of neighbouring cells above which they are refined
+};
+
+/// The levels and the values on them. All levels take the same time step. The fluxes on both sides of a
+/// border between levels are not matched, so the integral of a scalar is exactly constant only on a single
+/// level. With several levels it changes by the difference of the fluxes, which is small because values
+/// around the refined region are nearly constant.
+///
+/// The values do not depend on the number of ranks, to the last bit.
+class Hierarchy
+{
+public:
+  /// Collective. The initial data, refined where needed. `ranks` and `problem` must outlive this.
+  Hierarchy(Communicator& ranks, const Problem& problem);
+
+  int LevelCount() const { return static_cast<int>(this->Levels.size()); }
+  const Grid& Patches(int level) const { return this->Levels[level].Patches; }
+  /// Values on this rank's patches.
+  const Field& Values(int level, int scalar) const { return this->Levels[level].Scalars[scalar]; }
+
+  /// Collective. The first scalar on the nodes of this rank's patches, axis 0 fastest: the means of the cells
+  /// around each node.
+  std::vector<std::vector<double>> NodeValues(int level) const;
+
+  /// Collective. Advances all values by the problem's time step.
+  void Step();
+
+  /// Collective. Moves levels 1, 2, ... to the fronts; at most one more level than before comes into being.
+  /// Values come from the old level where it was and from the coarser level elsewhere.
+  void Regrid();
+
+  struct Totals
+  {
+    double Mean;   ///< of the first scalar over the domain
+    double Error;  ///< mean of |value - exact|; with periodic boundaries the exact solution wraps
+  };
+  /// Collective. The same on all ranks and for any number of ranks.
+  Totals MakeTotals(double time) const;
+
+private:
+  struct LevelData
+  {
+    Grid Patches;
+    std::vector<Field> Scalars;
+    std::vector<OwnedBox> Ghosted;  ///< patches with ghosts
+    CopyPlan FromSame;
+    std::vector<OwnedBox> Under;  ///< coarse cells below Ghosted; empty where the level itself has all ghosts
+    CopyPlan FromCoarser;
+  };
+
+  LevelData MakeLevel(int level, const TileSet& tiles, const Grid* coarser) const;
+  Field Allocate(const std::vector<OwnedBox>& boxes) const;
+  Field GhostedValues(int level, int scalar) const;
+  void FillFromCoarser(const Field& coarser, int coarserLevel, const std::vector<OwnedBox>& under,
+      const CopyPlan& plan, Field& fine) const;
+  template <typename FieldOfLevel>
+  void AverageDown(FieldOfLevel fieldOf) const;
+  void SetInitialValues();
+  TileSet TagTiles(int level) const;
+  std::vector<TileSet> ChooseTiles() const;
+  void Transfer(const LevelData& coarser, const LevelData* old, LevelData& fresh) const;
+
+  Communicator& Ranks;
+  const Problem& Setup;
+  const Geometry& Space;
+  std::vector<LevelData> Levels;
+};
+
+}  // namespace patchio::linadv

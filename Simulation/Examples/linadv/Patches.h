@@ -1,0 +1,192 @@
+// The patches of the levels: their cells, the ranks that own them, arrays on them, and copies between arrays.
+#pragma once
+
+#include "Catalog/Box.h"
+
+#include <mpi.h>
+
+#include <map>
+#include <set>
+#include <vector>
+
+namespace patchio::linadv {
+
+/// Orders indices of tiles along Morton's space-filling curve, which keeps neighbours together.
+struct AlongCurve
+{
+  bool operator()(const Int3& a, const Int3& b) const;
+};
+
+/// The tiles of a level that are patches.
+using TileSet = std::set<Int3, AlongCurve>;
+
+/// The cells of all levels. In 2-D the third axis has one cell, one tile and no ghosts, so that other code
+/// need not distinguish 2-D and 3-D.
+///
+/// The index space of a level begins at 0 in the lower corner of the domain. It is cut into tiles of `Patch`
+/// cells; the last tile along an axis may be smaller.
+struct Geometry
+{
+  int Dimension = 3;
+  Int3 Cells{1, 1, 1};  ///< of the domain on level 0
+  Int3 Patch{1, 1, 1};  ///< cells of a tile, on all levels
+  Int3 Ratio{1, 1, 1};  ///< between neighbouring levels
+  Double3 Origin{0, 0, 0};
+  Double3 Spacing{1, 1, 1};  ///< cell size on level 0
+  bool Periodic = false;
+
+  /// `layers` along the axes of the problem, 0 along others.
+  Int3 Layers(int layers) const { return {layers, layers, this->Dimension == 3 ? layers : 0}; }
+  Box Domain(int level) const;
+  Double3 SpacingOf(int level) const;
+  Box TileCells(int level, const Int3& tile) const;
+
+  /// Visits the tiles that share cells with `box`: visit(tile, shift). With periodic boundaries, the box may
+  /// reach out of the domain by a few cells; `shift` moves cells of the tile into the box.
+  template <typename Visit>
+  void ForTiles(int level, const Box& box, Visit visit) const;
+};
+
+/// Visits all cells, axis 0 fastest: visit(cell).
+template <typename Visit>
+void ForCells(const Box& box, Visit visit)
+{
+  for (int k = box.Lower[2]; k <= box.Upper[2]; ++k) {
+    for (int j = box.Lower[1]; j <= box.Upper[1]; ++j) {
+      for (int i = box.Lower[0]; i <= box.Upper[0]; ++i) {
+        visit(Int3{i, j, k});
+      }
+    }
+  }
+}
+
+template <typename Visit>
+void Geometry::ForTiles(int level, const Box& box, Visit visit) const
+{
+  const Box domain = this->Domain(level);
+  Int3 images{0, 0, 0};  // copies of the domain on both sides of each axis
+  for (int axis = 0; axis < this->Dimension; ++axis) {
+    const bool outside = box.Lower[axis] < domain.Lower[axis] || box.Upper[axis] > domain.Upper[axis];
+    images[axis] = this->Periodic && outside ? 1 : 0;
+  }
+  ForCells(Grown({{0, 0, 0}, {0, 0, 0}}, images), [&](const Int3& image) {
+    Int3 shift, back;
+    for (int axis = 0; axis < 3; ++axis) {
+      shift[axis] = image[axis] * static_cast<int>(domain.Width(axis));
+      back[axis] = -shift[axis];
+    }
+    const Box part = Intersect(Shift(box, back), domain);
+    if (!part.Empty()) {
+      ForCells(Coarsen(part, this->Patch), [&](const Int3& tile) { visit(tile, shift); });
+    }
+  });
+}
+
+/// Cells and the rank that holds their values. The box may be empty.
+struct OwnedBox
+{
+  Box Cells;
+  int Owner = 0;
+};
+
+/// One value for each cell of a box, axis 0 fastest.
+struct Array
+{
+  Array() = default;
+  explicit Array(const Box& cells) : Cells(cells), Values(cells.Cells()) {}
+
+  std::size_t Offset(const Int3& cell) const { return IndexIn(this->Cells, cell); }
+  double& At(const Int3& cell) { return this->Values[this->Offset(cell)]; }
+  double At(const Int3& cell) const { return this->Values[this->Offset(cell)]; }
+
+  Box Cells;
+  std::vector<double> Values;
+};
+
+/// An array for each patch; arrays of patches of other ranks have no values.
+using Field = std::vector<Array>;
+
+/// Visits the arrays of this rank's patches: visit(patch, array).
+template <typename AnyField, typename Visit>
+void ForMine(AnyField& field, Visit visit)
+{
+  for (std::size_t p = 0; p < field.size(); ++p) {
+    if (!field[p].Values.empty()) {
+      visit(p, field[p]);
+    }
+  }
+}
+
+/// The patches of one level, known on all ranks. They are numbered along the curve, so that numbers do not
+/// depend on the number of ranks. Ranks own consecutive ranges with about equally many cells, so that owners
+/// hardly change.
+class Grid
+{
+public:
+  Grid(const Geometry& geometry, int level, const TileSet& tiles, int ranks);
+
+  const Geometry& Space() const { return this->Geometry_; }
+  int Level() const { return this->LevelNumber; }
+  const std::vector<OwnedBox>& Patches() const { return this->PatchList; }
+  std::int64_t Cells() const;
+
+  /// Visits every patch that shares cells with `box`: visit(patch, region, shift). `region` is the shared
+  /// part within the box; the cells of the patch are region - shift (periodic boundaries).
+  template <typename Visit>
+  void ForOverlaps(const Box& box, Visit visit) const;
+
+  /// True when the patches have all cells of `box`, except cells outside a domain that is not periodic.
+  bool Covers(const Box& box) const;
+
+private:
+  Geometry Geometry_;
+  int LevelNumber;
+  std::vector<OwnedBox> PatchList;
+  std::map<Int3, int, AlongCurve> PatchOfTile;
+};
+
+template <typename Visit>
+void Grid::ForOverlaps(const Box& box, Visit visit) const
+{
+  this->Geometry_.ForTiles(this->LevelNumber, box, [&](const Int3& tile, const Int3& shift) {
+    const auto found = this->PatchOfTile.find(tile);
+    if (found != this->PatchOfTile.end()) {
+      visit(found->second, Intersect(Shift(this->PatchList[found->second].Cells, shift), box), shift);
+    }
+  });
+}
+
+/// Copies between the arrays of a grid's patches and arrays on other boxes, of which each rank keeps its
+/// part. Both ends of a message derive their lists from the patches, which all ranks know, in the same order:
+/// nothing is negotiated.
+class CopyPlan
+{
+public:
+  enum Direction
+  {
+    FromGrid,
+    ToGrid
+  };
+
+  CopyPlan() = default;
+  /// Copies all cells that the patches of `grid` and `boxes` share. Copies into one array must not overlap.
+  CopyPlan(const Grid& grid, const std::vector<OwnedBox>& boxes, int rank, Direction direction = FromGrid);
+
+  /// Collective.
+  void Run(MPI_Comm comm, const Field& source, Field& target) const;
+
+private:
+  /// The same cells in two arrays, which lie elsewhere in the target with periodic boundaries.
+  struct Copy
+  {
+    int From, To;
+    Box Source, Target;
+  };
+  using Copies = std::vector<Copy>;
+
+  Copies Local;
+  std::map<int, Copies> Sends;     ///< by receiving rank
+  std::map<int, Copies> Receives;  ///< by sending rank
+};
+
+}  // namespace patchio::linadv
