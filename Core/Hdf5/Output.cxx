@@ -3,22 +3,8 @@
 #include "Base/Error.h"
 
 #include <cerrno>
-#include <cstdlib>
-#include <filesystem>
 
 namespace patchio::hdf5 {
-
-Handle MakeRecordType(const std::vector<RecordMember>& members, std::size_t recordBytes)
-{
-  Handle record(H5Tcreate(H5T_COMPOUND, recordBytes));
-  for (const RecordMember& member : members) {
-    const hid_t number = NativeType(member.Type);
-    const hsize_t count = static_cast<hsize_t>(member.Count);
-    const Handle array(count > 1 ? H5Tarray_create2(number, 1, &count) : H5Tcopy(number));
-    H5Tinsert(record, member.Name, member.Offset, array);
-  }
-  return record;
-}
 
 std::mutex& OutputLock()
 {
@@ -26,29 +12,19 @@ std::mutex& OutputLock()
   return lock;
 }
 
-namespace {
-
-Handle AccessToWrite()
-{
-  Handle access(H5Pcreate(H5P_FILE_ACCESS));
-  // HDF5 2 no longer writes the old style by default.
-  H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);
-  // Without a sieve buffer, values are written, and errors reported, in the call and not in a destructor.
-  H5Pset_sieve_buf_size(access, 0);
-  return access;
-}
-
-}  // namespace
-
 OutputFile::OutputFile(
     const std::string& path, std::uint64_t alignment, std::size_t objects, std::uint64_t listBytes)
-    : Path(path), Creation(H5Pcreate(H5P_DATASET_CREATE)), Image(std::make_unique<FileImage>())
+    : Path(path), Creation(H5Pcreate(H5P_DATASET_CREATE))
 {
-  constexpr hsize_t fewest = 4096, ofObject = 1024;  // greatest size of the metadata of a group or a data set
-  const Handle access = AccessToWrite();
-  this->Check(KeepIn(*this->Image, access) ? 0 : -1, "memory for the description of a file");
+  constexpr hsize_t fewest = 4096, ofObject = 1024;  // bytes that describe a group or a data set, at most
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS));
+  // The old style is not the default of HDF5 2.
+  H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);
+  // Without a sieve buffer values are written, and fail, when we ask for it and not in some destructor.
+  H5Pset_sieve_buf_size(access, 0);
+  this->Check(KeepIn(this->Image, access) ? 0 : -1, "memory for the description of a file");
   H5Pset_alignment(access, alignment, alignment);
-  // All metadata lies before the first value, so the image in memory contains no space for values.
+  // All that describes lies before the first value: nothing of the room for values is in memory.
   H5Pset_meta_block_size(access, fewest + objects * ofObject + listBytes);
   this->File = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
   this->Check(this->File, "memory for the description of a file");
@@ -64,19 +40,9 @@ std::uint64_t OutputFile::Size() const
 
 FileImage OutputFile::TakeImage()
 {
-  this->Image->Size = this->Size();
+  this->Image.Size = this->Size();
   this->File = Handle();
-  return std::move(*this->Image);
-}
-
-OutputFile::OutputFile(const std::string& path) : Path(path), Creation(H5Pcreate(H5P_DATASET_CREATE))
-{
-  const Handle access = AccessToWrite();
-  errno = 0;
-  this->File = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
-  this->Check(this->File, "a file that can be created");
-  const bool reproducible = std::getenv("SOURCE_DATE_EPOCH") != nullptr;
-  H5Pset_obj_track_times(this->Creation, !reproducible);
+  return std::move(this->Image);
 }
 
 Handle OutputFile::MakeGroup(hid_t parent, const std::string& name) const
@@ -116,15 +82,14 @@ Handle OutputFile::Make(
   return dataset;
 }
 
-std::uint64_t OutputFile::Reserve(
-    const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape) const
+std::uint64_t OutputFile::Reserve(const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape)
 {
   const Handle creation(H5Pcopy(this->Creation));
   H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
   const Handle dataset = this->Make(name, fileType, shape, creation);
   const haddr_t offset = H5Dget_offset(dataset);
   this->Check(offset == HADDR_UNDEF ? -1 : 0, "values in data set " + name);
-  this->Image->Rooms.emplace_back(offset, offset + H5Dget_storage_size(dataset));
+  this->Image.Rooms.emplace_back(offset, offset + H5Dget_storage_size(dataset));
   return offset;
 }
 
@@ -134,7 +99,7 @@ Handle OutputFile::MakeChunked(const std::string& name, hid_t fileType, const st
   const Handle creation(H5Pcopy(this->Creation));
   H5Pset_chunk(creation, static_cast<int>(chunk.size()), chunk.data());
   H5Pset_shuffle(creation);
-  // The filter is optional, so that a library without it can create the data set, too.
+  // Optional: a library without it makes the data set all the same.
   this->Check(
       H5Pset_filter(creation, filter.Number, H5Z_FLAG_OPTIONAL, 1, &filter.Level), "a filter for " + name);
   return this->Make(name, fileType, shape, creation);
@@ -143,19 +108,19 @@ Handle OutputFile::MakeChunked(const std::string& name, hid_t fileType, const st
 std::uint64_t OutputFile::ReserveChunk(
     hid_t dataset, const std::vector<hsize_t>& begin, std::uint64_t bytes, std::uint32_t skippedFilters)
 {
-  this->Image->DropValues = true;
+  this->Image.DropValues = true;
   const char nothing = 0;
   this->Check(H5Dwrite_chunk(dataset, H5P_DEFAULT, skippedFilters, begin.data(), bytes, &nothing),
       "space for a chunk");
-  this->Image->Rooms.emplace_back(this->Image->Dropped, this->Image->Dropped + bytes);
-  return this->Image->Dropped;
+  this->Image.Rooms.emplace_back(this->Image.Dropped, this->Image.Dropped + bytes);
+  return this->Image.Dropped;
 }
 
 void OutputFile::WriteText(hid_t object, const std::string& name, const std::string& value) const
 {
   const Handle type(H5Tcopy(H5T_C_S1));
   H5Tset_size(type, value.size());
-  this->WriteAttribute(object, name, type, type, value.data());
+  this->WriteValues(object, name, type, Handle(H5Screate(H5S_SCALAR)), value.data());
 }
 
 void OutputFile::WriteNumbers(hid_t object, const std::string& name, const std::vector<double>& values) const
@@ -172,27 +137,16 @@ void OutputFile::WriteIntegers(
 void OutputFile::WriteList(
     hid_t object, const std::string& name, hid_t type, hsize_t count, const void* values) const
 {
+  this->WriteValues(object, name, type, Handle(H5Screate_simple(1, &count, nullptr)), values);
+}
+
+void OutputFile::WriteValues(
+    hid_t object, const std::string& name, hid_t type, hid_t space, const void* values) const
+{
   errno = 0;
-  const Handle space(H5Screate_simple(1, &count, nullptr));
   const Handle attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT));
   this->Check(attribute, "space for attribute " + name);
   this->Check(H5Awrite(attribute, type, values), "space for the values of attribute " + name);
-}
-
-void OutputFile::WriteAttribute(
-    hid_t object, const std::string& name, hid_t fileType, hid_t memoryType, const void* value) const
-{
-  errno = 0;
-  const Handle space(H5Screate(H5S_SCALAR));
-  const Handle attribute(H5Acreate2(object, name.c_str(), fileType, space, H5P_DEFAULT, H5P_DEFAULT));
-  this->Check(attribute, "space for attribute " + name);
-  this->Check(H5Awrite(attribute, memoryType, value), "space for the value of attribute " + name);
-}
-
-void OutputFile::Finish() const
-{
-  errno = 0;
-  this->Check(H5Fflush(this->File, H5F_SCOPE_GLOBAL), "space for the file");
 }
 
 void OutputFile::Check(hid_t result, const std::string& expected) const
@@ -200,12 +154,6 @@ void OutputFile::Check(hid_t result, const std::string& expected) const
   if (result < 0) {
     const int fault = errno;
     const std::string found = LastMessage();
-    if (!this->Image) {
-      // HDF5 crashes at the end of the program if it cannot close its open files. Truncation frees the space
-      // to close them.
-      std::error_code ignored;
-      std::filesystem::resize_file(this->Path, 0, ignored);
-    }
     const char* const advice = "Check that the folder exists, its permissions and the free space";
     throw fault ? SystemError(this->Path, expected, fault, advice)
                 : FileError(this->Path, expected, found, advice);

@@ -1,5 +1,5 @@
-// Writes HDF5 files: groups, contiguous and chunked data sets, space for values that the caller writes,
-// attributes. Errors contain the file's name.
+// Makes HDF5 files in memory: groups, contiguous and chunked data sets, space for values that the caller
+// writes, attributes. Others write them to the storage, with the values. Errors contain the file's name.
 #pragma once
 
 #include "Hdf5/Dataset.h"
@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -19,9 +18,6 @@ namespace patchio::hdf5 {
 /// not thread-safe.
 std::mutex& OutputLock();
 
-/// Returns the HDF5 type of records in memory.
-Handle MakeRecordType(const std::vector<RecordMember>& members, std::size_t recordBytes);
-
 /// The filter after Shuffle in compressed data sets.
 struct ChunkFilter
 {
@@ -29,7 +25,7 @@ struct ChunkFilter
   unsigned Level = 0;  ///< parameter of the filter
 };
 
-/// A new HDF5 file. All methods throw Error if they fail; a file on disk is empty then. Not thread-safe, see
+/// A new HDF5 file in memory, for TakeImage(). All methods throw Error if they fail. Not thread-safe, see
 /// OutputLock().
 ///
 /// Files have HDF5's old style (superblock 0, symbol tables), whichever version of the library writes them.
@@ -37,14 +33,11 @@ struct ChunkFilter
 /// new style has no advantage for PatchIO's files, which have few groups, and times and checksums of their
 /// own.
 ///
-/// If the environment variable SOURCE_DATE_EPOCH is set, HDF5 stores no times, so that equal contents give
-/// equal bytes.
+/// HDF5 stores no times, so that equal contents give equal bytes.
 class OutputFile
 {
 public:
-  /// Creates the file, or replaces an existing one.
-  explicit OutputFile(const std::string& path);
-  /// Creates a file in memory, for TakeImage(). `path`: its name in messages. `alignment`: data sets of at
+  /// `path`: the file's name in messages. `alignment`: data sets of at
   /// least that many bytes begin at multiples of it. `objects`: approximate number of groups and data sets;
   /// `listBytes`: approximate size of the indices of chunks.
   OutputFile(const std::string& path, std::uint64_t alignment, std::size_t objects, std::uint64_t listBytes);
@@ -59,14 +52,14 @@ public:
       const std::vector<hsize_t>& shape, const void* values) const;
 
   /// Creates a contiguous data set, with the groups on its path, whose values the caller writes itself.
-  /// Returns their offset in the file. Throws Error if the data set has no values. Only for files in memory.
-  std::uint64_t Reserve(const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape) const;
+  /// Returns their offset in the file. Throws Error if the data set has no values.
+  std::uint64_t Reserve(const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape);
 
   /// Creates a chunked data set whose chunks the caller compresses and writes itself.
   Handle MakeChunked(const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape,
       const std::vector<hsize_t>& chunk, const ChunkFilter& filter) const;
   /// Allocates space for the chunk whose first value has the indices `begin`. Returns its offset in the file.
-  /// Only for files in memory, and only after everything else was created.
+  /// Only after everything else was created.
   std::uint64_t ReserveChunk(
       hid_t dataset, const std::vector<hsize_t>& begin, std::uint64_t bytes, std::uint32_t skippedFilters);
 
@@ -76,26 +69,21 @@ public:
   void WriteText(hid_t object, const std::string& name, const std::string& value) const;
   void WriteNumbers(hid_t object, const std::string& name, const std::vector<double>& values) const;
   void WriteIntegers(hid_t object, const std::string& name, const std::vector<std::int64_t>& values) const;
-  /// Writes an attribute with a single value.
-  void WriteAttribute(
-      hid_t object, const std::string& name, hid_t fileType, hid_t memoryType, const void* value) const;
 
-  /// Closes a file in memory and returns its contents. All handles must have been closed.
+  /// Closes the file and returns its contents. All handles must have been closed.
   FileImage TakeImage();
-  /// Must be the last call for a file on disk: a full disk often becomes apparent only when the file is
-  /// flushed.
-  void Finish() const;
 
 private:
   Handle Make(
       const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape, hid_t creation) const;
   void WriteList(hid_t object, const std::string& name, hid_t type, hsize_t count, const void* values) const;
+  void WriteValues(hid_t object, const std::string& name, hid_t type, hid_t space, const void* values) const;
   void Check(hid_t result, const std::string& expected) const;
 
   QuietScope Quiet;  // first member: lives longer than the file it silences
   std::string Path;
   Handle Creation;
-  std::unique_ptr<FileImage> Image;  ///< only for a file in memory
+  FileImage Image;
   Handle File;
 };
 
