@@ -53,6 +53,17 @@ void SetTreeOutput(vtkCompositeDataSet* input, vtkInformation* output)
   output->Set(vtkDataObject::DATA_OBJECT(), tree);
 }
 
+void SetOutput(vtkDataObject* input, const char* kind, vtkInformation* output)
+{
+  vtkDataObject* const before = output->Get(vtkDataObject::DATA_OBJECT());
+  if (auto* const tree = vtkCompositeDataSet::SafeDownCast(input)) {
+    SetTreeOutput(tree, output);
+  } else if (!before || !before->IsA(kind)) {
+    output->Set(vtkDataObject::DATA_OBJECT(),
+        vtkSmartPointer<vtkDataObject>::Take(vtkDataObjectTypes::NewDataObject(kind)));
+  }
+}
+
 void PutPieces(const std::vector<std::string>& names,
     const std::vector<vtkSmartPointer<vtkDataObject>>& pieces, vtkDataObject* output)
 {
@@ -105,7 +116,9 @@ int Guarded(vtkAlgorithm* filter, vtkDataObject* output, const std::function<int
   if (fault.empty()) {
     return done;
   }
-  output->Initialize();
+  if (output) {
+    output->Initialize();
+  }
   vtkErrorWithObjectMacro(filter, << fault);
   return 1;
 }

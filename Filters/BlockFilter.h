@@ -24,6 +24,10 @@ namespace patchio {
 /// block, unless it has one already.
 void SetTreeOutput(vtkCompositeDataSet* input, vtkInformation* output);
 
+/// Gives `output` what a filter makes of `input`: a tree for composite data, otherwise a data set of the
+/// class `kind`, unless `output` has one already.
+void SetOutput(vtkDataObject* input, const char* kind, vtkInformation* output);
+
 /// Puts one data set per piece (see filters::Blocks::Pieces) into `output`, with the pieces' names. An output
 /// that is no tree becomes a shallow copy of the only piece.
 void PutPieces(const std::vector<std::string>& names,
@@ -51,7 +55,7 @@ struct ChosenArray
 ChosenArray ArrayOf(vtkAlgorithm& filter);
 
 /// Calls `work` and returns its result. If `work` throws, for example std::bad_alloc, the filter reports an
-/// error, `output` is emptied and 1 is returned: VTK itself would end the program.
+/// error, `output` (may be null) is emptied and 1 is returned: VTK itself would end the program.
 int Guarded(vtkAlgorithm* filter, vtkDataObject* output, const std::function<int()>& work);
 
 /// Runs `filter` on a shallow copy of `input` (VTK does so block by block) and passes its result on to

@@ -83,10 +83,11 @@ bool vtkPatchContour::Make(const Blocks& blocks, patchio::Communicator& ranks, v
 {
   const patchio::ChosenArray array = patchio::ArrayOf(*this);
   // A rank without blocks does not know how many components there are.
-  const bool isScalar = std::all_of(blocks.List.begin(), blocks.List.end(), [&](const Block& block) {
-    return ComponentsOf(block.Grid, array.Association, array.Name.c_str()) <= 1;
-  });
-  if (!patchio::AllOf(ranks, isScalar)) {
+  int components = 0;
+  for (std::size_t b = 0; b < blocks.List.size() && components == 0; ++b) {
+    components = ComponentsOf(blocks.List[b].Grid, array.Association, array.Name.c_str());
+  }
+  if (!patchio::AllOf(ranks, components <= 1)) {
     return false;
   }
   if (!IsOfPoints(*this)) {

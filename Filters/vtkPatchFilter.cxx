@@ -4,9 +4,7 @@
 #include "Filters/BlockFilter.h"
 #include "Filters/Blocks.h"
 
-#include <vtkCompositeDataSet.h>
-#include <vtkDataObjectTypes.h>
-#include <vtkDataSet.h>
+#include <vtkDataObject.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
 
@@ -20,13 +18,8 @@ int vtkPatchFilter::FillInputPortInformation(int, vtkInformation* info)
 int vtkPatchFilter::RequestDataObject(
     vtkInformation*, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
-  vtkInformation* const output = outputs->GetInformationObject(0);
-  if (auto* const tree = vtkCompositeDataSet::GetData(inputs[0])) {
-    patchio::SetTreeOutput(tree, output);
-  } else if (!vtkDataObject::GetData(output) || !vtkDataObject::GetData(output)->IsA(this->OutputClass())) {
-    output->Set(vtkDataObject::DATA_OBJECT(),
-        vtkSmartPointer<vtkDataObject>::Take(vtkDataObjectTypes::NewDataObject(this->OutputClass())));
-  }
+  patchio::SetOutput(
+      vtkDataObject::GetData(inputs[0]), this->OutputClass(), outputs->GetInformationObject(0));
   return 1;
 }
 

@@ -36,16 +36,10 @@ int vtkPatchSurface::ProcessRequest(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
   if (!request->Has(vtkDemandDrivenPipeline::REQUEST_DATA_OBJECT())) {
-    const auto process = [&] { return this->Superclass::ProcessRequest(request, inputs, outputs); };
-    vtkDataObject* const made = vtkDataObject::GetData(outputs);
-    return made ? patchio::Guarded(this, made, process) : process();
+    return patchio::Guarded(this, vtkDataObject::GetData(outputs),
+        [&] { return this->Superclass::ProcessRequest(request, inputs, outputs); });
   }
-  vtkInformation* const output = outputs->GetInformationObject(0);
-  if (auto* const tree = vtkCompositeDataSet::GetData(inputs[0])) {
-    patchio::SetTreeOutput(tree, output);
-  } else if (!vtkPolyData::GetData(outputs)) {
-    output->Set(vtkDataObject::DATA_OBJECT(), vtkNew<vtkPolyData>());
-  }
+  patchio::SetOutput(vtkDataObject::GetData(inputs[0]), "vtkPolyData", outputs->GetInformationObject(0));
   return 1;
 }
 

@@ -1,10 +1,14 @@
 #include "RunInside.h"
 
+#include "Filters/BlockFilter.h"
 #include "vtkPatchFilter.h"
 #include "vtkPatchSettings.h"
 
 #include <vtkCallbackCommand.h>
 #include <vtkCommand.h>
+#include <vtkCompositeDataSet.h>
+#include <vtkDataSet.h>
+#include <vtkInformationVector.h>
 #include <vtkNew.h>
 
 namespace patchio {
@@ -39,6 +43,20 @@ bool RunInside(vtkPatchFilter& inner, vtkAlgorithm& outer, vtkDataObject* input,
     ~Removes() { this->From.RemoveObserver(this->Observer); }
   } removes{inner, observer};
   return inner.Run(input, output);
+}
+
+int Execute(
+    vtkAlgorithm& filter, vtkInformationVector** inputs, vtkInformationVector* outputs, const Ways& ways)
+{
+  vtkDataObject* const input = vtkDataObject::GetData(inputs[0]);
+  vtkDataObject* const output = vtkDataObject::GetData(outputs);
+  const bool isTree = vtkCompositeDataSet::SafeDownCast(input);
+  return Guarded(&filter, output, [&] {
+    if ((isTree || vtkDataSet::SafeDownCast(input)) && ways.ByPatchIO(input, output)) {
+      return 1;
+    }
+    return isTree ? ways.ByBlocks(input, output) : ways.BySuperclass();
+  });
 }
 
 }  // namespace patchio

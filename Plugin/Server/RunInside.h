@@ -2,8 +2,11 @@
 #ifndef RunInside_h
 #define RunInside_h
 
+#include <functional>
+
 class vtkAlgorithm;
 class vtkDataObject;
+class vtkInformationVector;
 class vtkPatchFilter;
 
 namespace patchio {
@@ -12,6 +15,19 @@ namespace patchio {
 /// supports the input. Returns whether it did, the same on all ranks. `outer` shows the progress, and aborts
 /// `inner`. May throw std::exception.
 bool RunInside(vtkPatchFilter& inner, vtkAlgorithm& outer, vtkDataObject* input, vtkDataObject* output);
+
+/// The three ways in which a filter of ParaView that PatchIO replaces can execute.
+struct Ways
+{
+  std::function<bool(vtkDataObject* input, vtkDataObject* output)> ByPatchIO;  ///< returns false if it cannot
+  std::function<int(vtkDataObject* input, vtkDataObject* output)> ByBlocks;  ///< ParaView's filter, on trees
+  std::function<int()> BySuperclass;  ///< ParaView's filter, on other data
+};
+
+/// Executes `filter` in the first way that fits its input. Collective if the input is composite data or a
+/// data set. An exception becomes an error of the filter, see Guarded(). Returns the result of the way.
+int Execute(
+    vtkAlgorithm& filter, vtkInformationVector** inputs, vtkInformationVector* outputs, const Ways& ways);
 
 }  // namespace patchio
 

@@ -7,7 +7,6 @@
 #include <vtkCallbackCommand.h>
 #include <vtkCommand.h>
 #include <vtkCompositeDataSet.h>
-#include <vtkDataSet.h>
 #include <vtkDemandDrivenPipeline.h>
 #include <vtkExtractGeometry.h>
 #include <vtkInformation.h>
@@ -63,20 +62,13 @@ int vtkPVPatchClip::RequestDataObject(
 int vtkPVPatchClip::ProcessRequest(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
-  vtkDataObject* const input = vtkDataObject::GetData(inputs[0]);
-  const bool isTree = vtkCompositeDataSet::SafeDownCast(input);
-  if (!request->Has(vtkDemandDrivenPipeline::REQUEST_DATA()) ||
-      (!isTree && !vtkDataSet::SafeDownCast(input))) {
-    return this->Superclass::ProcessRequest(request, inputs, outputs);
+  const auto bySuperclass = [&] { return this->Superclass::ProcessRequest(request, inputs, outputs); };
+  if (!request->Has(vtkDemandDrivenPipeline::REQUEST_DATA())) {
+    return bySuperclass();
   }
-  vtkDataObject* const output = vtkDataObject::GetData(outputs);
-  return patchio::Guarded(this, output, [&] {
-    if (this->ClipByPatchIO(input, output)) {
-      return 1;
-    }
-    return isTree ? this->ClipByParaView(input, output)
-                  : this->Superclass::ProcessRequest(request, inputs, outputs);
-  });
+  return patchio::Execute(*this, inputs, outputs,
+      {[this](auto* input, auto* output) { return this->ClipByPatchIO(input, output); },
+          [this](auto* input, auto* output) { return this->ClipByParaView(input, output); }, bySuperclass});
 }
 
 bool vtkPVPatchClip::ClipByPatchIO(vtkDataObject* input, vtkDataObject* output)

@@ -12,7 +12,6 @@
 #include <vtkNew.h>
 #include <vtkNonOverlappingAMR.h>
 #include <vtkObjectFactory.h>
-#include <vtkPolyData.h>
 #include <vtkVersionMacros.h>
 
 namespace {
@@ -51,23 +50,17 @@ int vtkPVPatchContour::ProcessRequest(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
   if (!request->Has(vtkDemandDrivenPipeline::REQUEST_DATA_OBJECT())) {
-    const auto process = [&] { return this->Superclass::ProcessRequest(request, inputs, outputs); };
-    vtkDataObject* const made = vtkDataObject::GetData(outputs);
-    return made ? patchio::Guarded(this, made, process) : process();
+    return patchio::Guarded(this, vtkDataObject::GetData(outputs),
+        [&] { return this->Superclass::ProcessRequest(request, inputs, outputs); });
   }
-  vtkInformation* const output = outputs->GetInformationObject(0);
-  if (vtkCompositeDataSet* const blocks = BlocksIn(vtkDataObject::GetData(inputs[0]))) {
-    patchio::SetTreeOutput(blocks, output);
-    return 1;
-  }
+  vtkCompositeDataSet* const blocks = BlocksIn(vtkDataObject::GetData(inputs[0]));
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
-  return this->Superclass::ProcessRequest(request, inputs, outputs);
-#else
-  if (!vtkPolyData::GetData(output)) {
-    output->Set(vtkDataObject::DATA_OBJECT(), vtkNew<vtkPolyData>());
+  if (!blocks) {
+    return this->Superclass::ProcessRequest(request, inputs, outputs);
   }
-  return 1;
 #endif
+  patchio::SetOutput(blocks, "vtkPolyData", outputs->GetInformationObject(0));
+  return 1;
 }
 
 bool vtkPVPatchContour::IsOfPoints()

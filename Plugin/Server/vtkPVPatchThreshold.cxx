@@ -4,7 +4,6 @@
 #include "RunInside.h"
 
 #include <vtkCompositeDataSet.h>
-#include <vtkDataSet.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
 #include <vtkNew.h>
@@ -42,16 +41,10 @@ int vtkPVPatchThreshold::RequestDataObject(
 int vtkPVPatchThreshold::RequestData(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
-  vtkDataObject* const input = vtkDataObject::GetData(inputs[0]);
-  vtkDataObject* const output = vtkDataObject::GetData(outputs);
-  const bool isTree = vtkCompositeDataSet::SafeDownCast(input);
-  return patchio::Guarded(this, output, [&] {
-    if ((isTree || vtkDataSet::SafeDownCast(input)) && this->UsePatchFilter(input, output)) {
-      return 1;
-    }
-    return isTree ? this->UseParaView(input, output)
-                  : this->Superclass::RequestData(request, inputs, outputs);
-  });
+  return patchio::Execute(*this, inputs, outputs,
+      {[this](auto* input, auto* output) { return this->UsePatchFilter(input, output); },
+          [this](auto* input, auto* output) { return this->UseParaView(input, output); },
+          [&] { return this->Superclass::RequestData(request, inputs, outputs); }});
 }
 
 bool vtkPVPatchThreshold::UsePatchFilter(vtkDataObject* input, vtkDataObject* output)
