@@ -33,7 +33,7 @@ struct Series
   std::vector<TimeStep> Steps;
   std::vector<std::string> Warnings;  ///< dumps that were left out, and the reasons
   std::vector<std::string> Notes;     ///< other information for the user
-  /// Files and folders of which one changes when a step is added or becomes readable: an index, the folder of
+  /// Files and folders. One of them changes when a step is added or becomes readable: an index, the folder of
   /// the dumps, a dump that was left out. They need not exist yet. Empty if steps cannot be added.
   std::vector<std::string> Watched;
 };

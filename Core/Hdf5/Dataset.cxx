@@ -359,8 +359,8 @@ void DatasetMessages::TakePlainLayout(const Message& message, unsigned kind)
   }
 }
 
-/// axes: number of axes, plus 1 for the bytes of an element. Returns false if PatchIO does not decode so many
-/// axes.
+/// axes: number of axes, plus 1 for the bytes of an element. Returns false if there are more axes than
+/// PatchIO decodes.
 bool DatasetMessages::TakeChunkRank(unsigned axes)
 {
   Require(axes >= 2 && axes <= Dataspace::MostAxes + 1, "chunks with an impossible number of axes");

@@ -35,8 +35,8 @@ std::uint32_t ChecksumOfChunk(const ChunkedArray& array, const Chunk& chunk, con
 /// values are the `Count` values from index `First` of the entire array.
 ///
 /// values: ChunkBytes() bytes as stored, at any address. If the chunk was never written, `values` is ignored
-/// and the output gets ChunkedArray::Fill, of which only the first SizeOf(Type) bytes in memory count. Throws
-/// Error if the array has no chunk with that number.
+/// and the output gets the first SizeOf(Type) bytes of ChunkedArray::Fill. Throws Error if the array has no
+/// chunk with that number.
 void PlaceChunk(const Window& window, const ChunkedArray& array, const Chunk& chunk, const std::byte* values,
     int slot, void* output);
 

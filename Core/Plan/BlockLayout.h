@@ -1,4 +1,4 @@
-// The layout of blocks: which values of which patches go where in the arrays of blocks.
+// The layout of blocks: the places of the values of patches in the arrays of blocks.
 #pragma once
 
 #include "Catalog/Catalog.h"

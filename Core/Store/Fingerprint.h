@@ -8,8 +8,8 @@
 
 namespace patchio {
 
-/// The attributes of a file of which at least one changes when a program writes or replaces the file, unless
-/// the program restores them on purpose.
+/// The attributes of a file that tell whether it was changed: at least one of them changes when a program
+/// writes or replaces the file, unless the program restores them on purpose.
 struct Fingerprint
 {
   std::uint64_t Size = 0;

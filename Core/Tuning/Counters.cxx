@@ -331,7 +331,7 @@ std::optional<DeviceNumber> DeviceNamed(const std::string& source, const std::st
   return found;
 }
 
-/// Returns the devices of which `device` consists; for a partition, its disk.
+/// Returns the devices that `device` consists of; for a partition, its disk.
 std::vector<DeviceNumber> Below(const DeviceNumber& device, const std::string& root)
 {
   std::vector<DeviceNumber> below;

@@ -1,4 +1,4 @@
-// Weighted linear least squares with few unknowns, some of which must not be negative.
+// Weighted linear least squares with few unknowns. Some of them must not be negative.
 #pragma once
 
 #include <Eigen/Cholesky>

@@ -30,7 +30,7 @@ std::vector<Run> RunsOf(const std::vector<std::uint64_t>& volumes)
   return runs;
 }
 
-/// Returns the volume of the group of a run: its own, or that of the neighbours of which the run is an edge.
+/// Returns the volume of the group of a run: its own, or, for an edge, that of its neighbours.
 std::uint64_t GroupOf(const std::vector<Run>& runs, std::size_t run)
 {
   std::uint64_t volume = runs[run].Volume;

@@ -33,9 +33,9 @@ constexpr std::uint64_t LittleBytes = 256 << 10;
 
 /// Plans the writers. `volumes`: bytes of each rank. Neighbouring ranks of equal volume form a group. A
 /// shorter run of ranks with less volume beside them is their edge and joins the group. The group with the
-/// largest volume sets the target: all its ranks write. In each other group, so many ranks collect that each
-/// writes about the target. If the target is below `little`, the number of writers is divided by 2, 4 or 8.
-/// In the study, small groups prevent that division; here they do not.
+/// largest volume sets the target: all its ranks write. In each other group, the number of collecting ranks
+/// is chosen so that each writes about the target. If the target is below `little`, the number of writers is
+/// divided by 2, 4 or 8. In the study, small groups prevent that division; here they do not.
 Aggregation PlanAggregation(const std::vector<std::uint64_t>& volumes, std::uint64_t little = LittleBytes);
 
 /// Returns the bytes that each rank writes under the plan.

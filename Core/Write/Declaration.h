@@ -34,7 +34,7 @@ struct DeclaredVariable
 class Declaration
 {
 public:
-  /// Sets a grid of ratios.size() levels, of which the finest may have no patches, and removes all patches.
+  /// Sets a grid of ratios.size() levels, and removes all patches. The finest levels may have no patches.
   /// ratios[l]: refinement from level l - 1 to l; ratios[0] is not used. `spacing`: of the cells of level 0.
   /// Throws Error.
   void SetGrid(int dimension, const Double3& origin, const Double3& spacing, const std::vector<Int3>& ratios);
@@ -88,8 +88,8 @@ private:
   std::vector<std::vector<int>> ByRank;
 };
 
-/// Throws Error if a rank differs from rank 0 in the numbers or times of `steps`, of which there is at least
-/// one, or in the declarations. The Error describes the difference of the first such rank. Collective: every
+/// Throws Error if a rank differs from rank 0 in the numbers or times of `steps` (at least one step), or in
+/// the declarations. The Error describes the difference of the first such rank. Collective: every
 /// rank of the communicator calls it.
 void CheckSameOnAllRanks(Communicator& ranks, const std::vector<std::pair<std::int64_t, double>>& steps,
     const Declaration& declared);

@@ -12,7 +12,7 @@
 
 namespace patchio::output {
 
-/// A line of bytes of which each rank holds pieces and receives one contiguous range. Successive lines use
+/// A line of bytes: each rank holds pieces of it and receives one contiguous range. Successive lines use
 /// the same memory, because page faults cost more than copying.
 class LineExchange
 {

@@ -9,8 +9,8 @@
  * Representations from a state file stay as they are.
  *
  * ParaView makes one object of this class for each reader (InitializationHelper in its XML). The first one of
- * a session starts the watch for the whole session. It also brings the plugin's settings to all processes,
- * all of which have the plugin once there is a reader.
+ * a session starts the watch for the whole session. It also brings the plugin's settings to all processes:
+ * they all have the plugin once there is a reader.
  */
 #ifndef vtkSMFirstPicture_h
 #define vtkSMFirstPicture_h

@@ -377,7 +377,7 @@ private:
     for (std::uint64_t block = first; block < std::min(this->Blocks, first + this->Slots); ++block) {
       std::byte* const slot = this->SlotOf(block);
       if (this->ByShared()) {
-        // Where it will lie nobody knows; which block it is can be told from it.
+        // The place of the block is not known; the values tell its number.
         const std::uint64_t name = where.Rank * where.PartBytes() + this->OffsetOf(block);
         this->Values.Fill(name, slot, this->BytesOf(block));
         continue;
@@ -487,8 +487,8 @@ std::string CheckWritten(Communicator& ranks, const Trial& trial, std::uint64_t 
 /// Gives the fault, the same on all ranks.
 std::string Open(Communicator& ranks, const Trial& trial, Access& access, Outcome& outcome)
 {
-  // A rank that finds no file any more gives up inside of MPI, where those that found it wait for it for
-  // ever: from here on nobody's signal takes the file away, and what is gone by now is gone for all.
+  // A rank that cannot find the file any more gives up inside MPI, and the other ranks would wait for that
+  // rank without end. From here on, no signal removes the file; a file that is gone by now is gone for all.
   const KeepFiles keep;
   MPI_Barrier(ranks.Mpi());
   const double begin = MPI_Wtime();

@@ -212,7 +212,7 @@ private:
     this->DescribeFlight();
   }
 
-  /// On rank 0. Saves what there is now and then, as nobody knows how long there is time for it.
+  /// On rank 0. Saves the results so far now and then, because the run may be stopped at any time.
   bool Show(const ProbeProgress& now)
   {
     this->Bar.Show(now.Fraction, now.SecondsLeft, now.Doing);

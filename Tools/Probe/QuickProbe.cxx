@@ -243,8 +243,8 @@ private:
     return std::max(bytes / Page, std::uint64_t{1}) * Page;
   }
 
-  /// Far past the peak a request may take many seconds, and what it tells is known: whether so many in flight
-  /// would, as far as fewer (or as many, before) tell.
+  /// Returns whether a measurement with this concurrency is left out: far past the peak a request may take
+  /// many seconds, and measurements with fewer requests, or earlier ones, tell the rate already.
   bool IsPointless(int concurrency, double seconds) const
   {
     const std::vector<RateSample>& samples = this->Result.Profile.Samples;

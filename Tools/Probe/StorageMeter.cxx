@@ -179,7 +179,7 @@ private:
 
   bool IsCancelled() const { return this->Settings.Cancel && *this->Settings.Cancel; }
 
-  /// Until all have counted, or nobody will.
+  /// Waits until all threads have counted, their time is over, or the user cancels.
   void AwaitCounts()
   {
     std::unique_lock<std::mutex> lock(this->Mutex);

@@ -83,7 +83,7 @@ struct MeteredRate
   std::string Fault;  ///< what went wrong, for people; empty when nothing did
 };
 
-/// Reads over and over with so many threads. Each counts from the end of one request to the end of another,
+/// Reads over and over with several threads. Each counts from the end of one request to the end of another,
 /// and goes on until everyone has counted, so that all that counts is read with all requests in flight. Does
 /// not throw: AwaitOthers is called whatever happens.
 MeteredRate MeasureRate(Source& source, const ProbeBlocks& blocks, const MeterSettings& settings);
@@ -118,7 +118,7 @@ public:
   /// Collective. Writes test files, or finds those that are there, within this share of the time. Throws
   /// Error, the same on all ranks.
   void Prepare(double share);
-  /// Returns whether N requests of so many bytes have enough blocks, and enough memory.
+  /// Returns whether `concurrency` requests of `bytes` bytes have enough blocks, and enough memory.
   bool Fits(int concurrency, std::uint64_t bytes) const;
   /// Seconds that a measurement with this share of the time may take.
   double BoundOf(double share) const;

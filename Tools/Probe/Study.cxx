@@ -287,8 +287,8 @@ double StudyPlan::MostMemory() const
 
 constexpr double FirstDoubt = 0.2;  ///< that a feature is noise; one that is worth another look may be
 
-/// At most so many features of all curves, the surest first. All ranks find the same, as they have the same
-/// rates.
+/// Returns at most `most` features of all curves, the surest first. All ranks find the same, as they have the
+/// same rates.
 std::vector<FeatureResult> FeaturesToRefine(const Result& found, const Choice& wanted, int most)
 {
   std::vector<FeatureResult> candidates;

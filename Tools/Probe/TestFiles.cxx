@@ -79,8 +79,8 @@ constexpr int MostWritten = 16;                 ///< files of all ranks
 constexpr std::size_t MostFound = 64;           ///< files, as all stay open
 constexpr std::uint64_t LeastFound = 64 << 10;  ///< of one file
 
-/// Throws Error unless the folder has room for test files of so many bytes. `margin`: theirs and that of
-/// their metadata / `bytes`.
+/// Throws Error unless the folder has room for test files of `bytes` bytes. `margin`: the factor for the
+/// files with their metadata.
 void CheckRoom(const std::string& dir, std::uint64_t bytes, double margin, const char* advice)
 {
   std::error_code fault;

@@ -30,7 +30,7 @@ namespace {
 struct MultiFabHeader
 {
   bool FabHeaders = true;  ///< false: the values begin at the offset of the FAB
-  RealKind Kind;           ///< only without FAB headers, each of which states its own kind
+  RealKind Kind;           ///< only without FAB headers: each header states its own kind
   int Components = 0;
   Int3 Ghosts{0, 0, 0};
   Int3 NodeCentred{0, 0, 0};           ///< common to all boxes

@@ -586,7 +586,7 @@ void Reader::AddCuboids()
   }
   for (const SensorItem& item : this->SensorItems) {
     const bool series = !IsAggregate(item.Name);
-    // A series has four axes. An aggregate has three, or four of which one has length 1.
+    // A series has four axes. An aggregate has three, or four with an axis of length 1.
     const std::uint64_t steps = item.Info.Dims.size() == 4 ? item.Info.Dims[0] : 1;
     Quantity quantity{item.Name, number, series, std::vector<bool>(cuboids.size(), false)};
     for (const auto& [cuboid, info] : item.Parts) {

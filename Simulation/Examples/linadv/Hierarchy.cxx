@@ -10,7 +10,7 @@ namespace {
 /// Ghost layers that the scheme needs along each axis of the problem.
 constexpr int GhostWidth = 2;
 /// Ghosts of a fine patch are interpolated from coarse cells up to this distance from the patch, so every
-/// patch must be so many cells inside the next coarser level.
+/// patch must be this number of cells inside the next coarser level.
 constexpr int NestingWidth = 2;
 
 // ---- the exact solution ----

@@ -156,8 +156,8 @@ void Grid::ForOverlaps(const Box& box, Visit visit) const
   });
 }
 
-/// Copies between the arrays of a grid's patches and arrays on other boxes, of which each rank keeps its
-/// part. Both ends of a message derive their lists from the patches, which all ranks know, in the same order:
+/// Copies between the arrays of a grid's patches and arrays on other boxes. Each rank keeps its part of
+/// both. Both ends of a message derive their lists from the patches, which all ranks know, in the same order:
 /// nothing is negotiated.
 class CopyPlan
 {

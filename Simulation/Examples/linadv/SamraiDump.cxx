@@ -440,7 +440,7 @@ Hdf5Draft DraftCluster(
 
 namespace {
 
-/// Completes a catalog of which the caller has given what WriteDump() asks for.
+/// Completes a catalog that has the members which WriteDump() requires.
 void Complete(Catalog& catalog)
 {
   for (Patch& patch : catalog.Patches) {
@@ -509,7 +509,7 @@ void WriteDump(Communicator& comm, const std::string& directory, Catalog catalog
   RunOnAllRanks(comm, [&] {
     Hdf5Draft cluster = DraftCluster(catalog, comm.Rank(), values, &ranges);
     for (std::size_t level = 0; level < catalog.Levels.size(); ++level) {
-      // A group also for a level of which this rank has no patches.
+      // A level without patches of this rank has a group, too.
       cluster[fmt::format("/processor.{:05}/level.{:05}", comm.Rank(), level)] =
           [](hid_t file, const std::string& path) {
             const hdf5::Handle links = MakeGroupsOnTheWay();
