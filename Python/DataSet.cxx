@@ -5,7 +5,7 @@
 #include "Base/Memory.h"
 #include "Base/Stopwatch.h"
 #include "Plan/Partition.h"
-#include "Read/RankAgreement.h"
+#include "Read/CollectiveCalls.h"
 
 #include <fmt/format.h>
 
@@ -166,7 +166,7 @@ DataSet::DataSet(const std::vector<std::string>& paths, ChannelMode mode, bool l
   }
   SeriesOptions options;
   options.ListedOnly = listedOnly;
-  this->All = RankAgreement(*this->State->Alone).OpenSeries(paths, options, mode);
+  this->All = OpenSeries(*this->State->Alone, paths, options, mode);
   this->Name = FormatOf(paths[0]).Name();
 }
 

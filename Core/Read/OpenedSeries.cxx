@@ -3,6 +3,7 @@
 #include "Base/Error.h"
 #include "Base/File.h"
 #include "Base/Stopwatch.h"
+#include "Read/CollectiveCalls.h"
 #include "Store/LocationIndex.h"
 #include "Store/SeriesSidecar.h"
 
@@ -286,8 +287,7 @@ std::uint64_t RoughBytes(const Catalog& catalog)
 
 }  // namespace
 
-std::shared_ptr<OpenedStep> RecentSteps::Open(
-    const RankAgreement& ranks, const std::string& path, ChannelMode mode)
+std::shared_ptr<OpenedStep> RecentSteps::Open(Communicator& ranks, const std::string& path, ChannelMode mode)
 {
   const auto found = std::find_if(
       this->Steps.begin(), this->Steps.end(), [&path](const Entry& entry) { return entry.Path == path; });
@@ -296,7 +296,7 @@ std::shared_ptr<OpenedStep> RecentSteps::Open(
     step = found->Step;
     this->Steps.erase(found);
     // Files that were missing before may exist now.
-    if (!ranks.RankZeroFinds([&step] { return step->Lost().empty() && step->Unchanged(); })) {
+    if (!RankZeroFinds(ranks, [&step] { return step->Lost().empty() && step->Unchanged(); })) {
       step.reset();
     }
   }
@@ -334,11 +334,11 @@ void OpenedSeries::ClearFiles()
   this->LastStep = 0;
 }
 
-void OpenedSeries::Open(const RankAgreement& ranks, const SeriesOptions& options)
+void OpenedSeries::Open(Communicator& ranks, const SeriesOptions& options)
 {
   const Stopwatch watch;
   this->Options = options;
-  this->Found = ranks.OpenSeries(this->FileNames, options, this->Channel);
+  this->Found = OpenSeries(ranks, this->FileNames, options, this->Channel);
   this->TimesOfSteps = TimeValues(this->Found);
   this->SeriesIsOpen = true;
   this->FirstFile = ranks.Rank() == 0 ? StateOf(this->Found.Steps.front().Path) : std::nullopt;
@@ -362,7 +362,7 @@ void OpenedSeries::Close()
   this->Told.clear();
 }
 
-void OpenedSeries::OpenAny(const RankAgreement& ranks)
+void OpenedSeries::OpenAny(Communicator& ranks)
 {
   if (!this->NoSoundStep.empty()) {
     throw Error(this->NoSoundStep);
@@ -380,7 +380,7 @@ void OpenedSeries::OpenAny(const RankAgreement& ranks)
   }
 }
 
-void OpenedSeries::SetStep(const RankAgreement& ranks, std::size_t step)
+void OpenedSeries::SetStep(Communicator& ranks, std::size_t step)
 {
   const std::string& path = this->Found.Steps[step].Path;
   this->SecondsOfPrepare = 0;
@@ -400,7 +400,7 @@ void OpenedSeries::SetStep(const RankAgreement& ranks, std::size_t step)
   this->OpenSeconds += watch.Seconds();
 }
 
-bool OpenedSeries::Prepare(const RankAgreement& ranks, int threads, const ProgressCallback& progress)
+bool OpenedSeries::Prepare(Communicator& ranks, int threads, const ProgressCallback& progress)
 {
   const Stopwatch watch;
   const bool prepared = this->Shown->Prepare(ranks, threads, progress);
@@ -412,7 +412,7 @@ bool OpenedSeries::Prepare(const RankAgreement& ranks, int threads, const Progre
 }
 
 std::shared_ptr<OpenedStep> OpenedSeries::OpenAhead(
-    const RankAgreement& ranks, std::size_t step, int threads, const ProgressCallback& progress)
+    Communicator& ranks, std::size_t step, int threads, const ProgressCallback& progress)
 {
   const Stopwatch watch;
   const std::string& path = this->Found.Steps[step].Path;
@@ -495,7 +495,7 @@ bool HaveSameHead(const TimeStep& a, const TimeStep& b)
 
 }  // namespace
 
-void OpenedSeries::HoldBackUnfinished(const RankAgreement& ranks, int threads)
+void OpenedSeries::HoldBackUnfinished(Communicator& ranks, int threads)
 {
   std::shared_ptr<OpenedStep> opened;
   if (this->Found.Steps.size() > 1 &&
@@ -505,16 +505,17 @@ void OpenedSeries::HoldBackUnfinished(const RankAgreement& ranks, int threads)
   }
 }
 
-bool OpenedSeries::LookForNewSteps(const RankAgreement& ranks, int threads)
+bool OpenedSeries::LookForNewSteps(Communicator& ranks, int threads)
 {
-  if (this->IsAnother || !ranks.RankZeroFinds([this] { return this->Watched.Changed(); })) {
+  if (this->IsAnother || !RankZeroFinds(ranks, [this] { return this->Watched.Changed(); })) {
     return false;
   }
   std::optional<Series> now = this->OpenAgain(ranks);
   if (!now || !this->GoesOn(ranks, *now)) {
     return false;
   }
-  if (this->MayGrow(this->PathOfShown) && !ranks.RankZeroFinds([this] { return this->Shown->Unchanged(); })) {
+  if (this->MayGrow(this->PathOfShown) &&
+      !RankZeroFinds(ranks, [this] { return this->Shown->Unchanged(); })) {
     // The step is opened again for the next read.
     this->PathOfShown.clear();
   }
@@ -536,7 +537,7 @@ bool OpenedSeries::MayGrow(const std::string& path) const
 
 /// Collective. Opens the series again. Returns nothing if that fails, for example while a file is being
 /// written.
-std::optional<Series> OpenedSeries::OpenAgain(const RankAgreement& ranks)
+std::optional<Series> OpenedSeries::OpenAgain(Communicator& ranks)
 {
   std::map<std::string, const TimeStep*> known;
   for (const TimeStep& step : this->Found.Steps) {
@@ -551,7 +552,7 @@ std::optional<Series> OpenedSeries::OpenAgain(const RankAgreement& ranks)
   };
   const std::int64_t begin = NowInNanoseconds();
   try {
-    Series now = ranks.OpenSeries(this->FileNames, options, this->Channel);
+    Series now = OpenSeries(ranks, this->FileNames, options, this->Channel);
     this->LooksInVain = 0;
     this->Found.Watched = now.Watched;
     if (ranks.Rank() == 0) {
@@ -569,7 +570,7 @@ std::optional<Series> OpenedSeries::OpenAgain(const RankAgreement& ranks)
 
 /// Collective. Returns whether `now` is a continuation of the open series. The meaning of a listed time step
 /// must not change.
-bool OpenedSeries::GoesOn(const RankAgreement& ranks, const Series& now)
+bool OpenedSeries::GoesOn(Communicator& ranks, const Series& now)
 {
   std::map<StepKey, const TimeStep*> steps;
   for (const TimeStep& step : now.Steps) {
@@ -577,7 +578,7 @@ bool OpenedSeries::GoesOn(const RankAgreement& ranks, const Series& now)
   }
   const TimeStep& first = this->Found.Steps.front();
   // A run that starts again replaces its first step.
-  const bool same = this->MayGrow(first.Path) || ranks.RankZeroFinds([this, &first] {
+  const bool same = this->MayGrow(first.Path) || RankZeroFinds(ranks, [this, &first] {
     const std::optional<FileState> state = StateOf(first.Path);
     return !state || !this->FirstFile || state->Print == this->FirstFile->Print;
   });
@@ -607,7 +608,7 @@ bool OpenedSeries::GoesOn(const RankAgreement& ranks, const Series& now)
 
 /// Collective. Returns the complete steps of `now` that are not known yet. Adds the reasons why others are
 /// left out to now.Warnings.
-std::vector<TimeStep> OpenedSeries::CompleteSteps(const RankAgreement& ranks, Series& now, int threads)
+std::vector<TimeStep> OpenedSeries::CompleteSteps(Communicator& ranks, Series& now, int threads)
 {
   std::set<StepKey> known;
   for (const TimeStep& step : this->Found.Steps) {
@@ -638,7 +639,7 @@ std::vector<TimeStep> OpenedSeries::CompleteSteps(const RankAgreement& ranks, Se
 /// Collective. Returns the reason why a step is incomplete, or an empty text. `opened`: cache of the step
 /// that was opened in the last call; may be null.
 std::string OpenedSeries::WhyIncomplete(
-    const RankAgreement& ranks, const TimeStep& step, int threads, std::shared_ptr<OpenedStep>& opened)
+    Communicator& ranks, const TimeStep& step, int threads, std::shared_ptr<OpenedStep>& opened)
 {
   try {
     if (!opened || opened->Data().Path != step.Path) {

@@ -38,7 +38,7 @@ public:
   /// Returns the step that was opened before with this path, unless its describing file has changed since or
   /// parts of it were missing; otherwise opens it. Collective: every rank of the communicator calls it.
   /// Throws Error like OpenedStep's constructor, the same on all ranks.
-  std::shared_ptr<OpenedStep> Open(const RankAgreement& ranks, const std::string& path, ChannelMode mode);
+  std::shared_ptr<OpenedStep> Open(Communicator& ranks, const std::string& path, ChannelMode mode);
   /// Adds a step that was opened elsewhere. It replaces the kept step with this path.
   void Add(const std::string& path, std::shared_ptr<OpenedStep> step);
   void Clear() { this->Steps.clear(); }
@@ -69,18 +69,18 @@ public:
   void SetChannel(ChannelMode mode) { this->Channel = mode; }
 
   /// Opens the series of the files.
-  void Open(const RankAgreement& ranks, const SeriesOptions& options);
+  void Open(Communicator& ranks, const SeriesOptions& options);
   bool IsOpen() const { return this->SeriesIsOpen; }
   /// Forgets everything except the files and the number of the displayed step, so that the files are looked
   /// at again.
   void Close();
 
   /// Removes the last step while it is not complete, unless it is the only one. For a series that grows.
-  void HoldBackUnfinished(const RankAgreement& ranks, int threads);
+  void HoldBackUnfinished(Communicator& ranks, int threads);
   /// Adds the steps that have appeared since the last call and are complete. Returns whether there are any.
   /// If no file has changed, the cost is a look at Series::Watched by rank 0. A step that cannot be opened
   /// yet is not an error: the next call tries it again.
-  bool LookForNewSteps(const RankAgreement& ranks, int threads);
+  bool LookForNewSteps(Communicator& ranks, int threads);
   /// Returns the warnings of LookForNewSteps(), each text once, and clears them.
   std::string TakeGrowthWarning() { return std::exchange(this->GrowthWarning, {}); }
 
@@ -91,16 +91,16 @@ public:
   /// Makes sure that some step is displayed, so that its variables are known: the last displayed one or else
   /// the first sound one. SetStep() then finds out whether the wanted step is sound. Throws Error if there is
   /// no sound step.
-  void OpenAny(const RankAgreement& ranks);
+  void OpenAny(Communicator& ranks);
   /// Displays the given step.
-  void SetStep(const RankAgreement& ranks, std::size_t step);
+  void SetStep(Communicator& ranks, std::size_t step);
   /// Makes sure that all ranks know the locations of the displayed step's values; see OpenedStep::Prepare().
-  bool Prepare(const RankAgreement& ranks, int threads, const ProgressCallback& progress);
+  bool Prepare(Communicator& ranks, int threads, const ProgressCallback& progress);
 
   /// Opens and prepares a step that is not displayed yet; does not change the displayed step. Returns null if
   /// `progress` stops the work.
   std::shared_ptr<OpenedStep> OpenAhead(
-      const RankAgreement& ranks, std::size_t step, int threads, const ProgressCallback& progress);
+      Communicator& ranks, std::size_t step, int threads, const ProgressCallback& progress);
   /// Displays a step that OpenAhead() returned.
   void Adopt(std::size_t step, std::shared_ptr<OpenedStep> opened);
 
@@ -125,11 +125,11 @@ public:
 private:
   ChannelMode ModeFor(const std::string& path) const;
   bool MayGrow(const std::string& path) const;
-  std::optional<Series> OpenAgain(const RankAgreement& ranks);
-  bool GoesOn(const RankAgreement& ranks, const Series& now);
-  std::vector<TimeStep> CompleteSteps(const RankAgreement& ranks, Series& now, int threads);
+  std::optional<Series> OpenAgain(Communicator& ranks);
+  bool GoesOn(Communicator& ranks, const Series& now);
+  std::vector<TimeStep> CompleteSteps(Communicator& ranks, Series& now, int threads);
   std::string WhyIncomplete(
-      const RankAgreement& ranks, const TimeStep& step, int threads, std::shared_ptr<OpenedStep>& opened);
+      Communicator& ranks, const TimeStep& step, int threads, std::shared_ptr<OpenedStep>& opened);
   void AddSteps(const std::vector<TimeStep>& added);
   void TellOfLeftOut(const std::vector<std::string>& texts);
   void TellOnce(const std::string& text);

@@ -3,6 +3,7 @@
 #include "Base/Error.h"
 #include "Base/Stopwatch.h"
 #include "Base/Text.h"
+#include "Read/CollectiveCalls.h"
 
 #include <fmt/format.h>
 
@@ -13,11 +14,11 @@
 namespace patchio {
 
 OpenedStep::OpenedStep(
-    const RankAgreement& ranks, const std::string& path, ChannelMode mode, const ChannelSettings& settings)
+    Communicator& ranks, const std::string& path, ChannelMode mode, const ChannelSettings& settings)
     : Mode(mode), Settings(settings), Describing(LookAtDescribingFile(path))
 {
   if (ReadsSidecars(mode)) {
-    SidecarSearch search = ranks.FindSidecar(path, settings);
+    SidecarSearch search = FindStepSidecar(ranks, path, settings);
     this->WarningText = search.Warning();
     if (search.Found) {
       this->Description = std::make_shared<const Catalog>(std::move(search.Found->Data));
@@ -28,10 +29,10 @@ OpenedStep::OpenedStep(
       return;
     }
   }
-  this->Description = std::make_shared<const Catalog>(ranks.ReadCatalog(path));
+  this->Description = std::make_shared<const Catalog>(ReadCatalog(ranks, path));
 }
 
-void OpenedStep::SetStep(const RankAgreement& ranks, const TimeStep& step)
+void OpenedStep::SetStep(Communicator& ranks, const TimeStep& step)
 {
   if (step.InFile < 0 || step.InFile >= this->Description->StepsInFile) {
     throw FileError(this->Description->Path, fmt::format("step {} of the file", step.InFile + 1),
@@ -45,7 +46,7 @@ void OpenedStep::SetStep(const RankAgreement& ranks, const TimeStep& step)
   }
   if (now.PatchesChange && now.StepInFile != step.InFile) {
     this->CheckUnchanged();
-    this->Description = std::make_shared<const Catalog>(ranks.ReadStep(step));
+    this->Description = std::make_shared<const Catalog>(ReadCatalog(ranks, step));
     return;
   }
   auto turned = std::make_shared<Catalog>(*this->Description);
@@ -53,7 +54,7 @@ void OpenedStep::SetStep(const RankAgreement& ranks, const TimeStep& step)
   this->Description = std::move(turned);
 }
 
-bool OpenedStep::Prepare(const RankAgreement& ranks, int threads, const ProgressCallback& progress)
+bool OpenedStep::Prepare(Communicator& ranks, int threads, const ProgressCallback& progress)
 {
   const bool several = this->Mode == ChannelMode::Off && this->Description->StepsInFile > 1;
   if (this->Known || this->Tried || !(WritesSidecars(this->Mode) || several)) {
@@ -72,11 +73,11 @@ bool OpenedStep::Prepare(const RankAgreement& ranks, int threads, const Progress
 }
 
 /// Collective. Builds the index of the step and saves it. Returns false if `progress` stopped the ranks.
-bool OpenedStep::Build(const RankAgreement& ranks, int threads, const ProgressCallback& progress)
+bool OpenedStep::Build(Communicator& ranks, int threads, const ProgressCallback& progress)
 {
   const Stopwatch watch;
   const Format* found = nullptr;
-  ranks.RunOnAll([&] { found = &FormatOf(this->Description->Path); });
+  RunOnAllRanks(ranks, [&] { found = &FormatOf(this->Description->Path); });
   const Format& format = *found;
   this->Indexed = format.NeedsIndex(*this->Description);
   if (!this->Indexed) {
@@ -84,7 +85,8 @@ bool OpenedStep::Build(const RankAgreement& ranks, int threads, const ProgressCa
     return true;
   }
   this->Settings.Threads = threads;
-  std::optional<BuiltIndex> index = ranks.BuildIndex(format, *this->Description, this->Settings, progress);
+  std::optional<BuiltIndex> index =
+      patchio::BuildIndex(ranks, format, *this->Description, this->Settings, progress);
   if (!index) {
     return false;
   }
@@ -99,7 +101,7 @@ bool OpenedStep::Build(const RankAgreement& ranks, int threads, const ProgressCa
     this->Notes = std::move(built.Notes);
     return true;
   }
-  this->Outcome = ranks.SaveSidecar(format, *this->Description, built, this->Describing, this->Settings);
+  this->Outcome = SaveStepSidecar(ranks, format, *this->Description, built, this->Describing, this->Settings);
   DistrustYoungFiles(built, this->Describing, this->Settings.SettleSeconds);
   this->Known = std::make_shared<const StepIndex>(std::move(built.Index));
   this->Notes = std::move(built.Notes);
@@ -110,13 +112,13 @@ bool OpenedStep::Build(const RankAgreement& ranks, int threads, const ProgressCa
   return true;
 }
 
-bool OpenedStep::IsComplete(const RankAgreement& ranks, int threads)
+bool OpenedStep::IsComplete(Communicator& ranks, int threads)
 {
   this->Prepare(ranks, threads);
   if (this->Known) {
     return this->LostText.empty();
   }
-  return ranks.RankZeroFinds([&] {
+  return RankZeroFinds(ranks, [&] {
     std::vector<PatchVariable> all;
     for (int variable = 0; variable < static_cast<int>(this->Description->Variables.size()); ++variable) {
       for (int patch = 0; patch < static_cast<int>(this->Description->Patches.size()); ++patch) {

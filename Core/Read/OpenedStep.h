@@ -2,9 +2,9 @@
 // the describing file holds several steps, turning to another of them costs nothing.
 #pragma once
 
+#include "Base/Communicator.h"
 #include "Formats/Format.h"
 #include "Read/FileFingerprints.h"
-#include "Read/RankAgreement.h"
 #include "Store/StepSidecar.h"
 
 #include <memory>
@@ -19,8 +19,8 @@ public:
   /// Opens the step that `path` (TimeStep::Path) describes: from its index file, or else one rank reads the
   /// description and broadcasts it. Collective: every rank of the communicator calls it. Throws Error, the
   /// same on all ranks.
-  OpenedStep(const RankAgreement& ranks, const std::string& path, ChannelMode mode,
-      const ChannelSettings& settings = {});
+  OpenedStep(
+      Communicator& ranks, const std::string& path, ChannelMode mode, const ChannelSettings& settings = {});
 
   const Catalog& Data() const { return *this->Description; }
   /// The catalog for a user that may outlive this object or its turn to another step. It does not change.
@@ -28,7 +28,7 @@ public:
   /// Turns this object to another step of the same TimeStep::Path. Copies of this object are cheap and keep
   /// their step. Collective: every rank of the communicator calls it. Throws Error, the same on all ranks, if
   /// the file does not (or no longer) have the step.
-  void SetStep(const RankAgreement& ranks, const TimeStep& step);
+  void SetStep(Communicator& ranks, const TimeStep& step);
 
   /// Makes sure that the locations of all values are known. Call it before Locate(). Collective: every rank
   /// of the communicator calls it. In the modes On and Rebuild, all ranks together build the index of the
@@ -37,11 +37,11 @@ public:
   /// prevent that: the format then locates the values.
   ///
   /// If `progress` stops the ranks, see RunUnlessStopped(), it returns false and this object is unchanged.
-  bool Prepare(const RankAgreement& ranks, int threads, const ProgressCallback& progress = {});
+  bool Prepare(Communicator& ranks, int threads, const ProgressCallback& progress = {});
 
   /// Returns whether all values of the current step exist, unlike those of a step that is being written.
   /// Prepares the step. Collective: every rank of the communicator calls it. Throws Error.
-  bool IsComplete(const RankAgreement& ranks, int threads);
+  bool IsComplete(Communicator& ranks, int threads);
 
   /// Returns the locations of the requests. Not collective. The index answers if the files it refers to have
   /// not changed; otherwise the format does. With `verify`, see LocateOptions, the format always answers.
@@ -77,7 +77,7 @@ public:
 
 private:
   void CheckUnchanged() const;
-  bool Build(const RankAgreement& ranks, int threads, const ProgressCallback& progress);
+  bool Build(Communicator& ranks, int threads, const ProgressCallback& progress);
 
   ChannelMode Mode;
   ChannelSettings Settings;

@@ -1,11 +1,34 @@
 #include "Read/Prefetcher.h"
 
-#include "Base/Communicator.h"
-
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace patchio {
+namespace {
+
+/// Collective. Returns whether `numbers` are the same on all ranks.
+bool AreAlike(Communicator& ranks, const std::vector<int>& numbers)
+{
+  std::vector<double> ofBothSigns(numbers.begin(), numbers.end());
+  std::transform(
+      numbers.begin(), numbers.end(), std::back_inserter(ofBothSigns), [](int n) { return -double(n); });
+  const std::vector<double> largest = ranks.Largest(ofBothSigns);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (largest[i] != -largest[numbers.size() + i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Collective. Returns the least `number` of all ranks.
+int LeastOf(Communicator& ranks, int number)
+{
+  return static_cast<int>(-ranks.Largest({-double(number)})[0]);
+}
+
+}  // namespace
 
 Prefetcher::~Prefetcher()
 {
@@ -46,10 +69,10 @@ void Prefetcher::Add(PrefetchedStep step)
   this->Queue.push_back(std::move(step));
 }
 
-std::optional<PrefetchedStep> Prefetcher::Take(const RankAgreement& ranks, std::size_t step)
+std::optional<PrefetchedStep> Prefetcher::Take(Communicator& ranks, std::size_t step)
 {
   const bool here = !this->Stopped && !this->Queue.empty() && this->Queue.front().Number == step;
-  const int least = ranks.Least(this->Stopped ? -1 : here ? 1 : 0);
+  const int least = LeastOf(ranks, this->Stopped ? -1 : here ? 1 : 0);
   if (least < 0) {
     this->Clear();
     return std::nullopt;
@@ -63,11 +86,11 @@ std::optional<PrefetchedStep> Prefetcher::Take(const RankAgreement& ranks, std::
   return taken;
 }
 
-bool Prefetcher::Agree(const RankAgreement& ranks, int most)
+bool Prefetcher::Agree(Communicator& ranks, int most)
 {
   const std::vector<int> mine{static_cast<int>(this->Last.value_or(0)), static_cast<int>(this->Distance),
       static_cast<int>(this->Queue.size()), this->Stopped ? 1 : 0, most};
-  return ranks.AreAlike(mine) && !this->Stopped;
+  return AreAlike(ranks, mine) && !this->Stopped;
 }
 
 void Prefetcher::CancelAll()

@@ -1,7 +1,7 @@
 // Reading of time steps while the picture of an earlier step is made.
 #pragma once
 
-#include "Read/RankAgreement.h"
+#include "Base/Communicator.h"
 #include "Read/StepRead.h"
 
 #include <cstddef>
@@ -35,11 +35,11 @@ public:
   void Add(PrefetchedStep step);
   /// Returns the step if it is the first in the queue on all ranks; otherwise returns nothing and empties the
   /// queue. Collective: every rank of the communicator calls it.
-  std::optional<PrefetchedStep> Take(const RankAgreement& ranks, std::size_t step);
+  std::optional<PrefetchedStep> Take(Communicator& ranks, std::size_t step);
 
   /// Returns whether all ranks would prefetch the same steps; they may differ if a script sets a property or
   /// aborts on one rank only. Collective: every rank of the communicator calls it.
-  bool Agree(const RankAgreement& ranks, int most);
+  bool Agree(Communicator& ranks, int most);
 
   /// Empties the queue, but keeps the direction.
   void Drop();

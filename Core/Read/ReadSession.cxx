@@ -8,8 +8,8 @@
 
 namespace patchio {
 
-void ReadReports::Add(const RankAgreement& ranks, IoReport mine, const ThreadsUsed& threads,
-    OpenedSeries& series, const Outcome& outcome)
+void ReadReports::Add(Communicator& ranks, IoReport mine, const ThreadsUsed& threads, OpenedSeries& series,
+    const Outcome& outcome)
 {
   mine.Threads = threads.Text;
   mine.OpenSeconds = series.TakeOpenSeconds();
@@ -29,7 +29,7 @@ void ReadReports::Add(const RankAgreement& ranks, IoReport mine, const ThreadsUs
     mine.Notes.push_back(
         "the number of threads per rank is limited to " + std::to_string(threads.MostOfRank));
   }
-  this->Data.Last = ranks.Combine(mine);
+  this->Data.Last = Combine(mine, ranks);
   this->Data.File = series.CurrentPath();
   this->Data.Time = series.CurrentTime();
   this->Data.Date = series.Current().Date;
@@ -81,7 +81,7 @@ void ReadSession::Forget()
   this->Cache->Clear();
 }
 
-void ReadSession::Open(const RankAgreement& ranks, const SeriesOptions& options)
+void ReadSession::Open(Communicator& ranks, const SeriesOptions& options)
 {
   this->Series.Open(ranks, options);
   if (options.LaterFiles) {
@@ -89,7 +89,7 @@ void ReadSession::Open(const RankAgreement& ranks, const SeriesOptions& options)
   }
 }
 
-bool ReadSession::LookForNewSteps(const RankAgreement& ranks)
+bool ReadSession::LookForNewSteps(Communicator& ranks)
 {
   const std::vector<TimeStep>& steps = this->Series.Steps().Steps;
   const std::size_t before = steps.size();
@@ -102,7 +102,7 @@ bool ReadSession::LookForNewSteps(const RankAgreement& ranks)
 }
 
 std::optional<LocatedStep> ReadSession::Locate(
-    const RankAgreement& ranks, std::size_t step, const ReadRequest& request, const ReadObserver& observer)
+    Communicator& ranks, std::size_t step, const ReadRequest& request, const ReadObserver& observer)
 {
   std::optional<PrefetchedStep> ahead = this->Ahead.Take(ranks, step);
   if (ahead) {
@@ -125,16 +125,16 @@ std::optional<LocatedStep> ReadSession::Locate(
 }
 
 /// Collective. Returns whether, on each rank, a prefetched step matches the present request.
-bool ReadSession::Holds(const RankAgreement& ranks, const ReadRequest& request, const PrefetchedStep& ahead)
+bool ReadSession::Holds(Communicator& ranks, const ReadRequest& request, const PrefetchedStep& ahead)
 {
   const Catalog& catalog = this->Series.Current();
   const StepOptions options = this->OptionsFor(ranks, request, catalog);
   bool holds = false;
-  ranks.RunOnAll([&] {
+  RunOnAllRanks(ranks, [&] {
     const std::vector<VariableRequest> variables = RequestsFor(catalog, request.Variables, options.Ghosts);
     holds = ahead.StillHolds(options, variables, request.KeptGrids);
   });
-  holds = ranks.All(holds);
+  holds = AllOf(ranks, holds);
   if (!holds) {
     this->Ahead.Drop();
   }
@@ -143,8 +143,7 @@ bool ReadSession::Holds(const RankAgreement& ranks, const ReadRequest& request, 
 
 /// Collective. Returns the options for the displayed step. Throws Error if the variable for Skip By Value
 /// does not exist.
-StepOptions ReadSession::OptionsFor(
-    const RankAgreement& ranks, const ReadRequest& request, const Catalog& catalog)
+StepOptions ReadSession::OptionsFor(Communicator& ranks, const ReadRequest& request, const Catalog& catalog)
 {
   StepOptions options = request.Options;
   const Double3& normal = options.Region.Normal;
@@ -168,7 +167,7 @@ StepOptions ReadSession::OptionsFor(
 
 /// Returns this rank's request, without its blocks.
 LoadRequest ReadSession::RequestFor(
-    const RankAgreement& ranks, const ReadRequest& request, const Catalog& catalog, const Int3& ghosts) const
+    Communicator& ranks, const ReadRequest& request, const Catalog& catalog, const Int3& ghosts) const
 {
   LoadRequest mine;
   mine.Variables = RequestsFor(catalog, request.Variables, ghosts);
@@ -185,7 +184,7 @@ LoadRequest ReadSession::RequestFor(
 
 /// Collective. Locates the values of this rank's part of the displayed step.
 std::optional<LocatedStep> ReadSession::LocateShown(
-    const RankAgreement& ranks, const ReadRequest& request, const ReadObserver& observer)
+    Communicator& ranks, const ReadRequest& request, const ReadObserver& observer)
 {
   const Catalog& catalog = this->Series.Current();
   const StepOptions options = this->OptionsFor(ranks, request, catalog);
@@ -212,7 +211,7 @@ void ReadSession::WarnOfStep(const StepOptions& options, const ReadObserver& obs
 /// Collective. Locates the values of this rank's blocks.
 std::optional<LocatedStep> ReadSession::LocateBlocks(PlannedStep planned, const ReadObserver& observer)
 {
-  const RankAgreement ranks = planned.Ranks;
+  Communicator& ranks = *planned.Ranks;
   const LoadRequest mine = *planned.Request;
   observer.Progress(IndexedPart, LocatingText);
   std::optional<LocatedStep> located = LocateStep(std::move(planned), Locating(observer, IndexedPart, 1));
@@ -225,7 +224,7 @@ std::optional<LocatedStep> ReadSession::LocateBlocks(PlannedStep planned, const 
 std::optional<LoadedStep> ReadSession::Load(
     LocatedStep located, const ReadRequest& request, const ReadObserver& observer)
 {
-  const RankAgreement ranks = located.Ranks;
+  Communicator& ranks = *located.Ranks;
   std::optional<LocatedStep> next(std::move(located));
   while (next) {
     const bool ahead = next->Request->Ahead;
@@ -253,8 +252,7 @@ std::optional<LoadedStep> ReadSession::Load(
   return std::nullopt;
 }
 
-void ReadSession::ReportStopped(
-    const RankAgreement& ranks, const LoadRequest& request, const IoReport& report)
+void ReadSession::ReportStopped(Communicator& ranks, const LoadRequest& request, const IoReport& report)
 {
   ReadReports::Outcome outcome;
   outcome.Cancelled = true;
@@ -277,11 +275,10 @@ void ReadSession::Report(LoadedStep& loaded)
   const std::vector<std::string> ofThreads = this->Threads.Notes(*loaded.Request);
   report.Notes.insert(report.Notes.end(), ofThreads.begin(), ofThreads.end());
   this->Reports.Add(
-      loaded.Ranks, report, this->Threads.Used(loaded.Ranks, *loaded.Request), this->Series, outcome);
+      *loaded.Ranks, report, this->Threads.Used(*loaded.Ranks, *loaded.Request), this->Series, outcome);
 }
 
-void ReadSession::Prefetch(
-    const RankAgreement& ranks, const ReadRequest& request, const ReadObserver& observer)
+void ReadSession::Prefetch(Communicator& ranks, const ReadRequest& request, const ReadObserver& observer)
 {
   this->Ahead.Shown(this->Series.CurrentStep());
   this->NotAhead.reset();
@@ -314,7 +311,7 @@ std::string ReadSession::NotAheadText(const IoReport& report) const
 
 /// Collective. Does all of a read except reading: opens, plans, locates and reserves memory.
 PrefetchedStep ReadSession::LocateAhead(
-    const RankAgreement& ranks, const ReadRequest& request, const ReadObserver& observer, std::size_t step)
+    Communicator& ranks, const ReadRequest& request, const ReadObserver& observer, std::size_t step)
 {
   // The displayed step is complete, so the progress stays at 1.
   const ProgressCallback progress = Locating(observer, 1, 1);

@@ -1,12 +1,12 @@
 // The state of a reader between reads: the series, the cached values, the prefetched steps and the reports.
 #pragma once
 
+#include "Base/Communicator.h"
 #include "Io/MemoryPool.h"
 #include "Io/Progress.h"
 #include "Read/LoadRequest.h"
 #include "Read/OpenedSeries.h"
 #include "Read/Prefetcher.h"
-#include "Read/RankAgreement.h"
 #include "Read/ReadRequest.h"
 #include "Read/ReadThreads.h"
 #include "Read/StepPlan.h"
@@ -36,7 +36,7 @@ public:
 
   /// Combines the reports of all ranks for the displayed step. Collective: every rank of the communicator
   /// calls it.
-  void Add(const RankAgreement& ranks, IoReport mine, const ThreadsUsed& threads, OpenedSeries& series,
+  void Add(Communicator& ranks, IoReport mine, const ThreadsUsed& threads, OpenedSeries& series,
       const Outcome& outcome);
   /// Clears the text, because the last read failed.
   void ClearText() { this->LastText.clear(); }
@@ -78,7 +78,7 @@ public:
   /// Opens the step and locates the values that this rank reads; or takes over the prefetched step if it
   /// matches the request. Collective: every rank of the communicator calls it.
   std::optional<LocatedStep> Locate(
-      const RankAgreement& ranks, std::size_t step, const ReadRequest& request, const ReadObserver& observer);
+      Communicator& ranks, std::size_t step, const ReadRequest& request, const ReadObserver& observer);
   /// Reads the values that Locate() found for this request. If patches turn out to be broken, the blocks may
   /// change. Collective: every rank of the communicator calls it.
   std::optional<LoadedStep> Load(
@@ -89,28 +89,28 @@ public:
 
   /// Opens the series. If it may grow (SeriesOptions::LaterFiles), leaves out the last step while it is
   /// incomplete. Collective: every rank of the communicator calls it.
-  void Open(const RankAgreement& ranks, const SeriesOptions& options);
+  void Open(Communicator& ranks, const SeriesOptions& options);
   /// Calls OpenedSeries::LookForNewSteps() between two reads. Keeps prefetched steps if their numbers do not
   /// change. Collective: every rank of the communicator calls it.
-  bool LookForNewSteps(const RankAgreement& ranks);
+  bool LookForNewSteps(Communicator& ranks);
   /// Begins to read the next steps while the displayed one is used. Collective: every rank of the
   /// communicator calls it. Faults of these steps are not errors: they are handled when the step is
   /// displayed, and its report states why it was not prefetched.
-  void Prefetch(const RankAgreement& ranks, const ReadRequest& request, const ReadObserver& observer);
+  void Prefetch(Communicator& ranks, const ReadRequest& request, const ReadObserver& observer);
 
 private:
-  StepOptions OptionsFor(const RankAgreement& ranks, const ReadRequest& request, const Catalog& catalog);
-  LoadRequest RequestFor(const RankAgreement& ranks, const ReadRequest& request, const Catalog& catalog,
-      const Int3& ghosts) const;
+  StepOptions OptionsFor(Communicator& ranks, const ReadRequest& request, const Catalog& catalog);
+  LoadRequest RequestFor(
+      Communicator& ranks, const ReadRequest& request, const Catalog& catalog, const Int3& ghosts) const;
   std::optional<LocatedStep> LocateShown(
-      const RankAgreement& ranks, const ReadRequest& request, const ReadObserver& observer);
+      Communicator& ranks, const ReadRequest& request, const ReadObserver& observer);
   std::optional<LocatedStep> LocateBlocks(PlannedStep planned, const ReadObserver& observer);
-  bool Holds(const RankAgreement& ranks, const ReadRequest& request, const PrefetchedStep& ahead);
+  bool Holds(Communicator& ranks, const ReadRequest& request, const PrefetchedStep& ahead);
   void WarnOfStep(const StepOptions& options, const ReadObserver& observer);
-  void ReportStopped(const RankAgreement& ranks, const LoadRequest& request, const IoReport& report);
+  void ReportStopped(Communicator& ranks, const LoadRequest& request, const IoReport& report);
   std::string NotAheadText(const IoReport& report) const;
   PrefetchedStep LocateAhead(
-      const RankAgreement& ranks, const ReadRequest& request, const ReadObserver& observer, std::size_t step);
+      Communicator& ranks, const ReadRequest& request, const ReadObserver& observer, std::size_t step);
 
   /// A step that was not prefetched although it should have been, and the reason.
   struct Refusal

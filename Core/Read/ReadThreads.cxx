@@ -10,17 +10,17 @@ void ReadThreads::Set(const ThreadSettings& settings, ThreadPolicy policy)
   this->Policy = policy;
 }
 
-int ReadThreads::OfRank(const RankAgreement& ranks, int rank) const
+int ReadThreads::OfRank(Communicator& ranks, int rank) const
 {
   return std::min(ThreadsOfRank(this->Settings, ranks.Size(), rank), this->MostOfRank);
 }
 
-void ReadThreads::Begin(const RankAgreement& ranks, const std::string& path, LoadRequest& request)
+void ReadThreads::Begin(Communicator& ranks, const std::string& path, LoadRequest& request)
 {
   if (this->Settings.Mode != ThreadMode::Automatic) {
     return;
   }
-  ranks.BeginThreads(this->Automatic, path, this->Policy, ThreadsThatFit(this->MostOfRank));
+  this->Automatic.Begin(ranks, path, this->Policy, ThreadsThatFit(this->MostOfRank));
   request.Control = &this->Automatic.Control();
   request.Threads = request.Control->Threads();
   request.Storage = this->Automatic.Choice().Requests.value_or(request.Storage);
@@ -33,7 +33,7 @@ void ReadThreads::End(const LoadRequest& request)
   }
 }
 
-void ReadThreads::ChooseAhead(const RankAgreement& ranks, LoadRequest& request)
+void ReadThreads::ChooseAhead(Communicator& ranks, LoadRequest& request)
 {
   if (this->Settings.Mode != ThreadMode::Automatic) {
     return;
@@ -43,7 +43,7 @@ void ReadThreads::ChooseAhead(const RankAgreement& ranks, LoadRequest& request)
   request.Storage = this->Automatic.Choice().Requests.value_or(request.Storage);
 }
 
-ThreadsUsed ReadThreads::Used(const RankAgreement& ranks, const LoadRequest& request)
+ThreadsUsed ReadThreads::Used(Communicator& ranks, const LoadRequest& request)
 {
   ThreadsUsed used = request.Control || this->Settings.Mode == ThreadMode::Automatic
                          ? this->UsedAutomatically(request)
@@ -68,7 +68,7 @@ ThreadsUsed ReadThreads::UsedAutomatically(const LoadRequest& request)
   return used;
 }
 
-ThreadsUsed ReadThreads::UsedAsSet(const RankAgreement& ranks) const
+ThreadsUsed ReadThreads::UsedAsSet(Communicator& ranks) const
 {
   ThreadsUsed used;
   used.Text = "Threads: fixed\n";

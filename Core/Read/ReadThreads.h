@@ -1,9 +1,9 @@
 // The number of threads of a read, in all thread modes, and its report.
 #pragma once
 
+#include "Base/Communicator.h"
 #include "Plan/ThreadBudget.h"
 #include "Read/LoadRequest.h"
-#include "Read/RankAgreement.h"
 #include "Tuning/AutomaticThreads.h"
 #include "Tuning/IoReport.h"
 #include "Tuning/ReadControl.h"
@@ -36,28 +36,28 @@ public:
   void Set(const ThreadSettings& settings, ThreadPolicy policy);
 
   /// Returns the number of threads of a rank before a read has begun, from 1 to the limit.
-  int OfRank(const RankAgreement& ranks, int rank) const;
+  int OfRank(Communicator& ranks, int rank) const;
 
   /// Prepares a read of files in the folder of `path`. In the mode Automatic, sets the number of the
   /// request's threads and the controller that adapts it. Collective: every rank of the communicator calls
   /// it.
-  void Begin(const RankAgreement& ranks, const std::string& path, LoadRequest& request);
+  void Begin(Communicator& ranks, const std::string& path, LoadRequest& request);
   /// Ends the read of that request. Collective: every rank of the communicator calls it.
   void End(const LoadRequest& request);
 
   /// Sets the number of threads of a prefetch, which is not adapted. Call it after a Begin() in this mode.
-  void ChooseAhead(const RankAgreement& ranks, LoadRequest& request);
+  void ChooseAhead(Communicator& ranks, LoadRequest& request);
   /// Tells that tasks continue by themselves from now on; see AutomaticThreads.
   void ReadsGoOn() { this->Automatic.ReadsGoOn(); }
 
   /// Returns the threads that were used. Call it after the read of the request.
-  ThreadsUsed Used(const RankAgreement& ranks, const LoadRequest& request);
+  ThreadsUsed Used(Communicator& ranks, const LoadRequest& request);
   /// Returns the faults of profiles, if the request's threads came from them; see AutomaticThreads::Notes().
   std::vector<std::string> Notes(const LoadRequest& request) const;
 
 private:
   ThreadsUsed UsedAutomatically(const LoadRequest& request);
-  ThreadsUsed UsedAsSet(const RankAgreement& ranks) const;
+  ThreadsUsed UsedAsSet(Communicator& ranks) const;
 
   const int MostOfRank;
   ThreadSettings Settings;

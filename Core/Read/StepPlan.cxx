@@ -4,6 +4,7 @@
 #include "Plan/Blocks.h"
 #include "Plan/Interest.h"
 #include "Plan/Partition.h"
+#include "Read/CollectiveCalls.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,7 +17,7 @@
 namespace patchio {
 
 std::vector<bool> ValuesOfInterest::PatchesWith(
-    const RankAgreement& ranks, const Catalog& catalog, const std::string& variable, const ValueRange& wanted)
+    Communicator& ranks, const Catalog& catalog, const std::string& variable, const ValueRange& wanted)
 {
   const int number = catalog.FindVariable(variable);
   if (number < 0) {
@@ -30,7 +31,7 @@ std::vector<bool> ValuesOfInterest::PatchesWith(
 }
 
 const std::vector<ValueRange>& ValuesOfInterest::RangesOf(
-    const RankAgreement& ranks, const Catalog& catalog, int variable)
+    Communicator& ranks, const Catalog& catalog, int variable)
 {
   const std::string key =
       std::to_string(variable) + " " + std::to_string(catalog.StepInFile) + " " + catalog.Path;
@@ -39,7 +40,7 @@ const std::vector<ValueRange>& ValuesOfInterest::RangesOf(
   if (known != this->Known.end()) {
     return known->Ranges;
   }
-  this->Known.push_front({key, ranks.ReadRanges(catalog, variable)});
+  this->Known.push_front({key, ReadRanges(ranks, catalog, variable)});
   this->Known.resize(std::min(this->Known.size(), MostKnown));
   return this->Known.front().Ranges;
 }

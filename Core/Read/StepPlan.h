@@ -2,11 +2,11 @@
 // blocks that this rank reads.
 #pragma once
 
+#include "Base/Communicator.h"
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
 #include "Catalog/Nesting.h"
 #include "Plan/Blocks.h"
-#include "Read/RankAgreement.h"
 #include "Read/ReadRequest.h"
 
 #include <cstddef>
@@ -26,8 +26,8 @@ public:
   /// Returns one flag per patch, see PatchesWithValues(), or an empty list if the files state no ranges.
   /// Collective: every rank of the communicator calls it. Throws Error, the same on all ranks, when the
   /// variable does not exist.
-  std::vector<bool> PatchesWith(const RankAgreement& ranks, const Catalog& catalog,
-      const std::string& variable, const ValueRange& wanted);
+  std::vector<bool> PatchesWith(
+      Communicator& ranks, const Catalog& catalog, const std::string& variable, const ValueRange& wanted);
   /// Forgets all ranges, because the files may have changed.
   void Forget() { this->Known.clear(); }
 
@@ -40,7 +40,7 @@ private:
   };
   static constexpr std::size_t MostKnown = 4;
 
-  const std::vector<ValueRange>& RangesOf(const RankAgreement& ranks, const Catalog& catalog, int variable);
+  const std::vector<ValueRange>& RangesOf(Communicator& ranks, const Catalog& catalog, int variable);
 
   std::deque<RangesOfStep> Known;  ///< the latest first
 };

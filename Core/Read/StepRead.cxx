@@ -2,7 +2,9 @@
 
 #include "Base/Communicator.h"
 #include "Base/Error.h"
+#include "Base/Memory.h"
 #include "Base/Stopwatch.h"
+#include "Read/CollectiveCalls.h"
 #include "Tuning/ReadControl.h"
 
 #include <algorithm>
@@ -52,7 +54,7 @@ void MakeBlocksOf(PlannedStep& planned, LoadRequest request)
 /// true if blocks contain some of these patches. Throws Error when nothing may be shown.
 bool LosesPatches(PlannedStep& step, const std::string& fatal, const std::vector<LoadFault>& faults)
 {
-  const AgreedFaults agreed = step.Ranks.Faults(fatal, faults);
+  const AgreedFaults agreed = AgreeOnFaults(*step.Ranks, fatal, faults);
   if (!agreed.Fatal.empty()) {
     throw Error(JoinLines(agreed.Fatal));
   }
@@ -131,7 +133,7 @@ void AgreeOnBlanks(LoadedStep& loaded)
                                  : ArraysOfVariable{array.Status == ArrayStatus::Absent});
     }
   }
-  arrays = loaded.Ranks.Arrays(std::move(arrays));
+  arrays = AgreeOnArrays(*loaded.Ranks, std::move(arrays));
   for (const std::size_t a : numbers) {
     const ArraysOfVariable& variable = arrays[a];
     const bool blank = variable.Lacking && variable.Type >= 0 && !loaded.Options.Partial;
@@ -154,19 +156,19 @@ std::vector<std::optional<FileState>> StatesOfFiles(const LocatedStep& located)
 
 }  // namespace
 
-PlannedStep PlanStep(const RankAgreement& ranks, std::shared_ptr<OpenedStep> step, const StepOptions& options,
+PlannedStep PlanStep(Communicator& ranks, std::shared_ptr<OpenedStep> step, const StepOptions& options,
     const LoadRequest& request, const std::string& keptGrids)
 {
   const std::shared_ptr<const Catalog> catalog = step->SharedData();
-  PlannedStep planned{ranks, std::move(step), catalog, options, ShownPatches(*catalog, options),
+  PlannedStep planned{&ranks, std::move(step), catalog, options, ShownPatches(*catalog, options),
       request.Variables, keptGrids, {}, nullptr, 0, {}};
-  ranks.RunOnAll([&] { MakeBlocksOf(planned, request); });
+  RunOnAllRanks(ranks, [&] { MakeBlocksOf(planned, request); });
   return planned;
 }
 
 PlannedStep PlanAgain(PlannedStep before)
 {
-  before.Ranks.RunOnAll([&before] { MakeBlocksOf(before, *before.Request); });
+  RunOnAllRanks(*before.Ranks, [&before] { MakeBlocksOf(before, *before.Request); });
   return before;
 }
 
@@ -186,7 +188,7 @@ std::optional<LocatedStep> LocateStep(PlannedStep planned, const ProgressCallbac
     };
     if (located.Step->Index()) {
       work({});  // an index answers at once
-    } else if (!located.Ranks.RunUnlessStopped(progress, work)) {
+    } else if (!RunUnlessStopped(*located.Ranks, progress, work)) {
       return std::nullopt;
     }
     if (!LosesPatches(located, fatal, located.Rank ? located.Rank->Faults() : std::vector<LoadFault>())) {
@@ -201,7 +203,7 @@ LoadedStep LoadStep(LocatedStep located, ReadThreads& threads, const ReadProgres
   LoadedStep loaded{std::move(located), LoadOutcome::Complete, {}, {}, false};
   const LoadRequest& request = *loaded.Request;
   if (!request.Ahead) {
-    loaded.Ranks.CheckMemory(loaded.Rank->BytesNeeded());
+    CheckMemoryOfMachines(*loaded.Ranks, loaded.Rank->BytesNeeded());
   }
   std::string fatal;
   std::vector<LoadFault> faults;
@@ -212,7 +214,7 @@ LoadedStep LoadStep(LocatedStep located, ReadThreads& threads, const ReadProgres
       AddMissingPositions(loaded.Data(), request, loaded.Result, faults);
     });
   };
-  const bool goesOn = loaded.Ranks.ReadCollectively(read, progress, [&request] {
+  const bool goesOn = ReadCollectively(*loaded.Ranks, read, progress, [&request] {
     if (request.Control) {
       request.Control->Serve();
     }
@@ -222,7 +224,7 @@ LoadedStep LoadStep(LocatedStep located, ReadThreads& threads, const ReadProgres
     loaded.Outcome = LoadOutcome::Stopped;
     return loaded;
   }
-  const bool again = request.Ahead ? !loaded.Ranks.All(fatal.empty() && faults.empty())
+  const bool again = request.Ahead ? !AllOf(*loaded.Ranks, fatal.empty() && faults.empty())
                                    : LosesPatches(loaded, fatal, faults);
   if (again) {
     loaded.Outcome = LoadOutcome::PlanAgain;
@@ -285,10 +287,10 @@ PrefetchedStep ReserveAhead(LocatedStep located, std::size_t number)
   constexpr double shareOfFree = 0.5;
   constexpr double shareOfLimit = 0.9;
   PrefetchedStep ahead{number, std::move(located), {}};
-  const RankAgreement ranks = ahead.Located.Ranks;
+  Communicator& ranks = *ahead.Located.Ranks;
   const double needed = ahead.Located.Rank->BytesNeeded();
-  ranks.CheckMemory(needed, shareOfFree);
-  ranks.RunOnAll([&] {
+  CheckMemoryOfMachines(ranks, needed, shareOfFree);
+  RunOnAllRanks(ranks, [&] {
     const MemoryPool& memory = *ahead.Located.Request->Memory;
     const double limit = static_cast<double>(memory.Limit());
     if (limit > 0 && static_cast<double>(memory.TotalBytes()) + needed > shareOfLimit * limit) {

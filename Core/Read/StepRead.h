@@ -9,10 +9,10 @@
 // ranks.
 #pragma once
 
+#include "Base/Communicator.h"
 #include "Catalog/Catalog.h"
 #include "Io/Progress.h"
 #include "Read/OpenedStep.h"
-#include "Read/RankAgreement.h"
 #include "Read/RankRead.h"
 #include "Read/ReadThreads.h"
 #include "Read/StepPlan.h"
@@ -28,7 +28,7 @@ namespace patchio {
 
 struct PlannedStep
 {
-  RankAgreement Ranks;
+  Communicator* Ranks = nullptr;
   std::shared_ptr<OpenedStep> Step;
   std::shared_ptr<const Catalog> SharedData;  ///< the catalog of the step; does not change
   StepOptions Options;
@@ -92,7 +92,7 @@ struct LoadedStep : LocatedStep
 
 /// Plans a read: level one of two-level reading. `request`: this rank's request without its Blocks.
 /// `keptGrids`: see ReadRequest.
-PlannedStep PlanStep(const RankAgreement& ranks, std::shared_ptr<OpenedStep> step, const StepOptions& options,
+PlannedStep PlanStep(Communicator& ranks, std::shared_ptr<OpenedStep> step, const StepOptions& options,
     const LoadRequest& request, const std::string& keptGrids);
 /// Plans the read again with the patches that are left.
 PlannedStep PlanAgain(PlannedStep before);

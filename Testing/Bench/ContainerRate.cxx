@@ -8,6 +8,7 @@
 #include "Io/IoScheduler.h"
 #include "Plan/Blocks.h"
 #include "Plan/ReadPlan.h"
+#include "Read/CollectiveCalls.h"
 #include "Read/OpenedStep.h"
 #include "Read/RankRead.h"
 #include "RunUnderMpi.h"
@@ -204,10 +205,9 @@ ReadCost ReadContainer(const Options& options, Communicator& ranks, const std::s
 {
   ReadCost cost;
   const Stopwatch watch;
-  const RankAgreement agreement(ranks);
   const std::string folder = options.Folder + "/blocks.pio";
-  const Series series = agreement.OpenSeries({folder}, {}, ChannelMode::Off);
-  const OpenedStep step(agreement, series.Steps.back().Path, ChannelMode::Off);
+  const Series series = OpenSeries(ranks, {folder}, {}, ChannelMode::Off);
+  const OpenedStep step(ranks, series.Steps.back().Path, ChannelMode::Off);
   LoadRequest request;
   std::vector<int> mine;
   const auto [first, end] = PartOfRank(step.Data().Patches.size(), ranks.Rank(), ranks.Size());

@@ -5,7 +5,7 @@
 // format says. PATCHIO_METADATA_DIR must name a folder of the test's own.
 #include "Formats/Format.h"
 #include "LocationTools.h"
-#include "Read/RankAgreement.h"
+#include "Read/CollectiveCalls.h"
 #include "Store/StepSidecar.h"
 
 #include <algorithm>

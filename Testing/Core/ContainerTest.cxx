@@ -7,8 +7,8 @@
 #include "Formats/Container/StepLayout.h"
 #include "Hdf5/Library.h"
 #include "RandomBoxes.h"
+#include "Read/CollectiveCalls.h"
 #include "Read/OpenedStep.h"
-#include "Read/RankAgreement.h"
 #include "Read/RankRead.h"
 #include "TestTools.h"
 #include "Write/ContainerWriter.h"
@@ -298,7 +298,7 @@ TEST_F(Container, ComesBack)
 LoadResult ReadValues(const std::string& path, bool merge, int threads, bool verify)
 {
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
-  const OpenedStep opened(RankAgreement(*alone), path, ChannelMode::Off);
+  const OpenedStep opened(*alone, path, ChannelMode::Off);
   const Catalog& data = opened.Data();
   const std::vector<bool> shown(data.Patches.size(), true);
   LoadRequest request;

@@ -6,7 +6,7 @@
 #include "Formats/GRADS/GradsFormat.h"
 #include "LoadPatches.h"
 #include "NaivePlace.h"
-#include "Read/RankAgreement.h"
+#include "Read/CollectiveCalls.h"
 #include "StoppedLocate.h"
 #include "TestTools.h"
 
@@ -486,7 +486,7 @@ TEST_F(Grads, DescriptorsOpenedTogetherAreOneSeries)
   WriteText(this->Folder / "post.ctl_2016022812", Plain);
   WriteText(this->Folder / "post.ctl_2016022712", Replaced(Plain, "12z28feb2016", "12z27feb2016"));
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
-  const Series series = RankAgreement(*alone).OpenSeries(
+  const Series series = OpenSeries(*alone,
       {this->Folder / "post.ctl_2016022812", this->Folder / "post.ctl_2016022712"}, {}, ChannelMode::Off);
   std::vector<std::string> dates;
   for (const TimeStep& step : series.Steps) {

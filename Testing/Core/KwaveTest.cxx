@@ -1,7 +1,7 @@
 #include "Catalog/CheckCatalog.h"
 #include "Formats/KWave/KwaveFormat.h"
+#include "Read/CollectiveCalls.h"
 #include "Read/OpenedSeries.h"
-#include "Read/RankAgreement.h"
 #include "Read/RankRead.h"
 #include "Read/ReadPatchData.h"
 #include "StoppedLocate.h"
@@ -285,7 +285,7 @@ TEST_F(Kwave, StepsOfTwoOutputsInCommonAreSaid)
   this->WriteIndex("other.h5");
   const auto alone = MakeSelfCommunicator();
   const auto open = [&](const std::vector<std::string>& paths) {
-    return RankAgreement(*alone).OpenSeries(paths, {}, ChannelMode::Off);
+    return OpenSeries(*alone, paths, {}, ChannelMode::Off);
   };
   const std::string out = this->Folder / "out.h5", other = this->Folder / "other.h5";
   const Series both = open({out, other});

@@ -6,7 +6,7 @@
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "IrregularFormat.h"
 #include "LocationTools.h"
-#include "Read/RankAgreement.h"
+#include "Read/CollectiveCalls.h"
 #include "Read/RankRead.h"
 #include "SamraiDraft.h"
 #include "Store/SeriesSidecar.h"
@@ -174,7 +174,7 @@ TEST_F(DumpChannel, SecondOpenDoesWithoutHdf5)
 {
   testing::WriteText(this->DataFolder + "/dumps.visit", "visit_dump.00007/summary.samrai\n");
   ASSERT_TRUE(this->OpenAndPrepare(this->Summary).Saved().WhyNot.empty());
-  RankAgreement(*this->Alone).OpenSeries({this->DataFolder + "/dumps.visit"}, {}, ChannelMode::On);
+  OpenSeries(*this->Alone, {this->DataFolder + "/dumps.visit"}, {}, ChannelMode::On);
   for (const std::string& file : {this->Summary, this->Cluster, testing::ClusterPath(this->Summary, 0)}) {
     OverwriteUnseen(file, 0, "no HDF5!");
   }
@@ -182,8 +182,7 @@ TEST_F(DumpChannel, SecondOpenDoesWithoutHdf5)
   this->Data.Path = this->Summary;
   ASSERT_EQ(FormatOf(this->Summary).Locate(this->Data, {{0, 0}}, {}).Problems.size(), 1u);
 
-  const Series series =
-      RankAgreement(*this->Alone).OpenSeries({this->DataFolder + "/dumps.visit"}, {}, ChannelMode::On);
+  const Series series = OpenSeries(*this->Alone, {this->DataFolder + "/dumps.visit"}, {}, ChannelMode::On);
   ASSERT_EQ(series.Steps.size(), 1u);
   EXPECT_EQ(series.Steps[0].Step, 7);
   EXPECT_EQ(series.Steps[0].Time, 0.25);
@@ -471,7 +470,7 @@ TEST_F(DumpChannel, ASeriesSidecarKnowsTheNotes)
 TEST_F(DumpChannel, ASingleStepHasNoSidecarAsASeries)
 {
   for (int i = 0; i < 2; ++i) {
-    const Series series = RankAgreement(*this->Alone).OpenSeries({this->Summary}, {}, ChannelMode::On);
+    const Series series = OpenSeries(*this->Alone, {this->Summary}, {}, ChannelMode::On);
     EXPECT_TRUE(series.Warnings.empty());
     EXPECT_EQ(series.Steps.at(0).Time, 0.25);
     this->OpenAndPrepare(this->Summary);
@@ -485,7 +484,7 @@ TEST_F(DumpChannel, ADamagedSeriesSidecarIsWorthAWarning)
   const std::string index = this->DataFolder + "/dumps.visit";
   testing::WriteText(index, "visit_dump.00007/summary.samrai\n");
   testing::WriteText(testing::SidecarOf(index), std::string(300, 'x'));
-  const Series series = RankAgreement(*this->Alone).OpenSeries({index}, {}, ChannelMode::On);
+  const Series series = OpenSeries(*this->Alone, {index}, {}, ChannelMode::On);
   EXPECT_EQ(series.Steps.size(), 1u);
   ASSERT_EQ(series.Warnings.size(), 1u);
   EXPECT_THAT(series.Warnings[0], HasSubstr("not an index file"));

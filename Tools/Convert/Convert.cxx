@@ -7,7 +7,7 @@
 #include "Formats/Format.h"
 #include "Info/StepFacts.h"
 #include "Probe/Progress.h"
-#include "Read/RankAgreement.h"
+#include "Read/CollectiveCalls.h"
 #include "Session.h"
 #include "Subcommands.h"
 #include "Verify/ContainerCheck.h"
@@ -124,8 +124,8 @@ private:
 
 void Conversion::Run()
 {
-  const RankAgreement ranks(this->Out.Ranks());
-  const Series series = ranks.OpenSeries({this->How.From}, {}, ChannelMode::ReadOnly);
+  Communicator& ranks = this->Out.Ranks();
+  const Series series = OpenSeries(ranks, {this->How.From}, {}, ChannelMode::ReadOnly);
   for (const std::string& warning : series.Warnings) {
     this->Out.Warn(warning);
   }
@@ -271,12 +271,11 @@ std::size_t Conversion::ExportAll(const std::vector<TimeStep>& steps)
 void Conversion::Open(const TimeStep& step)
 {
   if (!this->Opened || this->OpenedPath != step.Path) {
-    this->Opened =
-        std::make_shared<OpenedStep>(RankAgreement(this->Out.Ranks()), step.Path, ChannelMode::ReadOnly);
+    this->Opened = std::make_shared<OpenedStep>(this->Out.Ranks(), step.Path, ChannelMode::ReadOnly);
     this->OpenedPath = step.Path;
     this->Out.Warn(this->Opened->Warning());
   }
-  this->Opened->SetStep(RankAgreement(this->Out.Ranks()), step);
+  this->Opened->SetStep(this->Out.Ranks(), step);
 }
 
 void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, const Work& work)

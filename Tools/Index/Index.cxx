@@ -2,8 +2,8 @@
 #include "Base/Error.h"
 #include "Base/Stopwatch.h"
 #include "Base/Text.h"
+#include "Read/CollectiveCalls.h"
 #include "Read/OpenedStep.h"
-#include "Read/RankAgreement.h"
 #include "Session.h"
 #include "Store/SeriesSidecar.h"
 #include "Store/SidecarPath.h"
@@ -152,7 +152,7 @@ void Run(const Options& options, Session& session)
   SeriesOptions seriesOptions;
   seriesOptions.ListedOnly = options.ListedOnly;
   const ChannelMode mode = options.Rebuild ? ChannelMode::Rebuild : ChannelMode::On;
-  const Series series = RankAgreement(session.Ranks()).OpenSeries({options.Path}, seriesOptions, mode);
+  const Series series = OpenSeries(session.Ranks(), {options.Path}, seriesOptions, mode);
   for (const std::string& warning : series.Warnings) {
     session.Warn(warning);
   }

@@ -3,7 +3,7 @@
 #include "Base/Text.h"
 #include "Catalog/Bounds.h"
 #include "Info/StepFacts.h"
-#include "Read/RankAgreement.h"
+#include "Read/CollectiveCalls.h"
 #include "Session.h"
 #include "Store/SeriesSidecar.h"
 #include "Subcommands.h"
@@ -530,7 +530,7 @@ json Describe(const Options& options)
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
   SeriesOptions seriesOptions;
   seriesOptions.ListedOnly = options.ListedOnly;
-  const Series series = RankAgreement(*alone).OpenSeries({options.Path}, seriesOptions);
+  const Series series = OpenSeries(*alone, {options.Path}, seriesOptions);
   const std::vector<TimeStep> steps = StepsToLookAt(series, options.Path, options.Step);
   const Format& format = FormatOf(options.Path);
   const TimeStep &first = series.Steps.front(), &last = series.Steps.back();

@@ -3,7 +3,7 @@
 #include "Formats/Format.h"
 #include "Plan/ThreadBudget.h"
 #include "PythonScript.h"
-#include "Read/RankAgreement.h"
+#include "Read/CollectiveCalls.h"
 #include "Session.h"
 #include "Subcommands.h"
 #include "Tuning/AutomaticThreads.h"
@@ -58,8 +58,8 @@ struct Facts
 double BytesOfLastStep(const std::string& path)
 {
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
-  const Series series = RankAgreement(*alone).OpenSeries({path}, SeriesOptions(), ChannelMode::ReadOnly);
-  const Catalog catalog = RankAgreement(*alone).ReadCatalog(series.Steps.back().Path);
+  const Series series = OpenSeries(*alone, {path}, SeriesOptions(), ChannelMode::ReadOnly);
+  const Catalog catalog = ReadCatalog(*alone, series.Steps.back().Path);
   double bytes = 0;
   for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
     for (int p = 0; p < static_cast<int>(catalog.Patches.size()); ++p) {

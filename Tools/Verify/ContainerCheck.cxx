@@ -12,8 +12,8 @@
 #include "Formats/VTKHDF/VtkhdfFormat.h"
 #include "Hdf5/File.h"
 #include "Io/FileSource.h"
+#include "Read/CollectiveCalls.h"
 #include "Read/OpenedStep.h"
-#include "Read/RankAgreement.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -191,7 +191,7 @@ bool IsInContainer(const std::string& path)
 std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
 {
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
-  const OpenedStep opened(RankAgreement(*alone), step.Path, ChannelMode::Off);
+  const OpenedStep opened(*alone, step.Path, ChannelMode::Off);
   const Catalog& data = opened.Data();
   const container::Places places = container::PlacesOf(data);
   const std::string folder = container::ContainerFolderOf(step.Path);

@@ -2,7 +2,7 @@
 #include "Base/Error.h"
 #include "Base/Text.h"
 #include "Info/StepFacts.h"
-#include "Read/RankAgreement.h"
+#include "Read/CollectiveCalls.h"
 #include "Session.h"
 #include "Store/SeriesSidecar.h"
 #include "Subcommands.h"
@@ -56,7 +56,7 @@ void Verification::Run()
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
   SeriesOptions options;
   options.ListedOnly = this->How.ListedOnly;
-  const Series series = RankAgreement(*alone).OpenSeries({this->How.Path}, options);
+  const Series series = OpenSeries(*alone, {this->How.Path}, options);
   for (const std::string& warning : series.Warnings) {
     const bool ofStep = series.Steps.size() == 1 || warning.rfind(series.Steps.front().Path + ": ", 0) == 0;
     ofStep ? this->Fault(warning) : this->FaultElsewhere(warning);

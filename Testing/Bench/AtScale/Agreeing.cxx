@@ -42,8 +42,7 @@ private:
 
 nlohmann::json AgreeAs(int size, const std::string& path)
 {
-  CountingCommunicator counting(size);
-  const RankAgreement ranks(counting);
+  CountingCommunicator ranks(size);
   ReadRequest request;
   request.Options.LastLevel = 100;
   request.Options.Pieces = size;
@@ -55,7 +54,7 @@ nlohmann::json AgreeAs(int size, const std::string& path)
   ReadSession session(1);
   session.Series.AddFile(path);
   session.Series.SetChannel(ChannelMode::Off);
-  Stages stages(counting);
+  Stages stages(ranks);
   session.Open(ranks, {});
   session.Series.OpenAny(ranks);
   nlohmann::json found{{"open", stages.Take()}};

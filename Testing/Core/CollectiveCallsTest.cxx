@@ -1,4 +1,4 @@
-#include "Read/RankAgreement.h"
+#include "Read/CollectiveCalls.h"
 
 #include "Base/Bytes.h"
 #include "SamraiDraft.h"
@@ -32,7 +32,7 @@ private:
   std::vector<std::byte>& Wire;
 };
 
-class RankAgreements : public ::testing::Test
+class CollectiveCalls : public ::testing::Test
 {
 protected:
   static std::vector<std::string> Gather(Communicator& ranks, const std::vector<std::string>& mine)
@@ -41,7 +41,7 @@ protected:
     for (const std::string& text : mine) {
       faults.push_back({0, 0, text});
     }
-    return RankAgreement(ranks).Faults("", faults).Texts;
+    return AgreeOnFaults(ranks, "", faults).Texts;
   }
 
   testing::TempFolder Folder;
@@ -53,34 +53,33 @@ protected:
 
 }  // namespace
 
-TEST_F(RankAgreements, ReachesRanksThatDoNotSeeTheFile)
+TEST_F(CollectiveCalls, ReachesRanksThatDoNotSeeTheFile)
 {
-  EXPECT_EQ(RankAgreement(this->Reader).ReadCatalog(this->Summary).Step, 7);
+  EXPECT_EQ(ReadCatalog(this->Reader, this->Summary).Step, 7);
   std::filesystem::remove(this->Summary);
-  const Catalog received = RankAgreement(this->Receiver).ReadCatalog(this->Summary);
+  const Catalog received = ReadCatalog(this->Receiver, this->Summary);
   EXPECT_EQ(received.Step, 7);
   EXPECT_EQ(received.Patches.size(), 3u);
   EXPECT_EQ(received.Path, this->Summary);
 }
 
-TEST_F(RankAgreements, FailsAlikeOnAllRanks)
+TEST_F(CollectiveCalls, FailsAlikeOnAllRanks)
 {
   std::filesystem::remove(this->Summary);
-  const auto first = testing::MessageOf([this] { RankAgreement(this->Reader).ReadCatalog(this->Summary); });
-  const auto second =
-      testing::MessageOf([this] { RankAgreement(this->Receiver).ReadCatalog(this->Summary); });
+  const auto first = testing::MessageOf([this] { ReadCatalog(this->Reader, this->Summary); });
+  const auto second = testing::MessageOf([this] { ReadCatalog(this->Receiver, this->Summary); });
   EXPECT_THAT(first, HasSubstr("No such file"));
   EXPECT_EQ(first, second);
 }
 
-TEST_F(RankAgreements, JoinsTheSeriesOfSeveralPaths)
+TEST_F(CollectiveCalls, JoinsTheSeriesOfSeveralPaths)
 {
   Catalog later = testing::SmallCatalog();
   later.Step = 8;
   later.Time = 0.5;
   const std::string second = testing::WriteDump(this->Folder / "more", later);
-  RankAgreement(this->Reader).OpenSeries({this->Summary, second}, {});
-  const Series series = RankAgreement(this->Receiver).OpenSeries({this->Summary, second}, {});
+  OpenSeries(this->Reader, {this->Summary, second}, {});
+  const Series series = OpenSeries(this->Receiver, {this->Summary, second}, {});
   ASSERT_EQ(series.Steps.size(), 2u);
   EXPECT_EQ(series.Steps[0].Step, 7);
   EXPECT_EQ(series.Steps[1].Path, second);
@@ -88,7 +87,7 @@ TEST_F(RankAgreements, JoinsTheSeriesOfSeveralPaths)
   EXPECT_THAT(series.Warnings, ::testing::IsEmpty());
 }
 
-TEST_F(RankAgreements, KnowsAPathHoweverItWasTyped)
+TEST_F(CollectiveCalls, KnowsAPathHoweverItWasTyped)
 {
   testing::WriteText(this->Folder / "dumps.visit",
       std::filesystem::path(this->Summary).lexically_relative(this->Folder.Path()).string() + "\n");
@@ -97,50 +96,48 @@ TEST_F(RankAgreements, KnowsAPathHoweverItWasTyped)
   testing::WriteText(beside, std::string(300, 'x'));
   for (const char* const end : {"", "/", "//", "/."}) {
     // The damaged sidecar shows that it is the one of this path.
-    const Series series = RankAgreement(this->Reader).OpenSeries({index + end}, {}, ChannelMode::ReadOnly);
+    const Series series = OpenSeries(this->Reader, {index + end}, {}, ChannelMode::ReadOnly);
     ASSERT_EQ(series.Steps.size(), 1u);
     EXPECT_EQ(series.Steps[0].Path, this->Summary);
     EXPECT_THAT(series.Warnings, ElementsAre(HasSubstr(beside))) << end;
   }
 }
 
-TEST_F(RankAgreements, RefusesFilesOfSeveralFormats)
+TEST_F(CollectiveCalls, RefusesFilesOfSeveralFormats)
 {
   testing::WriteText(this->Folder / "a.ctl",
       "dset ^a\nundef 0\nxdef 1 linear 0 1\nydef 1 linear 0 1\nzdef 1 linear 0 1\n"
       "tdef 1 linear 1jan2000 1hr\nvars 1\nu 0 99 u\nendvars\n");
   testing::WriteText(this->Folder / "a", "1234");
   const std::string other = this->Folder / "a.ctl";
-  const auto message = testing::MessageOf([&] {
-    RankAgreement(this->Reader).OpenSeries({this->Summary, other}, {});
-  });
+  const auto message = testing::MessageOf([&] { OpenSeries(this->Reader, {this->Summary, other}, {}); });
   EXPECT_THAT(message,
       ::testing::AllOf(
           ::testing::StartsWith(other + ": expected a file of the format SAMRAI, as " + this->Summary),
           HasSubstr("found a file of the format GrADS. Open files of different formats separately.")));
-  EXPECT_EQ(RankAgreement(this->Reader).OpenSeries({other}, {}).Steps.size(), 1u);
+  EXPECT_EQ(OpenSeries(this->Reader, {other}, {}).Steps.size(), 1u);
 }
 
-TEST_F(RankAgreements, SaysThatTwoSeriesHaveAStepInCommon)
+TEST_F(CollectiveCalls, SaysThatTwoSeriesHaveAStepInCommon)
 {
   const std::string second = testing::WriteDump(this->Folder / "more", testing::SmallCatalog());
-  const Series series = RankAgreement(this->Reader).OpenSeries({this->Summary, second}, {});
+  const Series series = OpenSeries(this->Reader, {this->Summary, second}, {});
   EXPECT_EQ(series.Steps.size(), 2u);
   EXPECT_THAT(
       series.Warnings, ElementsAre(::testing::AllOf(HasSubstr("one step in common"), HasSubstr(second))));
 }
 
-TEST_F(RankAgreements, PassesOnWhatTheUserShouldKnow)
+TEST_F(CollectiveCalls, PassesOnWhatTheUserShouldKnow)
 {
   testing::WriteText(this->Folder / "dumps.visit", "visit_dump.00001/summary.samrai\n");
-  const Series opened = RankAgreement(this->Reader).OpenSeries({this->Folder / "dumps.visit"}, {});
-  const Series received = RankAgreement(this->Receiver).OpenSeries({this->Folder / "dumps.visit"}, {});
+  const Series opened = OpenSeries(this->Reader, {this->Folder / "dumps.visit"}, {});
+  const Series received = OpenSeries(this->Receiver, {this->Folder / "dumps.visit"}, {});
   EXPECT_GT(opened.Notes.size() + opened.Warnings.size(), 0u);
   EXPECT_EQ(received.Notes, opened.Notes);
   EXPECT_EQ(received.Warnings, opened.Warnings);
 }
 
-TEST_F(RankAgreements, WarnsOnceOfWhatSeveralPathsBring)
+TEST_F(CollectiveCalls, WarnsOnceOfWhatSeveralPathsBring)
 {
   const std::string summary =
       std::filesystem::path(this->Summary).lexically_relative(this->Folder.Path()).string();
@@ -148,12 +145,12 @@ TEST_F(RankAgreements, WarnsOnceOfWhatSeveralPathsBring)
     testing::WriteText(this->Folder / index, summary + "\nvisit_dump.99999/summary.samrai\n");
   }
   const Series series =
-      RankAgreement(this->Reader).OpenSeries({this->Folder / "one.visit", this->Folder / "two.visit"}, {});
+      OpenSeries(this->Reader, {this->Folder / "one.visit", this->Folder / "two.visit"}, {});
   EXPECT_EQ(series.Steps.size(), 1u);
   EXPECT_THAT(series.Warnings, ElementsAre(HasSubstr("visit_dump.99999")));
 }
 
-TEST_F(RankAgreements, GathersEachFaultOnceInRankOrder)
+TEST_F(CollectiveCalls, GathersEachFaultOnceInRankOrder)
 {
   this->Reader.OtherText = JoinTexts({"c", "a", "d"});
   EXPECT_THAT(Gather(this->Reader, {"a", "", "b", "a"}), ElementsAre("a", "b", "c", "d"));
@@ -161,7 +158,7 @@ TEST_F(RankAgreements, GathersEachFaultOnceInRankOrder)
   EXPECT_TRUE(Gather(this->Reader, {"", ""}).empty());
 }
 
-TEST_F(RankAgreements, GathersAHandfulOfFaultsARank)
+TEST_F(CollectiveCalls, GathersAHandfulOfFaultsARank)
 {
   std::vector<std::string> many;
   for (int i = 0; i < 100; ++i) {

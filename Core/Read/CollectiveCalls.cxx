@@ -1,0 +1,179 @@
+#include "Read/CollectiveCalls.h"
+
+#include "Base/Bytes.h"
+#include "Base/Error.h"
+#include "Read/OpenedSeries.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace patchio {
+namespace {
+
+/// The members of a step in the order in which they are sent.
+template <typename Step>
+auto MembersOf(Step& step)
+{
+  return std::tie(step.Path, step.Time, step.Step, step.Date, step.InFile, step.HasNotes, step.Notes);
+}
+
+std::vector<std::byte> Pack(const Series& series)
+{
+  ByteWriter out;
+  out.Put<std::uint64_t>(series.Steps.size());
+  for (const TimeStep& step : series.Steps) {
+    out.Put(MembersOf(step));
+  }
+  out.Put(std::tie(series.Warnings, series.Notes, series.Watched));
+  return out.Take();
+}
+
+Series Unpack(const std::vector<std::byte>& bytes)
+{
+  ByteReader in(bytes);
+  Series series;
+  const auto count = in.Get<std::uint64_t>();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    in.Get(MembersOf(series.Steps.emplace_back()));
+  }
+  in.Get(std::tie(series.Warnings, series.Notes, series.Watched));
+  return series;
+}
+
+/// Runs `read` on rank 0 and broadcasts the catalog.
+Catalog ReadOnce(Communicator& ranks, const std::function<Catalog()>& read)
+{
+  const bool alone = ranks.Size() == 1;
+  std::vector<std::byte> bytes;
+  if (!alone) {
+    bytes = BytesOfRankZero(ranks, [&read] { return read().Serialize(); });
+  }
+  Catalog catalog;
+  RunOnAllRanks(ranks, [&] { catalog = alone ? read() : Catalog::Deserialize(bytes); });
+  return catalog;
+}
+
+/// Returns the texts of all ranks that are not empty, in rank order, each once.
+std::vector<std::string> GatherTexts(Communicator& ranks, const std::vector<std::string>& mine)
+{
+  // Limit per rank, which keeps a dump with 100,000 missing patches from flooding the network.
+  constexpr std::size_t most = 8;
+  std::vector<std::string> own;
+  for (const std::string& text : mine) {
+    if (!text.empty() && own.size() < most && std::find(own.begin(), own.end(), text) == own.end()) {
+      own.push_back(text);
+    }
+  }
+  std::vector<std::string> all;
+  std::set<std::string> seen;
+  for (const std::string& ofRank : ranks.AllGather(JoinTexts(own))) {
+    for (const std::string& text : SplitTexts(ofRank)) {
+      if (seen.insert(text).second) {
+        all.push_back(text);
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+void ArraysOfVariable::Add(const ArraysOfVariable& other)
+{
+  this->Lacking = this->Lacking || other.Lacking;
+  this->Undefined = this->Undefined || other.Undefined;
+  this->OfPoints = this->OfPoints || other.OfPoints;
+  this->Type = std::max(this->Type, other.Type);
+}
+
+bool RankZeroFinds(Communicator& ranks, const std::function<bool()>& find)
+{
+  const std::vector<std::byte> found =
+      BytesOfRankZero(ranks, [&find] { return std::vector<std::byte>(1, std::byte(find() ? 1 : 0)); });
+  return found[0] == std::byte(1);
+}
+
+Series OpenSeries(Communicator& ranks, const std::vector<std::string>& paths, const SeriesOptions& options,
+    ChannelMode mode)
+{
+  const auto open = [&] { return OpenSeriesOfPaths(paths, options, mode); };
+  if (ranks.Size() > 1) {
+    return Unpack(BytesOfRankZero(ranks, [&open] { return Pack(open()); }));
+  }
+  Series series;
+  RunOnAllRanks(ranks, [&] { series = open(); });
+  return series;
+}
+
+Catalog ReadCatalog(Communicator& ranks, const std::string& path)
+{
+  return ReadOnce(ranks, [&path] { return FormatOf(path).ReadCatalog(path); });
+}
+
+Catalog ReadCatalog(Communicator& ranks, const TimeStep& step)
+{
+  return ReadOnce(ranks, [&step] { return FormatOf(step.Path).ReadStep(step); });
+}
+
+std::vector<ValueRange> ReadRanges(Communicator& ranks, const Catalog& catalog, int variable)
+{
+  const std::vector<std::byte> bytes = BytesOfRankZero(ranks, [&] {
+    const std::vector<ValueRange> ranges = FormatOf(catalog.Path).RangesOf(catalog, variable);
+    const auto* begin = reinterpret_cast<const std::byte*>(ranges.data());
+    return std::vector<std::byte>(begin, begin + ranges.size() * sizeof(ValueRange));
+  });
+  std::vector<ValueRange> ranges(bytes.size() / sizeof(ValueRange));
+  // No memcpy: if there are no ranges, the addresses are null.
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(ranges.data()));
+  return ranges;
+}
+
+bool ReadCollectively(Communicator& ranks, const std::function<void(const ReadProgressCallback&)>& read,
+    const ReadProgressCallback& progress, const std::function<void()>& whileWaiting)
+{
+  SharedProgress together(ranks);
+  Pace pace(TellInterval);
+  const auto shallStop = [&] { return progress && pace.Due() && !progress(together.OfAll()); };
+  read([&](const ReadProgress& mine) { return together.Step(mine, shallStop()); });
+  together.Finish([&] {
+    whileWaiting();
+    return shallStop();
+  });
+  return !together.Stopped();
+}
+
+AgreedFaults AgreeOnFaults(
+    Communicator& ranks, const std::string& fatal, const std::vector<LoadFault>& faults)
+{
+  std::vector<std::string> texts;
+  AgreedFaults agreed;
+  for (const LoadFault& fault : faults) {
+    texts.push_back(fault.Message);
+    agreed.Patches.push_back(fault.Patch);
+  }
+  if (AllOf(ranks, fatal.empty() && faults.empty())) {
+    return agreed;
+  }
+  agreed.Fatal = GatherTexts(ranks, {fatal});
+  agreed.Texts = GatherTexts(ranks, texts);
+  agreed.Patches = ranks.AllGather(agreed.Patches);
+  return agreed;
+}
+
+std::vector<ArraysOfVariable> AgreeOnArrays(Communicator& ranks, std::vector<ArraysOfVariable> mine)
+{
+  std::vector<double> numbers;
+  for (const ArraysOfVariable& one : mine) {
+    numbers.insert(
+        numbers.end(), {double(one.Lacking), double(one.Undefined), double(one.OfPoints), double(one.Type)});
+  }
+  numbers = ranks.Largest(numbers);
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    const double* const all = numbers.data() + 4 * i;
+    mine[i] = {all[0] > 0, all[1] > 0, all[2] > 0, static_cast<int>(all[3])};
+  }
+  return mine;
+}
+
+}  // namespace patchio

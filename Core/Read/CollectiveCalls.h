@@ -1,0 +1,68 @@
+// Collective operations of opening and reading a series.
+#pragma once
+
+#include "Base/Communicator.h"
+#include "Formats/Format.h"
+#include "Io/Progress.h"
+#include "Read/LoadRequest.h"
+#include "Store/StepSidecar.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+/// The faults of all ranks; the same on all of them.
+struct AgreedFaults
+{
+  std::vector<std::string> Fatal;  ///< faults that ended the whole read of a rank
+  std::vector<std::string> Texts;  ///< faults of files and arrays, each once
+  std::vector<int> Patches;        ///< patches that cannot be read; may repeat
+};
+
+/// The state of a variable's arrays on the blocks of one rank, or of all ranks.
+struct ArraysOfVariable
+{
+  bool Lacking = false;    ///< some block lacks the variable
+  bool Undefined = false;  ///< some values are undefined
+  bool OfPoints = false;   ///< the variable lies on lists of points
+  int Type = -1;           ///< ElementType of the arrays; -1: no block has the variable
+
+  void Add(const ArraysOfVariable& other);
+};
+
+// All functions below are collective: every rank of `ranks` calls them in the same order. They throw Error
+// with the same text on all ranks.
+
+/// Returns the result of `find` on rank 0, because ranks may see a change of a file at different times.
+bool RankZeroFinds(Communicator& ranks, const std::function<bool()>& find);
+
+// Opening: one rank opens and sends the result to the others, so that the file system does not have to serve
+// the description to many ranks.
+
+/// Opens the series of all paths on rank 0, see OpenSeriesOfPaths(), and broadcasts it.
+Series OpenSeries(Communicator& ranks, const std::vector<std::string>& paths, const SeriesOptions& options,
+    ChannelMode mode = ChannelMode::Off);
+/// Reads the catalog of a time step on rank 0, see Format, and broadcasts it.
+Catalog ReadCatalog(Communicator& ranks, const std::string& path);
+Catalog ReadCatalog(Communicator& ranks, const TimeStep& step);
+/// Calls Format::RangesOf() on rank 0 and broadcasts the result.
+std::vector<ValueRange> ReadRanges(Communicator& ranks, const Catalog& catalog, int variable);
+
+// Reading
+
+/// Runs `read` on every rank. `read` reports its progress and ends soon after the callback returned false; it
+/// must not throw. Returns when all ranks have read, or when `progress` returned false on any rank: then all
+/// ranks stop, and the result is false on all. `progress` is called about every 10 ms with the progress of
+/// all ranks together. `whileWaiting` is called many times a second by a rank that waits for the others.
+bool ReadCollectively(Communicator& ranks, const std::function<void(const ReadProgressCallback&)>& read,
+    const ReadProgressCallback& progress, const std::function<void()>& whileWaiting);
+/// Returns the faults of all ranks. `fatal`: the fault that ended this rank's read as a whole, or an empty
+/// text.
+AgreedFaults AgreeOnFaults(
+    Communicator& ranks, const std::string& fatal, const std::vector<LoadFault>& faults);
+/// Returns the state of each variable's arrays on all ranks. `mine` has the same length on all ranks.
+std::vector<ArraysOfVariable> AgreeOnArrays(Communicator& ranks, std::vector<ArraysOfVariable> mine);
+
+}  // namespace patchio
