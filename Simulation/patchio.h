@@ -118,8 +118,8 @@ int patchio_flush(patchio_output* output);
 
 /* Waits like patchio_flush(), and ends the output, even if it returns 1; patchio_error(NULL) then returns the
  * message. NULL is ignored. Collective. Call it before MPI_Finalize(), which completes outputs that are still
- * open, but can report errors only on the standard error stream. The output must not be used afterwards: calls
- * with it return 1. */
+ * open, but can report errors only on the standard error stream. The output must not be used afterwards:
+ * calls with it return 1. */
 int patchio_close(patchio_output* output);
 
 /* Returns the message of the last call that returned 1, one line per error, or "" if there was none.

@@ -46,7 +46,7 @@ except ImportError as error:
     raise ImportError("patchio needs numpy. Install it with 'python3 -m pip install numpy', or 'apt install python3-numpy'") from error
 
 from . import _arguments, _core, _describe, _errors, _threads
-from ._core import Error, __version__
+from ._core import Error, __version__  # noqa: F401
 from ._errors import MissingFile
 from ._step import Axis, Step, Variable
 from ._write import write

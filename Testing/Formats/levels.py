@@ -21,7 +21,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import conformance  # noqa: E402
 from conformance import expect, output_of, rank, ranks, sum_over_ranks  # noqa: E402
-from expected import HIDDENCELL, REFINEDCELL, Truth  # noqa: E402
+from expected import HIDDENCELL, Truth  # noqa: E402
 
 HIDDENPOINT = 2
 MOST_CELLS = 3000000    # that numpy paints

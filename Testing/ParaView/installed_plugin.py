@@ -4,7 +4,6 @@ usage: PV_PLUGIN_PATH=FOLDER pvbatch installed_plugin.py FOLDER DUMPS.VISIT
 """
 import sys
 
-from paraview import servermanager
 from paraview.simple import *
 
 folder, dumps = sys.argv[1:3]

@@ -150,8 +150,8 @@ def check_time():
     times = reader.TimestepValues[:]
     before_second = 0.5 * (times[0] + times[1])
     steps = []
-    for time in (times[0] - 1, times[0], before_second, times[1], times[3] + 1):
-        reader.UpdatePipeline(time)
+    for moment in (times[0] - 1, times[0], before_second, times[1], times[3] + 1):
+        reader.UpdatePipeline(moment)
         steps.append(int(reader.FieldData["step"].GetRange(0)[0]))
     expect(steps == [0, 0, 0, 16, 48], "steps %s", steps)
     Delete(reader)

@@ -3,7 +3,6 @@ figures of two-level reading, dual-channel I/O and k-Wave's output, and measures
 Only seconds and memory of plans are measured; all rates are computed, and are the same on each machine."""
 import itertools
 import math
-import os
 
 from measuring import Spread, make_dump, programs, run_json, say
 

@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 
-from measuring import Spread, files_below, interleave, make_dump, programs, ratios, read_dump, remember, run_json, say
+from measuring import Spread, files_below, interleave, make_dump, programs, ratios, read_dump, remember, run_json
 
 CORES = os.cpu_count()
 

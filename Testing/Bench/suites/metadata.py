@@ -9,7 +9,7 @@ import shutil
 import subprocess
 
 import emulator
-from measuring import (Spread, files_below, interleave, make_dump, programs, ratios, read_dump, remember, run_json, say)
+from measuring import (Spread, files_below, interleave, make_dump, programs, ratios, read_dump, remember)
 
 CORES = os.cpu_count()
 # One request takes 2 ms, 64 are served at once, and bandwidth does not matter, because metadata is small.

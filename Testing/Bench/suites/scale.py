@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from measuring import Spread, here, make_dump, programs, read_dump, run_json, say
+from measuring import Spread, here, make_dump, programs, run_json, say
 
 COUNTS = (1000, 10000, 100000, 1000000)
 STAGES = ("open", "partition", "locate", "plan", "merge", "merge_ragged")

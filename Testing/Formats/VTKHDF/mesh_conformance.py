@@ -10,7 +10,6 @@ import sys
 import numpy as np
 from paraview import simple
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkCommonDataModel import vtkCompositeDataSet
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from conformance import compared, expect, faults, rank, sum_over_ranks  # noqa: E402

@@ -15,7 +15,6 @@ import subprocess
 import sys
 import warnings
 
-import h5py
 import numpy as np
 import patchio
 

@@ -11,7 +11,7 @@ import numpy as np
 from paraview import servermanager, simple
 
 from on_ranks import controller, rank, ranks
-from output import UNSEEN, Output, axes, gather, seen_cells, sizes
+from output import UNSEEN, Output
 from scene import corners_of
 
 CHECKS = []     # (name, function, needs), in the order in which they run

@@ -24,7 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..")]
 from conformance_of import Boxes, conformance, series_in  # noqa: E402
 from memory import Memory  # noqa: E402
-from on_ranks import controller, output_of, rank, ranks, sum_over_ranks  # noqa: E402
+from on_ranks import output_of, rank, ranks, sum_over_ranks  # noqa: E402
 from shown import Seen  # noqa: E402
 from states import FRESH, OF_GUI, PICTURE, Chance, first_state, home_state  # noqa: E402
 
