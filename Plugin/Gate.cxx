@@ -78,7 +78,7 @@ extern "C" [[gnu::visibility("default")]] vtkPVPlugin* pv_plugin_instance()
   if (!instance) {
     const char* const reason = dlerror();
     Say(said + ", and loading it failed: " + (reason ? reason : "the reason is unknown") +
-        ". See \"If it does not load\" in Documentation/Installation.md.\n");
+        ". See \"If it does not load\" in Documentation/Guide/Installation.md.\n");
     return nullptr;
   }
   return reinterpret_cast<vtkPVPlugin* (*)()>(instance)();

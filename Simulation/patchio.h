@@ -2,8 +2,8 @@
  * and makes one call per step.
  *
  * A JSON configuration, which the users of the simulation write, selects what is written: which variables, at
- * which steps, in which format, and whether the simulation waits for the storage. Documentation/Output.md
- * describes it.
+ * which steps, in which format, and whether the simulation waits for the storage.
+ * Documentation/Guide/Output.md describes it.
  *
  *     patchio_output* out = patchio_open("output.json", MPI_COMM_WORLD);
  *     patchio_compute(out, &compute);

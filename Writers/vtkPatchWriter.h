@@ -15,8 +15,8 @@
  * on rank 0 through vtkErrorMacro.
  *
  * With WriteInBackground or an OutputConfiguration a call returns when the values are copied, and a thread of
- * each rank writes them while the next step is computed: see Documentation/Output.md. Errors of this thread
- * are reported by the next call, which returns 0, or at the end of the writer.
+ * each rank writes them while the next step is computed: see Documentation/Guide/Output.md. Errors of this
+ * thread are reported by the next call, which returns 0, or at the end of the writer.
  */
 #ifndef vtkPatchWriter_h
 #define vtkPatchWriter_h

@@ -85,7 +85,7 @@ struct OutputConfig
 };
 
 /// Reads a configuration from a JSON text, which begins with '{', or from the file of that name.
-/// Documentation/Output.md lists the keys. Throws Error for invalid values and unknown keys.
+/// Documentation/Guide/Output.md lists the keys. Throws Error for invalid values and unknown keys.
 OutputConfig ReadOutputConfig(const std::string& textOrPath);
 
 /// Collective: every rank of `ranks` calls it. Throws Error, the same on all ranks, if the configuration of a

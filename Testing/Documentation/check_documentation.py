@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Checks all *.md files: README.md fits a screen or two, relative links and their anchors lead somewhere, scripts exist.
+"""Checks all *.md files: README.md and the pages of Documentation/ are short, the index of the user guide lists its pages, relative links
+and their anchors lead somewhere, scripts exist.
 
 usage: check_documentation.py REPOSITORY
 """
@@ -8,7 +9,7 @@ import os
 import re
 import sys
 
-LONGEST_README = 8192  # bytes
+LONGEST_README, LONGEST_PAGE = 8192, 12288  # bytes
 faults = []
 
 
@@ -59,10 +60,21 @@ def check_scripts(path, name, scripts):
     return len(named)
 
 
+def check_pages(root):
+    """Checks the lengths of the pages, and that UserGuide.md links to each page in Guide/."""
+    documentation = os.path.join(root, "Documentation")
+    index = set(re.findall(r"\]\((Guide/\w+\.md)\)", read(os.path.join(documentation, "UserGuide.md"))))
+    for path in files_of(documentation, ".md"):
+        name = os.path.relpath(path, documentation)
+        expect(os.path.getsize(path) <= LONGEST_PAGE, "%s has %d bytes, more than %d: split it", name, os.path.getsize(path), LONGEST_PAGE)
+        expect(name in index or not name.startswith("Guide/"), "UserGuide.md does not list %s", name)
+
+
 def main():
     root = os.path.abspath(sys.argv[1])
     readme = os.path.getsize(os.path.join(root, "README.md"))
     expect(readme <= LONGEST_README, "README.md has %d bytes, more than %d: move something to Documentation/", readme, LONGEST_README)
+    check_pages(root)
     scripts = files_of(root, ".py")
     texts, links, named = files_of(root, ".md"), 0, 0
     for path in texts:

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The list of faults that happen while people work. This program makes Documentation/Faults.md from it; at_work.py and
+"""The list of faults that happen while people work. This program makes Documentation/Guide/Faults.md from it; at_work.py and
 at_work_in_paraview.py test it.
 
 usage: table.py --page [FILE]                 prints the page, or writes it
@@ -37,11 +37,11 @@ class Fault:
     nightly: bool = False              # runs only in the nightly tests: it is slow, and a similar fault is quick
 
 
-RESTORE = "Restore the file, then use *Reload Files* (F5) or read again"
-COPY = "Copy the file again, then use *Reload Files* (F5)"
-AGAIN = "Use *Reload Files* (F5) or read again"
-RELOAD = "Use *Reload Files* (F5)"
-CONVERT = "Run the same command again; it continues"
+RESTORE = "Restore the file, then reload or read again"
+COPY = "Copy the file again, then reload"
+AGAIN = "Reload, or read again"
+RELOAD = "Reload"
+CONVERT = "Run again"
 MISSING = "No such file or directory|found none"
 OLD_TIME, NEW_TIME = -86400, 86400     # seconds
 
@@ -205,11 +205,11 @@ INTRODUCTION = """# Faults while people work
 
 This page describes what happens when a file vanishes, a disk is full or a server dies while you work. In each case, a message names the file
 and the reason, ParaView or the program continues (unless it is killed), and the values are correct when the fault is over. The second column
-lists the contents of the message, or the effect. A test checks each row in one process and compares the values with a formula. The last column
-names it: a fault of the suite `Testing/Faults` (`ctest -R faults.at_work`), or a test of another suite.
+lists the contents of the message, or the effect. A test checks each row in one process and compares the values with a formula; the last column
+names the fault of `ctest -R faults.at_work`, or another test. Rows without a program in brackets are about the reader.
 
-*Reload Files* is in ParaView's menu *File* (F5). In scripts, use `ReloadFiles(reader)`; in Python without ParaView, open the series
-again.
+* **Reload**: *File > Reload Files* (F5), in scripts `ReloadFiles(reader)`. In Python without ParaView, open the series again.
+* **Run again**: run the same command again; `patchio convert` continues with the missing steps.
 
 A single failed request may have no effect, because PatchIO tries other ways to get the values, such as without an index file.
 """
@@ -237,7 +237,8 @@ def page():
     for part, faults in PARTS.items():
         text += "\n## %s\n\n| fault | message or effect | what to do | test |\n|---|---|---|---|\n" % part
         for fault in faults:
-            text += "| %s (%s) | %s | %s | %s |\n" % (fault.what, fault.against, fault.sees, fault.do, ", ".join("`%s`" % name for name in tests_of(fault)))
+            what = fault.what if fault.against == "reader" else "%s (%s)" % (fault.what, fault.against)
+            text += "| %s | %s | %s | %s |\n" % (what, fault.sees, fault.do, ", ".join("`%s`" % name for name in tests_of(fault)))
     return text + REST
 
 

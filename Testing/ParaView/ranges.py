@@ -21,7 +21,7 @@ from on_ranks import controller, expect, finish, leaves, rank, ranks  # noqa: E4
 from plotfile_writer import tiles, write_plotfile  # noqa: E402
 
 NOTHING = (1e299, -1e299)  # what VTK says of an array without a number
-# ParaView 5.13 computes the ranges of arrays of points anew, from all points (Documentation/UserGuide.md, Limits).
+# ParaView 5.13 computes the ranges of arrays of points anew, from all points (Documentation/Guide/Limits.md).
 points_count_all = (vtkVersion.GetVTKMajorVersion(), vtkVersion.GetVTKMinorVersion()) >= (9, 3)
 narrower = [0]    # ranges that would be wider if hidden values counted
 

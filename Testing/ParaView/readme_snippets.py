@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs the Python of README.md and UserGuide.md as it stands there, one block after another, in pvbatch on NP ranks; blocks
+"""Runs the Python of README.md and of the pages in PAGES as it stands there, one block after another, in pvbatch on NP ranks; blocks
 that import the package patchio run in Python without ParaView, where it was built. Blocks that connect to a server are left out.
 
 usage: PATCHIO_PLUGIN=... PATCHIO_PVBATCH_MODE=root readme_snippets.py NP REPOSITORY SCRATCH
@@ -12,7 +12,10 @@ import shutil
 import subprocess
 import sys
 
-# A later block may go on with the reader of an earlier one. An exception ends pvbatch with status 1.
+# In this order: a later block may go on with the reader of an earlier one. Testing/Python/behaviour.py runs the Python of
+# PythonPackage.md.
+PAGES = ["README.md"] + ["Documentation/Guide/%s.md" % name for name in ("TimeSeries", "LargeData", "Report")]
+# An exception ends pvbatch with status 1.
 AFTERWARDS = '''
 if reader.GetDataInformation().GetNumberOfCells() == 0 or "Patches: " not in reader.GetPropertyValue("IOReport"):
     raise RuntimeError("nothing was read")
@@ -50,10 +53,11 @@ def run(command, scratch, **environment):
 
 def main():
     ranks, repository, scratch = sys.argv[1], os.path.abspath(sys.argv[2]), os.path.abspath(sys.argv[3])
-    sources = [blocks_of(os.path.join(repository, name)) for name in ("README.md", "Documentation/UserGuide.md")]
-    if not all(sources):
-        sys.exit("FAILED: README.md or UserGuide.md has no Python that can run here")
-    blocks = sum(sources, [])
+    sources = {name: blocks_of(os.path.join(repository, name)) for name in PAGES}
+    for name, found in sources.items():
+        if not found:
+            sys.exit("FAILED: %s has no Python that can run here" % name)
+    blocks = sum(sources.values(), [])
     plain = [block for block in blocks if "import patchio" in block]
     make_folder([block for block in blocks if block not in plain], repository, scratch)
     pvbatch = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pvbatch.sh")

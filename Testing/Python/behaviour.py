@@ -413,8 +413,8 @@ class Help(unittest.TestCase):
 
     def test_what_the_documentation_shows(self):
         repository = os.path.dirname(os.path.abspath(data_folder))
-        with open(os.path.join(repository, "Documentation", "Scripting.md")) as file:
-            shown = [text for text in re.findall("```python\n(.*?)```", file.read(), re.DOTALL) if "SaveData(" not in text]    # ParaView's
+        with open(os.path.join(repository, "Documentation", "Guide", "PythonPackage.md")) as file:
+            shown = re.findall("```python\n(.*?)```", file.read(), re.DOTALL)
         shown.append(textwrap.dedent(re.search(r"    import patchio\n(?:.*\n)*?.*report_text\).*\n", patchio.__doc__).group()))
         self.assertEqual(len(shown), 6)
         before = os.getcwd()

@@ -1,4 +1,4 @@
-// The findings of a study, and their file. The schema is in Documentation/StorageProbe.md.
+// The findings of a study, and their file. The schema is in Documentation/Guide/StorageProbe.md.
 #pragma once
 
 #include "Probe/Curve.h"

@@ -1,6 +1,6 @@
 """Results of `patchio probe` as judge_probe.py and plot_probe.py use them, and what repeated measurements say.
 
-Documentation/StorageProbe.md describes the members of result.json. Rates are in KB/s, 1 KB = 1000 bytes.
+Documentation/Guide/StorageProbe.md describes the members of result.json. Rates are in KB/s, 1 KB = 1000 bytes.
 """
 import collections
 import functools

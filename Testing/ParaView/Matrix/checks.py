@@ -110,7 +110,7 @@ class Case:
         return right
 
     def known(self, limit, message=""):
-        """A limit of ParaView that Documentation/Filters.md names applies; lines with its message are no failure then."""
+        """A limit of ParaView that Documentation/Guide/Limits.md names applies; lines with its message are no failure then."""
         if rank == 0:
             print("known limit: %s: %s" % (limit, message), flush=True)
 

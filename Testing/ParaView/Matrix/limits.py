@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What ParaView 5.11 cannot do with equal data of its own making, without PatchIO: the evidence for Documentation/Filters.md.
+"""What ParaView 5.11 cannot do with equal data of its own making, without PatchIO: the evidence for Documentation/Guide/Limits.md.
 
 usage: limits.py               (each limit in a session of pvbatch; says which is still there)
        pvbatch limits.py NAME  (one of them, which says "works" where it does)
@@ -210,7 +210,7 @@ def main():
         works = run(name)
         print("%s: %s" % (name, "works" if works else "does not work"), flush=True)
         wrong += works != (name in WORKS)
-    print("limits: %d are not as Documentation/Filters.md says" % wrong)
+    print("limits: %d are not as Documentation/Guide/Limits.md says" % wrong)
     return 1 if wrong else 0
 
 
