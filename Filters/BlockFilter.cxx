@@ -1,7 +1,7 @@
 #include "Filters/BlockFilter.h"
 
 #include "Base/Communicator.h"
-#include "Filters/GridOfParts.h"
+#include "Filters/DataOfParts.h"
 
 #include <vtkAlgorithm.h>
 #include <vtkCompositeDataSet.h>
@@ -91,11 +91,11 @@ void PutPieces(const std::vector<std::string>& names,
 }
 
 void PutCells(const filters::Blocks& blocks,
-    const std::function<std::vector<filters::SolidPart>(const filters::GoesOn&)>& take,
+    const std::function<std::vector<filters::Part>(const filters::GoesOn&)>& take,
     const filters::GoesOn& goesOn, vtkDataObject* output)
 {
   goesOn(0.01);
-  const std::vector<filters::SolidPart> parts = take([&](double part) { return goesOn(0.4 * part); });
+  const std::vector<filters::Part> parts = take([&](double part) { return goesOn(0.4 * part); });
   PutPieces(blocks.Pieces,
       filters::MakeGrids(blocks, parts, [&](double part) { return goesOn(0.4 + 0.6 * part); }), output);
   goesOn(1.0);

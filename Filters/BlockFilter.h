@@ -3,7 +3,7 @@
 #define Filters_BlockFilter_h
 
 #include "Base/Communicator.h"
-#include "Filters/GridOfParts.h"
+#include "Filters/Part.h"
 
 #include <vtkSmartPointer.h>
 
@@ -43,7 +43,7 @@ void PutPieces(const std::vector<std::string>& names, const std::vector<vtkSmart
 /// Fills `output` with one unstructured grid per piece, made of the parts that `take` returns. `goesOn`
 /// receives the progress of both stages, from 0 to 1.
 void PutCells(const filters::Blocks& blocks,
-    const std::function<std::vector<filters::SolidPart>(const filters::GoesOn&)>& take,
+    const std::function<std::vector<filters::Part>(const filters::GoesOn&)>& take,
     const filters::GoesOn& goesOn, vtkDataObject* output);
 
 /// The array that a filter's property SetInputArrayToProcess() names.

@@ -30,11 +30,6 @@ namespace {
 static_assert(Block::HidingFlags == (vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::REFINEDCELL |
                                         vtkDataSetAttributes::HIDDENCELL));
 
-vtkIdType NumberOf(const Int3& counts)
-{
-  return static_cast<vtkIdType>(counts[0]) * counts[1] * counts[2];
-}
-
 void TakeExtent(const int extent[6], Block& block)
 {
   for (int axis = 0; axis < 3; ++axis) {
@@ -97,7 +92,7 @@ bool TakeCurvilinear(vtkStructuredGrid* grid, Block& block)
 {
   block.Form = BlockForm::Curvilinear;
   TakeExtent(grid->GetExtent(), block);
-  if (!grid->GetPoints() || grid->GetNumberOfPoints() < NumberOf(block.Points)) {
+  if (!grid->GetPoints() || grid->GetNumberOfPoints() < block.PointCount()) {
     return false;
   }
   block.Corners = grid->GetPoints()->GetData();
@@ -108,7 +103,7 @@ bool TakeCurvilinear(vtkStructuredGrid* grid, Block& block)
 /// Hides the cells around hidden points, as VTK does not show a cell with a hidden corner.
 void HideAroundPoints(const unsigned char* points, Block& block)
 {
-  const vtkIdType count = NumberOf({block.Cells(0), block.Cells(1), block.Cells(2)});
+  const vtkIdType count = block.CellCount();
   block.FlagsOfOwn.assign(count, 0);
   if (block.Flags) {
     std::copy_n(block.Flags, count, block.FlagsOfOwn.begin());
@@ -137,8 +132,8 @@ bool TakeFlags(Block& block)
 {
   vtkUnsignedCharArray* const cells = block.Grid->GetCellGhostArray();
   vtkUnsignedCharArray* const points = block.Grid->GetPointGhostArray();
-  if ((cells && cells->GetNumberOfTuples() < NumberOf({block.Cells(0), block.Cells(1), block.Cells(2)})) ||
-      (points && points->GetNumberOfTuples() < NumberOf(block.Points))) {
+  if ((cells && cells->GetNumberOfTuples() < block.CellCount()) ||
+      (points && points->GetNumberOfTuples() < block.PointCount())) {
     return false;
   }
   block.Flags = cells ? cells->GetPointer(0) : nullptr;
@@ -236,6 +231,24 @@ private:
 };
 
 }  // namespace
+
+std::array<double, 3> Block::PositionAt(const Int3& at) const
+{
+  if (this->Form == BlockForm::Curvilinear) {
+    return this->PositionOf(this->PointAt(at));
+  }
+  return {this->PositionsOf(0)[at[0]], this->PositionsOf(1)[at[1]], this->PositionsOf(2)[at[2]]};
+}
+
+std::array<double, 3> Block::PositionOf(long long point) const
+{
+  if (this->Form != BlockForm::Curvilinear) {
+    return this->PositionAt(this->IndexOf(point));
+  }
+  std::array<double, 3> position;
+  this->Corners->GetTuple(point, position.data());
+  return position;
+}
 
 Blocks MakeBlocks(vtkDataObject* input)
 {

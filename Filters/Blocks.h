@@ -58,6 +58,34 @@ struct Block
     return this->Positions.data() + (axis > 0 ? this->Points[0] : 0) + (axis > 1 ? this->Points[1] : 0);
   }
   bool IsVisible(long long cell) const { return !this->Flags || !(this->Flags[cell] & HidingFlags); }
+
+  long long CellCount() const
+  {
+    return static_cast<long long>(this->Cells(0)) * this->Cells(1) * this->Cells(2);
+  }
+  long long PointCount() const
+  {
+    return static_cast<long long>(this->Points[0]) * this->Points[1] * this->Points[2];
+  }
+  /// Return the number of the cell, or of the point, with these indices along the axes.
+  long long CellAt(const Int3& at) const
+  {
+    return at[0] + this->Cells(0) * (at[1] + static_cast<long long>(this->Cells(1)) * at[2]);
+  }
+  long long PointAt(const Int3& at) const
+  {
+    return at[0] + this->Points[0] * (at[1] + static_cast<long long>(this->Points[1]) * at[2]);
+  }
+  /// Returns the indices of a point along the axes.
+  Int3 IndexOf(long long point) const
+  {
+    const long long row = point / this->Points[0];
+    return {static_cast<int>(point % this->Points[0]), static_cast<int>(row % this->Points[1]),
+        static_cast<int>(row / this->Points[1])};
+  }
+  /// Return the position of the point with these indices, or of this number.
+  std::array<double, 3> PositionAt(const Int3& at) const;
+  std::array<double, 3> PositionOf(long long point) const;
 };
 
 /// All grids of an input on this rank, without empty ones.

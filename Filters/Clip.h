@@ -2,7 +2,7 @@
 #ifndef Filters_Clip_h
 #define Filters_Clip_h
 
-#include "Filters/GridOfParts.h"
+#include "Filters/Part.h"
 #include "Filters/Surface.h"
 
 #include <vector>
@@ -19,7 +19,7 @@ struct ClipRequest
 /// Returns the kept parts of the visible cells. Cut cells become tetrahedra, pyramids, wedges and hexahedra
 /// whose new points lie on the cells' edges, as in VTK; neighbours share whole faces. Empty if `goesOn` ends
 /// the work. Not collective.
-std::vector<SolidPart> Clip(const Blocks& blocks, const ClipRequest& request, const GoesOn& goesOn = {});
+std::vector<Part> Clip(const Blocks& blocks, const ClipRequest& request, const GoesOn& goesOn = {});
 
 }  // namespace patchio::filters
 

@@ -1,16 +1,15 @@
 #include "Filters/Contour.h"
 
-#include "Filters/Blocks.h"
+#include "Filters/CellTables.h"
+#include "Filters/Stitch.h"
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
-#include <tbb/parallel_sort.h>
 #include <vtkMarchingCubesTriangleCases.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 namespace patchio::filters {
@@ -255,20 +254,13 @@ void ContourSlab::TakeRim(const Int3& corner)
 void ContourSlab::TakeFlat(const Int3& corner)
 {
   for (const DualCell& polygon : this->Rim.Around(this->Part.Block, corner, this->Level)) {
-    std::array<bool, 4> above;
+    unsigned above = 0;
     for (int c = 0; c < 4; ++c) {
       const CellRef ref = polygon[c].Cell();
-      above[c] = this->Lattice[ref.Block].Value(ref.Cell) >= this->Level;
+      above |= this->Lattice[ref.Block].Value(ref.Cell) >= this->Level ? 1u << c : 0u;
     }
-    for (int c = 0; c < 4; ++c) {
-      if (above[c] || !above[(c + 1) % 4]) {
-        continue;
-      }
-      int last = c + 1;
-      while (above[(last + 1) % 4]) {
-        ++last;
-      }
-      const int from = this->PointBetween(polygon[c], polygon[(c + 1) % 4]);
+    for (const auto& [first, last] : PositiveRuns(above, {0, 1, 2, 3})) {
+      const int from = this->PointBetween(polygon[first - 1], polygon[first % 4]);
       const int to = this->PointBetween(polygon[last % 4], polygon[(last + 1) % 4]);
       if (from != to) {
         this->Result.Triangles.push_back({from, to, to});
@@ -457,88 +449,34 @@ std::vector<Slab> FindSlabs(const CellLattice& lattice, double level)
   return slabs;
 }
 
-/// A point that several parts may have.
-struct SharedPoint
-{
-  std::uint64_t First, Second;
-  int Part, Number;
-
-  bool IsSame(const SharedPoint& other) const
-  {
-    return this->First == other.First && this->Second == other.Second;
-  }
-  bool operator<(const SharedPoint& other) const
-  {
-    return std::tie(this->First, this->Second, this->Part, this->Number) <
-           std::tie(other.First, other.Second, other.Part, other.Number);
-  }
-};
-
-std::vector<SharedPoint> SortShared(const std::vector<ContourPart>& parts)
-{
-  std::vector<SharedPoint> shared;
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    for (const int number : parts[p].Shared) {
-      const CrossingPoint& point = parts[p].Points[number];
-      shared.push_back({point.First.Number(), point.Second.Number(), static_cast<int>(p), number});
-    }
-  }
-  tbb::parallel_sort(shared.begin(), shared.end());
-  return shared;
-}
-
-/// Returns the number in `whole` of each point of each part. A point that several parts have is numbered in
-/// the first of them. begins: gets, for each part, the number from which on points are the part's own.
-std::vector<std::vector<std::int64_t>> NumberPoints(
-    const std::vector<ContourPart>& parts, Contour& whole, std::vector<std::int64_t>& begins)
-{
-  constexpr std::int64_t elsewhere = -1;
-  std::vector<std::vector<std::int64_t>> numbers(parts.size());
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    numbers[p].resize(parts[p].Points.size());
-  }
-  const std::vector<SharedPoint> shared = SortShared(parts);
-  for (std::size_t s = 1; s < shared.size(); ++s) {
-    if (shared[s].IsSame(shared[s - 1])) {
-      numbers[shared[s].Part][shared[s].Number] = elsewhere;
-    }
-  }
-  std::int64_t next = static_cast<std::int64_t>(whole.Points.size());
-  for (std::vector<std::int64_t>& part : numbers) {
-    begins.push_back(next);
-    for (std::int64_t& number : part) {
-      number = number == elsewhere ? elsewhere : next++;
-    }
-  }
-  whole.Points.resize(next);
-  for (std::size_t s = 1; s < shared.size(); ++s) {
-    std::int64_t& number = numbers[shared[s].Part][shared[s].Number];
-    number = number == elsewhere ? numbers[shared[s - 1].Part][shared[s - 1].Number] : number;
-  }
-  return numbers;
-}
-
 void Append(const std::vector<ContourPart>& parts, const std::vector<Slab>& slabs, Contour& whole)
 {
-  std::vector<std::int64_t> own;
-  const std::vector<std::vector<std::int64_t>> numbers = NumberPoints(parts, whole, own);
+  std::vector<PointsOfPart> points(parts.size());
+  std::vector<std::vector<SharedPoint>> shared(parts.size());
   std::vector<std::size_t> begins{whole.Triangles.size()};
-  for (const ContourPart& part : parts) {
-    begins.push_back(begins.back() + part.Triangles.size());
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    points[p].Ids.assign(parts[p].Points.size(), PointsOfPart::Own);
+    for (const int number : parts[p].Shared) {
+      const CrossingPoint& point = parts[p].Points[number];
+      shared[p].push_back({{point.First.Number(), point.Second.Number()}, static_cast<int>(p), number});
+    }
+    begins.push_back(begins.back() + parts[p].Triangles.size());
   }
+  whole.Points.resize(Stitch(shared, static_cast<long long>(whole.Points.size()), points));
   whole.Triangles.resize(begins.back());
   const bool ofPoints =
       std::any_of(parts.begin(), parts.end(), [](const ContourPart& part) { return !part.Cells.empty(); });
   whole.Cells.resize(ofPoints ? begins.back() : whole.Cells.size());
   tbb::parallel_for(std::size_t(0), parts.size(), [&](std::size_t p) {
-    for (std::size_t n = 0; n < numbers[p].size(); ++n) {
-      if (numbers[p][n] >= own[p]) {
-        whole.Points[numbers[p][n]] = parts[p].Points[n];
+    const std::vector<long long>& ids = points[p].Ids;
+    for (std::size_t n = 0; n < ids.size(); ++n) {
+      if (ids[n] >= points[p].First) {
+        whole.Points[ids[n]] = parts[p].Points[n];
       }
     }
     auto* to = whole.Triangles.data() + begins[p];
     for (const std::array<int, 3>& triangle : parts[p].Triangles) {
-      *to++ = {numbers[p][triangle[0]], numbers[p][triangle[1]], numbers[p][triangle[2]]};
+      *to++ = {ids[triangle[0]], ids[triangle[1]], ids[triangle[2]]};
     }
     for (std::size_t t = 0; t < parts[p].Cells.size(); ++t) {
       whole.Cells[begins[p] + t] = {slabs[p].Block, parts[p].Cells[t]};

@@ -1,11 +1,10 @@
 #include "Filters/Slice.h"
 
 #include "Base/Communicator.h"
-#include "Filters/CutPart.h"
-#include "Filters/Fields.h"
-#include "Filters/MarchingTables.h"
+#include "Filters/CellTables.h"
+#include "Filters/DataOfParts.h"
+#include "Filters/Part.h"
 #include "Filters/PointIds.h"
-#include "Filters/PolyDataOfParts.h"
 #include "Filters/Surface.h"
 
 #include <tbb/blocked_range.h>
@@ -52,15 +51,21 @@ struct AlignedCut
   std::vector<char> Below;
 
   bool Meets() const { return this->Layer >= 0 || this->LayerBelow >= 0; }
-  int Rows() const { return this->Of->Cells(this->Outer); }
+  int RowCount() const { return this->Of->Cells(this->Outer); }
   /// Returns the number in the block of a cell, or of a point, of a layer.
-  long long CellAt(int layer, int inner, int outer) const;
-  long long PointAt(int layer, int inner, int outer) const;
+  long long CellAt(int layer, int inner, int outer) const
+  {
+    return this->Of->CellAt(this->IndexAt(layer, inner, outer));
+  }
+  long long PointAt(int layer, int inner, int outer) const
+  {
+    return this->Of->PointAt(this->IndexAt(layer, inner, outer));
+  }
 
   /// Sets Below, regardless of other blocks. Returns false if no cell of LayerBelow is shown.
   bool FindBelow();
   /// Adds the cells of these rows to the part.
-  void CutRows(int begin, int end, bool triangles, CutPart& part) const;
+  void CutRows(const Rows& rows, bool triangles, Part& part) const;
 
 private:
   /// A row of the two layers: the numbers of its first cells, and the step from one cell to the next.
@@ -70,6 +75,7 @@ private:
     const char* IsBelowShown;  ///< null: no cell of LayerBelow is shown
   };
 
+  Int3 IndexAt(int layer, int inner, int outer) const;
   /// Returns the number of the cell that is shown at this place of the row; -1: none.
   long long ShownCell(int inner, const Row& row) const;
 };
@@ -110,22 +116,13 @@ AlignedCut::AlignedCut(const Block& block, const AlignedPlane& plane)
   }
 }
 
-long long AlignedCut::CellAt(int layer, int inner, int outer) const
+Int3 AlignedCut::IndexAt(int layer, int inner, int outer) const
 {
   Int3 at;
   at[this->Plane.Axis] = layer;
   at[this->Inner] = inner;
   at[this->Outer] = outer;
-  return at[0] + this->Of->Cells(0) * (at[1] + static_cast<long long>(this->Of->Cells(1)) * at[2]);
-}
-
-long long AlignedCut::PointAt(int layer, int inner, int outer) const
-{
-  Int3 at;
-  at[this->Plane.Axis] = layer;
-  at[this->Inner] = inner;
-  at[this->Outer] = outer;
-  return at[0] + this->Of->Points[0] * (at[1] + static_cast<long long>(this->Of->Points[1]) * at[2]);
+  return at;
 }
 
 bool AlignedCut::FindBelow()
@@ -134,10 +131,10 @@ bool AlignedCut::FindBelow()
     return false;
   }
   const int inner = this->Of->Cells(this->Inner);
-  this->Below.assign(static_cast<std::size_t>(inner) * this->Rows(), 0);
+  this->Below.assign(static_cast<std::size_t>(inner) * this->RowCount(), 0);
   bool any = false;
   auto below = this->Below.begin();
-  for (int o = 0; o < this->Rows(); ++o) {
+  for (int o = 0; o < this->RowCount(); ++o) {
     for (int i = 0; i < inner; ++i, ++below) {
       *below = this->Of->IsVisible(this->CellAt(this->LayerBelow, i, o)) &&
                (this->Layer < 0 || !this->Of->IsVisible(this->CellAt(this->Layer, i, o)));
@@ -165,8 +162,8 @@ namespace {
 class PlanePoints
 {
 public:
-  PlanePoints(const AlignedCut& cut, int begin, int end, CutPart& part)
-      : Cut(cut), Begin(begin), End(end), Part(part), Block(*cut.Of), Count(Block.Points[cut.Inner])
+  PlanePoints(const AlignedCut& cut, const Rows& rows, Part& part)
+      : Cut(cut), Which(rows), Made(part), Block(*cut.Of), Count(Block.Points[cut.Inner])
   {
     const double* const along = this->Block.PositionsOf(cut.Plane.Axis);
     this->From = cut.Face >= 0 ? cut.Face : cut.Layer;
@@ -197,21 +194,14 @@ private:
     position[this->Cut.Plane.Axis] = this->Cut.Plane.Position;
     position[this->Cut.Inner] = this->Block.PositionsOf(this->Cut.Inner)[inner];
     position[this->Cut.Outer] = this->Block.PositionsOf(this->Cut.Outer)[outer];
-    const int id = this->Part.AddPoint(
+    return this->Made.AddPoint(
         {this->Cut.PointAt(this->From, inner, outer), this->Cut.PointAt(this->To, inner, outer), this->T},
-        position);
-    const long long key = inner + static_cast<long long>(this->Count) * outer;
-    if (outer == this->Begin && outer > 0) {
-      this->Part.Before.push_back({key, id});
-    } else if (outer == this->End && outer < this->Cut.Rows()) {
-      this->Part.After.push_back({key, id});
-    }
-    return id;
+        position, this->Which.AreShared(outer));
   }
 
   const AlignedCut& Cut;
-  const int Begin, End;
-  CutPart& Part;
+  const Rows Which;
+  Part& Made;
   const patchio::filters::Block& Block;
   const int Count;
   int From, To;
@@ -221,16 +211,16 @@ private:
 
 }  // namespace
 
-void AlignedCut::CutRows(int begin, int end, bool triangles, CutPart& part) const
+void AlignedCut::CutRows(const Rows& rows, bool triangles, Part& part) const
 {
-  part.Reserve(static_cast<std::size_t>(end - begin) * this->Of->Cells(this->Inner), triangles);
-  PlanePoints points(*this, begin, end, part);
+  part.Reserve(static_cast<std::size_t>(rows.End - rows.Begin) * this->Of->Cells(this->Inner), triangles);
+  PlanePoints points(*this, rows, part);
   const bool wide = this->Of->Points[this->Inner] > 1;
   const bool high = this->Of->Points[this->Outer] > 1;
   // The axes Inner, Outer and the plane's axis are right-handed for planes across x and z, but not across y.
   const bool turns = (this->Plane.Axis == 1) == this->Plane.Reversed;
   const int width = this->Of->Cells(this->Inner);
-  for (int outer = begin; outer < end; ++outer, points.NextRow()) {
+  for (int outer = rows.Begin; outer < rows.End; ++outer, points.NextRow()) {
     const Row row{this->CellAt(this->Layer, 0, outer), this->CellAt(this->LayerBelow, 0, outer),
         this->CellAt(0, 1, 0),
         this->Below.empty() ? nullptr : this->Below.data() + static_cast<std::size_t>(outer) * width};
@@ -254,11 +244,9 @@ void AlignedCut::CutRows(int begin, int end, bool triangles, CutPart& part) cons
       if (!turns) {
         std::reverse(corners, corners + count);
       }
-      part.AddCell(corners, count, triangles, cell);
+      part.AddPolygon(corners, count, triangles, cell);
     }
   }
-  std::sort(part.Before.begin(), part.Before.end());
-  std::sort(part.After.begin(), part.After.end());
 }
 
 namespace {
@@ -317,7 +305,7 @@ std::vector<double> Coverage::RunsOf(const std::vector<AlignedCut>& cuts)
   std::vector<double> runs;
   for (const AlignedCut& cut : cuts) {
     const int inner = cut.Of->Cells(cut.Inner);
-    for (int o = 0; cut.Layer >= 0 && o < cut.Rows(); ++o) {
+    for (int o = 0; cut.Layer >= 0 && o < cut.RowCount(); ++o) {
       const auto isVisible = [&](int i) { return cut.Of->IsVisible(cut.CellAt(cut.Layer, i, o)); };
       for (int begin = 0; begin < inner; ++begin) {
         if (!isVisible(begin)) {
@@ -383,13 +371,116 @@ void Coverage::RemoveCovered(AlignedCut& cut) const
   std::vector<const Run*> found;
   auto below = cut.Below.begin();
   const int inner = cut.Of->Cells(cut.Inner);
-  for (int o = 0; !cut.Below.empty() && o < cut.Rows(); ++o) {
+  for (int o = 0; !cut.Below.empty() && o < cut.RowCount(); ++o) {
     this->FindRuns(KindOf(cut), MiddleOf(*cut.Of, cut.Outer, o), found);
     for (int i = 0; i < inner; ++i, ++below) {
       if (*below) {
         const double middle = MiddleOf(*cut.Of, cut.Inner, i);
         *below = std::none_of(found.begin(), found.end(),
             [middle](const Run* run) { return run->Inner[0] <= middle && middle <= run->Inner[1]; });
+      }
+    }
+  }
+}
+
+/// The signed distance from a plane at the points of a uniform or rectilinear block. Points at equal
+/// positions have equal values in all blocks.
+class PlaneField
+{
+public:
+  PlaneField(const Block& block, const Surface& plane);
+
+  /// Returns false if the plane cuts no cell of the layers begin .. end - 1 along z.
+  bool Meets(int begin, int end) const;
+  /// Returns the cells of a row along x that may be cut: the first one, and the one after the last.
+  std::pair<int, int> Row(int j, int k) const;
+  double At(int i, int j, int k) const { return (this->Along[2][k] + this->Along[1][j]) + this->Along[0][i]; }
+
+private:
+  double Base(int j, int k) const { return this->Along[2][k] + this->Along[1][j]; }
+
+  /// Addends of each axis at its points; those of z include the offset.
+  std::array<std::vector<double>, 3> Along;
+};
+
+/// Any function, evaluated at all points of some layers of a block.
+class SampledField
+{
+public:
+  /// Evaluates the function at the layers of points `begin` to `end`, both included.
+  SampledField(const Block& block, int begin, int end, const Surface& surface);
+
+  bool Meets(int, int) const { return true; }
+  std::pair<int, int> Row(int, int) const { return {0, this->Cells}; }
+  double At(int i, int j, int k) const
+  {
+    return this
+        ->Values[i + this->Points[0] * (j + static_cast<std::size_t>(this->Points[1]) * (k - this->Begin))];
+  }
+
+private:
+  Int3 Points;
+  int Cells, Begin;
+  std::vector<double> Values;
+};
+
+PlaneField::PlaneField(const Block& block, const Surface& plane)
+{
+  for (int axis = 0; axis < 3; ++axis) {
+    const double* const positions = block.PositionsOf(axis);
+    for (int i = 0; i < block.Points[axis]; ++i) {
+      this->Along[axis].push_back(plane.Normal()[axis] * positions[i] - (axis == 2 ? plane.Offset() : 0.0));
+    }
+  }
+}
+
+// Rounding keeps the order of sums, so the least and the greatest values are found at the ends of each axis.
+
+bool PlaneField::Meets(int begin, int end) const
+{
+  const auto ends = [](double a, double b) { return std::minmax({a, b}); };
+  const auto z =
+      ends(this->Along[2][begin], this->Along[2][std::min<std::size_t>(end, this->Along[2].size() - 1)]);
+  const auto y = ends(this->Along[1].front(), this->Along[1].back());
+  const auto x = ends(this->Along[0].front(), this->Along[0].back());
+  return (z.first + y.first) + x.first < 0 && (z.second + y.second) + x.second >= 0;
+}
+
+std::pair<int, int> PlaneField::Row(int j, int k) const
+{
+  const int j2 = std::min<int>(j + 1, static_cast<int>(this->Along[1].size()) - 1);
+  const int k2 = std::min<int>(k + 1, static_cast<int>(this->Along[2].size()) - 1);
+  const auto [least, greatest] =
+      std::minmax({this->Base(j, k), this->Base(j2, k), this->Base(j, k2), this->Base(j2, k2)});
+  const std::vector<double>& x = this->Along[0];
+  const int cells = std::max<int>(static_cast<int>(x.size()) - 1, 1);
+  const auto [left, right] = std::minmax({x.front(), x.back()});
+  if (!(least + left < 0 && greatest + right >= 0)) {
+    return {0, 0};
+  }
+  if (x.front() == x.back()) {
+    return {0, cells};
+  }
+  // The cut lies, if x rises, between the first point with greatest + x >= 0 and the first one with least + x
+  // >= 0; if x falls, between the first ones with least + x < 0 and with greatest + x < 0.
+  const bool rises = x.front() < x.back();
+  const auto firstAbove = [&](double base) {
+    return std::partition_point(x.begin(), x.end(), [=](double at) { return (base + at >= 0) != rises; }) -
+           x.begin();
+  };
+  const auto begin = firstAbove(rises ? greatest : least);
+  const auto end = firstAbove(rises ? least : greatest);
+  return {std::max<int>(static_cast<int>(begin) - 1, 0), std::min<int>(static_cast<int>(end), cells)};
+}
+
+SampledField::SampledField(const Block& block, int begin, int end, const Surface& surface)
+    : Points(block.Points), Cells(block.Cells(0)), Begin(begin)
+{
+  this->Values.reserve(static_cast<std::size_t>(this->Points[0]) * this->Points[1] * (end - begin + 1));
+  for (int k = begin; k <= end; ++k) {
+    for (int j = 0; j < this->Points[1]; ++j) {
+      for (int i = 0; i < this->Points[0]; ++i) {
+        this->Values.push_back(surface.At(block.PositionAt({i, j, k})));
       }
     }
   }
@@ -411,27 +502,26 @@ template <typename Field>
 class LayerCutter
 {
 public:
-  LayerCutter(const Block& block, const Field& field, int begin, int end, bool triangles, CutPart& part)
-      : From(block),
+  LayerCutter(const Field& field, const Rows& layers, bool triangles, Part& part)
+      : From(*part.From),
         Values(field),
-        Begin(begin),
-        End(end),
+        Layers(layers),
         Triangles(triangles),
-        Part(part),
-        Shape(block),
+        Made(part),
+        Shape(part.Shape),
         Cases(MarchingTables(this->Shape.Axes))
   {
   }
 
   void Cut()
   {
-    for (int k = this->Begin; k < this->End; ++k) {
+    for (int k = this->Layers.Begin; k < this->Layers.End; ++k) {
       if (!this->Values.Meets(k, k + 1)) {
         continue;
       }
       for (int j = 0; j < this->From.Cells(1); ++j) {
         const auto [first, last] = this->Values.Row(j, k);
-        const long long row = this->From.Cells(0) * (j + static_cast<long long>(this->From.Cells(1)) * k);
+        const long long row = this->From.CellAt({0, j, k});
         for (int i = first; i < last; ++i) {
           if (this->From.IsVisible(row + i)) {
             this->CutCell({i, j, k}, row + i);
@@ -439,8 +529,6 @@ public:
         }
       }
     }
-    std::sort(this->Part.Before.begin(), this->Part.Before.end());
-    std::sort(this->Part.After.begin(), this->Part.After.end());
   }
 
 private:
@@ -462,17 +550,16 @@ private:
       }
       positive |= values[c] >= 0 ? 1u << c : 0u;
     }
-    for (const std::vector<CellEdge>& polygon : this->Cases[positive]) {
+    for (const CellPolygon& polygon : this->Cases[positive]) {
       this->AddPolygon(cell, polygon, values, number);
     }
   }
 
-  void AddPolygon(
-      const Int3& cell, const std::vector<CellEdge>& polygon, const double* values, long long number)
+  void AddPolygon(const Int3& cell, const CellPolygon& polygon, const double* values, long long number)
   {
     Crossing crossings[12];
     int count = 0;
-    for (const CellEdge& edge : polygon) {
+    for (const CellPoint& edge : polygon) {
       const Crossing next = this->CrossingOf(cell, edge, values);
       if (count == 0 || next.Key != crossings[count - 1].Key) {
         crossings[count++] = next;
@@ -487,27 +574,22 @@ private:
     int points[12];
     std::transform(
         crossings, crossings + count, points, [this](const Crossing& at) { return this->PointAt(at); });
-    this->Part.AddCell(points, count, this->Triangles, number);
-  }
-
-  long long NumberOf(const Int3& at) const
-  {
-    return at[0] + this->From.Points[0] * (at[1] + static_cast<long long>(this->From.Points[1]) * at[2]);
+    this->Made.AddPolygon(points, count, this->Triangles, number);
   }
 
   /// Returns where the surface crosses an edge. A point of the grid on the surface has one key, whichever
   /// edge it is found on.
-  Crossing CrossingOf(const Int3& cell, const CellEdge& edge, const double* values) const
+  Crossing CrossingOf(const Int3& cell, const CellPoint& edge, const double* values) const
   {
-    const int upper = edge.Corner | 1 << edge.Axis;
-    const double a = values[edge.Corner], b = values[upper];
+    const int lower = edge.Lower(), upper = edge.Upper();
+    const double a = values[lower], b = values[upper];
     const bool nearA = std::abs(a) <= NearInEdges * std::abs(b);
     if (nearA || std::abs(b) <= NearInEdges * std::abs(a)) {
-      const Int3 at = this->CornerAt(cell, nearA ? edge.Corner : upper);
-      return {at, at, 0.0, 4 * this->NumberOf(at) + 3};
+      const Int3 at = this->CornerAt(cell, nearA ? lower : upper);
+      return {at, at, 0.0, 4 * this->From.PointAt(at) + 3};
     }
-    const Int3 at = this->CornerAt(cell, edge.Corner);
-    return {at, this->CornerAt(cell, upper), a / (a - b), 4 * this->NumberOf(at) + edge.Axis};
+    const Int3 at = this->CornerAt(cell, lower);
+    return {at, this->CornerAt(cell, upper), a / (a - b), 4 * this->From.PointAt(at) + edge.Axis};
   }
 
   int PointAt(const Crossing& at)
@@ -516,55 +598,50 @@ private:
     if (id >= 0) {
       return id;
     }
-    Position position = PositionAt(this->From, at.A[0], at.A[1], at.A[2]);
-    const Position other = PositionAt(this->From, at.B[0], at.B[1], at.B[2]);
+    Position position = this->From.PositionAt(at.A);
+    const Position other = this->From.PositionAt(at.B);
     for (int c = 0; c < 3; ++c) {
       position[c] += at.T * (other[c] - position[c]);
     }
-    id = this->Part.AddPoint({this->NumberOf(at.A), this->NumberOf(at.B), at.T}, position);
-    const int layer = at.A[2] == at.B[2] ? at.A[2] : -1;
-    if (layer == this->Begin && layer > 0) {
-      this->Part.Before.push_back({at.Key, id});
-    } else if (layer == this->End && layer < this->From.Cells(2)) {
-      this->Part.After.push_back({at.Key, id});
-    }
+    const bool inLayer = at.A[2] == at.B[2];
+    id = this->Made.AddPoint({this->From.PointAt(at.A), this->From.PointAt(at.B), at.T}, position,
+        inLayer && this->Layers.AreShared(at.A[2]));
     return id;
   }
 
   const Block& From;
   const Field& Values;
-  const int Begin, End;
+  const Rows Layers;
   const bool Triangles;
-  CutPart& Part;
+  Part& Made;
   const CellShape Shape;
   const std::vector<CellCase>& Cases;
   PointIds Ids;
 };
 
 /// Reserves memory for a flat surface through these layers, so that arrays seldom grow.
-void ReserveFlat(const Block& block, int layers, bool triangles, CutPart& part)
+void ReserveFlat(const Block& block, int layers, bool triangles, Part& part)
 {
   const auto x = static_cast<std::size_t>(block.Cells(0)), y = static_cast<std::size_t>(block.Cells(1));
   const auto z = static_cast<std::size_t>(layers);
   part.Reserve(std::max({x * y, x * z, y * z}), triangles);
 }
 
-/// Adds to the part the cuts of the block's cells in layers begin to end (not included) along z.
-void CutLayers(const Block& block, const Surface& surface, int begin, int end, bool triangles, CutPart& part)
+/// Adds to the part the cuts of its block's cells in some layers along z.
+void CutLayers(const Surface& surface, const Rows& layers, bool triangles, Part& part)
 {
+  const Block& block = *part.From;
   if (surface.IsPlane() && block.Form != BlockForm::Curvilinear) {
     const PlaneField field(block, surface);
-    if (field.Meets(begin, end)) {
-      ReserveFlat(block, end - begin, triangles, part);
-      LayerCutter<PlaneField>(block, field, begin, end, triangles, part).Cut();
+    if (field.Meets(layers.Begin, layers.End)) {
+      ReserveFlat(block, layers.End - layers.Begin, triangles, part);
+      LayerCutter<PlaneField>(field, layers, triangles, part).Cut();
     }
     return;
   }
-  const SampledField field(block, begin, std::min(end, block.Points[2] - 1), surface);
-  LayerCutter<SampledField>(block, field, begin, end, triangles, part).Cut();
+  const SampledField field(block, layers.Begin, std::min(layers.End, block.Points[2] - 1), surface);
+  LayerCutter<SampledField>(field, layers, triangles, part).Cut();
 }
-
-using Parts = std::vector<CutPart>;
 
 /// Collective: finds the cells below a plane that are shown, because no rank has a visible cell above them.
 void FindBelow(std::vector<AlignedCut>& cuts, Communicator& ranks)
@@ -584,10 +661,10 @@ void FindBelow(std::vector<AlignedCut>& cuts, Communicator& ranks)
   }
 }
 
-Parts CutAligned(
-    const std::vector<const Block*>& blocks, int number, const SliceRequest& request, Communicator& ranks)
+/// Collective: returns the cuts of blocks, which are not curvilinear, by a plane across an axis.
+std::vector<AlignedCut> CutsOf(
+    const std::vector<const Block*>& blocks, const Surface& surface, Communicator& ranks)
 {
-  const Surface& surface = request.Surfaces[number];
   const int axis = surface.AlignedAxis();
   const bool reversed = surface.Normal()[axis] < 0;
   const AlignedPlane plane{axis, reversed ? -surface.Offset() : surface.Offset(), reversed};
@@ -599,58 +676,48 @@ Parts CutAligned(
     }
   }
   FindBelow(cuts, ranks);
-  CutTasks tasks(number);
-  for (std::size_t c = 0; c < cuts.size(); ++c) {
-    tasks.Add(c, *cuts[c].Of, cuts[c].Rows(), cuts[c].Of->Cells(cuts[c].Inner));
-  }
-  return tasks.Run([&](std::size_t c, int begin, int end, CutPart& part) {
-    cuts[c].CutRows(begin, end, request.Triangles, part);
-  });
+  return cuts;
 }
 
-bool IsNear(const Block& block, const Surface& surface)
+/// The cut of a block by a surface.
+struct Cut
 {
-  Position middle;
-  double square = 0;
-  for (int axis = 0; axis < 3; ++axis) {
-    const double half = 0.5 * (block.Bounds[2 * axis + 1] - block.Bounds[2 * axis]);
-    middle[axis] = block.Bounds[2 * axis] + half;
-    square += half * half;
-  }
-  return surface.IsWithin(middle, std::sqrt(square));
-}
+  const Surface* By;
+  const AlignedCut* Aligned;  ///< null: the surface cuts edges of cells
+};
 
-Parts CutCells(const std::vector<const Block*>& blocks, int number, const SliceRequest& request)
-{
-  const Surface& surface = request.Surfaces[number];
-  CutTasks tasks(number);
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    if (IsNear(*blocks[b], surface)) {
-      tasks.AddLayers(b, *blocks[b]);
-    }
-  }
-  return tasks.Run([&](std::size_t b, int begin, int end, CutPart& part) {
-    CutLayers(*blocks[b], surface, begin, end, request.Triangles, part);
-  });
-}
-
-std::list<Parts> CutAll(const Blocks& blocks, const SliceRequest& request, Communicator& ranks)
+std::vector<Part> CutAll(const Blocks& blocks, const SliceRequest& request, Communicator& ranks)
 {
   std::vector<const Block*> straight, curved, all;
   for (const Block& block : blocks.List) {
     (block.Form == BlockForm::Curvilinear ? curved : straight).push_back(&block);
     all.push_back(&block);
   }
-  std::list<Parts> parts;
-  for (int surface = 0; surface < static_cast<int>(request.Surfaces.size()); ++surface) {
-    if (request.Surfaces[surface].AlignedAxis() >= 0) {
-      parts.push_back(CutAligned(straight, surface, request, ranks));
-      parts.push_back(CutCells(curved, surface, request));
-    } else {
-      parts.push_back(CutCells(all, surface, request));
+  std::list<std::vector<AlignedCut>> aligned;
+  std::vector<Cut> cuts;
+  CutTasks tasks;
+  for (const Surface& surface : request.Surfaces) {
+    const bool isAligned = surface.AlignedAxis() >= 0;
+    if (isAligned) {
+      for (const AlignedCut& cut : aligned.emplace_back(CutsOf(straight, surface, ranks))) {
+        tasks.Add(cuts.size(), *cut.Of, cut.RowCount(), cut.Of->Cells(cut.Inner));
+        cuts.push_back({&surface, &cut});
+      }
+    }
+    for (const Block* block : isAligned ? curved : all) {
+      if (surface.MayMeet(block->Bounds)) {
+        tasks.AddLayers(cuts.size(), *block);
+        cuts.push_back({&surface, nullptr});
+      }
     }
   }
-  return parts;
+  return tasks.Run([&](std::size_t c, const Rows& rows, Part& part) {
+    if (cuts[c].Aligned) {
+      cuts[c].Aligned->CutRows(rows, request.Triangles, part);
+    } else {
+      CutLayers(*cuts[c].By, rows, request.Triangles, part);
+    }
+  });
 }
 
 }  // namespace
@@ -659,22 +726,12 @@ std::vector<vtkSmartPointer<vtkPolyData>> Slice(
     const Blocks& blocks, const SliceRequest& request, Communicator& ranks)
 {
   request.Progress(0.1);
-  const std::list<Parts> cut = CutAll(blocks, request, ranks);
+  std::vector<Part> parts = CutAll(blocks, request, ranks);
   // No collective call follows, so each rank may stop by itself.
-  const bool goesOn = request.Progress(0.6);
-  std::vector<const CutPart*> wanted;
-  for (const Parts& parts : cut) {
-    for (const CutPart& part : parts) {
-      if (goesOn && !part.Cells.empty()) {
-        wanted.push_back(&part);
-      }
-    }
+  if (!request.Progress(0.6)) {
+    parts.clear();
   }
-  std::vector<const Block*> all;
-  for (const Block& block : blocks.List) {
-    all.push_back(&block);
-  }
-  std::vector<vtkSmartPointer<vtkPolyData>> pieces = MakePieces(all, wanted, blocks.Pieces.size());
+  std::vector<vtkSmartPointer<vtkPolyData>> pieces = MakePieces(blocks, parts);
   request.Progress(1.0);
   return pieces;
 }

@@ -12,6 +12,15 @@
 
 namespace patchio::filters {
 
+Position MiddleOf(const std::array<double, 6>& bounds)
+{
+  Position middle;
+  for (int axis = 0; axis < 3; ++axis) {
+    middle[axis] = bounds[2 * axis] + 0.5 * (bounds[2 * axis + 1] - bounds[2 * axis]);
+  }
+  return middle;
+}
+
 bool Surface::TakePlane(vtkImplicitFunction* function, double value)
 {
   auto* const plane = vtkPlane::SafeDownCast(function);
@@ -101,9 +110,11 @@ double Surface::At(Position position) const
   return this->Function->EvaluateFunction(position.data()) - this->Wanted;
 }
 
-bool Surface::IsWithin(const Position& position, double distance) const
+bool Surface::MayMeet(const std::array<double, 6>& bounds) const
 {
-  const double value = this->At(position);
+  const double value = this->At(MiddleOf(bounds));
+  const double distance =
+      0.5 * std::hypot(bounds[1] - bounds[0], bounds[3] - bounds[2], bounds[5] - bounds[4]);
   const double reach = 1.000001 * distance * this->Stretch;
   if (this->Kind != Shape::Round) {
     return !(std::abs(value) > reach);

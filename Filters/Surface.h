@@ -11,6 +11,9 @@ namespace patchio::filters {
 
 using Position = std::array<double, 3>;
 
+/// Returns the middle of the box with these bounds.
+Position MiddleOf(const std::array<double, 6>& bounds);
+
 class Surface
 {
 public:
@@ -29,9 +32,9 @@ public:
   /// Returns the function's value minus that of the surface: for planes, the signed distance from the
   /// surface.
   double At(Position position) const;
-  /// Returns false if the surface is farther than `distance` from `position`. May also return true for a
-  /// surface that is somewhat farther.
-  bool IsWithin(const Position& position, double distance) const;
+  /// Returns false if the surface does not meet the ball around the box with these bounds. May also return
+  /// true for a surface that passes near the ball.
+  bool MayMeet(const std::array<double, 6>& bounds) const;
 
 private:
   enum class Shape

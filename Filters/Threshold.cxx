@@ -14,19 +14,19 @@ namespace {
 struct TestWorker
 {
   const ThresholdRequest& Request;
-  const SolidPart& Part;
+  const Part& Of;
   std::vector<char>& Found;
 
   template <typename Array>
   void operator()(Array* array) const
   {
     const auto values = vtk::DataArrayTupleRange(array);
-    const Int3& counts = this->Request.OfPoints ? this->Part.Points : this->Part.Cells;
+    const Int3& counts = this->Request.OfPoints ? this->Of.Points : this->Of.Cells;
     const int rows = counts[1] * counts[2];
     for (int row = 0; row < rows; ++row) {
       const int begin = row * counts[0];
       const long long from =
-          this->Request.OfPoints ? this->Part.PointOfBlock(begin) : this->Part.CellOfBlock(begin);
+          this->Request.OfPoints ? this->Of.PointOfBlock(begin) : this->Of.CellOfBlock(begin);
       for (int i = 0; i < counts[0]; ++i) {
         const auto value = static_cast<double>(values[from + i][0]);
         this->Found[begin + i] = value >= this->Request.Lower && value <= this->Request.Upper;
@@ -35,8 +35,7 @@ struct TestWorker
   }
 };
 
-bool IsIn(
-    const ThresholdRequest& request, const SolidPart& part, const std::vector<char>& found, const Int3& cell)
+bool IsIn(const ThresholdRequest& request, const Part& part, const std::vector<char>& found, const Int3& cell)
 {
   if (!request.OfPoints) {
     return found[part.CellNumber(cell)];
@@ -51,7 +50,7 @@ bool IsIn(
   return request.AllPoints;
 }
 
-void TakePart(const ThresholdRequest& request, SolidPart& part)
+void TakePart(const ThresholdRequest& request, Part& part)
 {
   vtkDataSet* const grid = part.From->Grid;
   vtkFieldData* const data =
@@ -67,7 +66,7 @@ void TakePart(const ThresholdRequest& request, SolidPart& part)
   if (!vtkArrayDispatch::Dispatch::Execute(array, worker)) {
     worker(array);
   }
-  part.ForEachVisible([&](const Int3& cell) {
+  part.ForEachCell(true, [&](const Int3& cell) {
     if (IsIn(request, part, found, cell) != request.Inverted) {
       part.KeepCell(cell);
     }
@@ -76,10 +75,10 @@ void TakePart(const ThresholdRequest& request, SolidPart& part)
 
 }  // namespace
 
-std::vector<SolidPart> Threshold(const Blocks& blocks, const ThresholdRequest& request, const GoesOn& goesOn)
+std::vector<Part> Threshold(const Blocks& blocks, const ThresholdRequest& request, const GoesOn& goesOn)
 {
-  return MakeSolidParts(
-      blocks, [&](SolidPart& part) { TakePart(request, part); }, goesOn);
+  return TakeBoxes(
+      blocks, [&](Part& part) { TakePart(request, part); }, goesOn);
 }
 
 }  // namespace patchio::filters

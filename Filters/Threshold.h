@@ -2,7 +2,7 @@
 #ifndef Filters_Threshold_h
 #define Filters_Threshold_h
 
-#include "Filters/GridOfParts.h"
+#include "Filters/Part.h"
 
 #include <string>
 #include <vector>
@@ -20,8 +20,7 @@ struct ThresholdRequest
 
 /// Returns the visible cells that are kept, by the first component of the array; none of the blocks that lack
 /// the array. Empty if `goesOn` ends the work. Not collective.
-std::vector<SolidPart> Threshold(
-    const Blocks& blocks, const ThresholdRequest& request, const GoesOn& goesOn = {});
+std::vector<Part> Threshold(const Blocks& blocks, const ThresholdRequest& request, const GoesOn& goesOn = {});
 
 }  // namespace patchio::filters
 

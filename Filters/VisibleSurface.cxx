@@ -1,10 +1,9 @@
 #include "Filters/VisibleSurface.h"
 
 #include "Filters/CellSet.h"
-#include "Filters/CutPart.h"
-#include "Filters/Fields.h"
+#include "Filters/DataOfParts.h"
+#include "Filters/Part.h"
 #include "Filters/PointIds.h"
-#include "Filters/PolyDataOfParts.h"
 
 #include <tbb/parallel_for.h>
 #include <vtkPolyData.h>
@@ -87,25 +86,22 @@ constexpr int CornersOfFaces[3][2][4][3] = {
 class FacesOfLayers
 {
 public:
-  FacesOfLayers(const Block& block, FaceTest covered, int begin, int end, CutPart& part)
-      : Of(block),
+  FacesOfLayers(FaceTest covered, const Rows& layers, Part& part)
+      : Of(*part.From),
         Covered(std::move(covered)),
-        Begin(begin),
-        End(end),
-        Part(part),
-        Strides{1, block.Cells(0), static_cast<long long>(block.Cells(0)) * block.Cells(1)}
+        Layers(layers),
+        Made(part),
+        Strides{1, this->Of.CellAt({0, 1, 0}), this->Of.CellAt({0, 0, 1})}
   {
   }
 
   void Run()
   {
-    for (int k = this->Begin; k < this->End; ++k) {
+    for (int k = this->Layers.Begin; k < this->Layers.End; ++k) {
       for (int j = 0; j < this->Of.Cells(1); ++j) {
         this->TakeRow(j, k);
       }
     }
-    std::sort(this->Part.Before.begin(), this->Part.Before.end());
-    std::sort(this->Part.After.begin(), this->Part.After.end());
   }
 
 private:
@@ -113,7 +109,7 @@ private:
   {
     const bool inside = j > 0 && j + 1 < this->Of.Cells(1) && k > 0 && k + 1 < this->Of.Cells(2);
     const int last = this->Of.Cells(0) - 1;
-    long long cell = this->Strides[1] * j + this->Strides[2] * k;
+    long long cell = this->Of.CellAt({0, j, k});
     for (int i = 0; i <= last; ++i, ++cell) {
       if (this->Of.IsVisible(cell) && !(inside && i > 0 && i < last && this->IsAmongVisible(cell))) {
         this->TakeCell({i, j, k}, cell);
@@ -152,50 +148,45 @@ private:
   {
     int corners[4];
     for (int c = 0; c < 4; ++c) {
-      corners[c] = this->PointOf(at[0] + steps[c][0], at[1] + steps[c][1], at[2] + steps[c][2]);
+      corners[c] = this->PointOf({at[0] + steps[c][0], at[1] + steps[c][1], at[2] + steps[c][2]});
     }
-    this->Part.AddCell(corners, 4, false, cell);
+    this->Made.AddPolygon(corners, 4, false, cell);
   }
 
-  int PointOf(int i, int j, int k)
+  int PointOf(const Int3& at)
   {
-    const long long key = i + this->Of.Points[0] * (j + static_cast<long long>(this->Of.Points[1]) * k);
-    int& id = this->Ids[key];
+    const long long number = this->Of.PointAt(at);
+    int& id = this->Ids[number];
     if (id < 0) {
-      id = this->Part.AddPoint({key, key, 0}, PositionAt(this->Of, i, j, k));
-      if (k == this->Begin && k > 0) {
-        this->Part.Before.push_back({key, id});
-      } else if (k == this->End && k < this->Of.Cells(2)) {
-        this->Part.After.push_back({key, id});
-      }
+      id = this->Made.AddPoint({number, number, 0}, this->Of.PositionAt(at), this->Layers.AreShared(at[2]));
     }
     return id;
   }
 
   const Block& Of;
   const FaceTest Covered;
-  const int Begin, End;
-  CutPart& Part;
+  const Rows Layers;
+  Part& Made;
   const std::array<long long, 3> Strides;
   PointIds Ids;
 };
 
 /// Returns the faces of all blocks; the parts of a block follow each other. Collective for outer faces.
-std::vector<CutPart> FacesOf(const std::vector<const Block*>& blocks, Faces faces, Communicator& ranks)
+std::vector<Part> FacesOf(const std::vector<const Block*>& blocks, Faces faces, Communicator& ranks)
 {
   std::optional<CoveredFaces> covered;
   if (faces == Faces::Outer) {
     covered.emplace(blocks, ranks);
   }
-  CutTasks tasks(0);
+  CutTasks tasks;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     tasks.AddLayers(b, *blocks[b]);
   }
-  return tasks.Run([&](std::size_t b, int begin, int end, CutPart& part) {
+  return tasks.Run([&](std::size_t b, const Rows& layers, Part& part) {
     const FaceTest test = [&covered, b](const OuterFace& face) {
       return covered->IsCovered(static_cast<int>(b), face);
     };
-    FacesOfLayers(*blocks[b], covered ? test : nullptr, begin, end, part).Run();
+    FacesOfLayers(covered ? test : nullptr, layers, part).Run();
   });
 }
 
@@ -216,13 +207,13 @@ std::vector<const Block*> SolidBlocks(const Blocks& blocks)
 std::vector<vtkSmartPointer<vtkPolyData>> SurfacesOfBlocks(
     const std::vector<const Block*>& blocks, Faces faces, Communicator& ranks)
 {
-  const std::vector<CutPart> parts = FacesOf(blocks, faces, ranks);
-  std::vector<std::vector<const CutPart*>> partsOf;
-  for (const CutPart& part : parts) {
-    if (partsOf.empty() || partsOf.back()[0]->From != part.From) {
-      partsOf.emplace_back();
+  const std::vector<Part> parts = FacesOf(blocks, faces, ranks);
+  std::vector<std::vector<const Part*>> partsOf(blocks.size());
+  auto part = parts.begin();
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    for (; part != parts.end() && part->From == blocks[b]; ++part) {
+      partsOf[b].push_back(&*part);
     }
-    partsOf.back().push_back(&part);
   }
   std::vector<vtkSmartPointer<vtkPolyData>> surfaces(blocks.size());
   tbb::parallel_for(std::size_t(0), blocks.size(),
@@ -232,13 +223,7 @@ std::vector<vtkSmartPointer<vtkPolyData>> SurfacesOfBlocks(
 
 std::vector<vtkSmartPointer<vtkPolyData>> OuterSurface(const Blocks& blocks, Communicator& ranks)
 {
-  const std::vector<const Block*> solid = SolidBlocks(blocks);
-  const std::vector<CutPart> parts = FacesOf(solid, Faces::Outer, ranks);
-  std::vector<const CutPart*> all;
-  for (const CutPart& part : parts) {
-    all.push_back(&part);
-  }
-  return MakePieces(solid, all, blocks.Pieces.size());
+  return MakePieces(blocks, FacesOf(SolidBlocks(blocks), Faces::Outer, ranks));
 }
 
 }  // namespace patchio::filters

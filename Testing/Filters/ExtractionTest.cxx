@@ -2,7 +2,7 @@
 // same cases run on one grid, on blocks beside each other, on two levels, and on rectilinear and curvilinear
 // grids: filters must not see the difference.
 #include "Filters/Clip.h"
-#include "Filters/GridOfParts.h"
+#include "Filters/DataOfParts.h"
 #include "Filters/Slice.h"
 #include "Filters/Threshold.h"
 #include "Filters/VisibleSurface.h"

@@ -1,0 +1,80 @@
+// The corners of a block's cells, how a surface passes between them, and what it leaves of a cell.
+#pragma once
+
+#include "Filters/Blocks.h"
+
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace patchio::filters {
+
+/// The corners of a cell as steps from its first point, along the axes that have more than one point. Bit t
+/// of a corner says whether it lies at the upper end of the t-th of these axes.
+struct CellShape
+{
+  explicit CellShape(const Block& block)
+  {
+    for (int axis = 0; axis < 3; ++axis) {
+      if (block.Points[axis] > 1) {
+        for (int c = 0; c < 8; ++c) {
+          this->Corners[c][axis] = (c >> this->Axes) & 1;
+        }
+        this->AxisOf[this->Axes++] = axis;
+      }
+    }
+  }
+
+  int Count() const { return 1 << this->Axes; }
+
+  int Axes = 0;
+  Int3 AxisOf{0, 1, 2};  ///< the grid's axis of each of the cell's axes
+  std::array<Int3, 8> Corners{};
+};
+
+/// A point of a cell that a surface cuts: a positive corner, or the place on the edge from a positive corner
+/// along one of the cell's axes where the surface crosses the edge. Bit t of a corner says whether it lies at
+/// the upper end of axis t.
+struct CellPoint
+{
+  int Corner;
+  int Axis = -1;  ///< -1: the corner itself
+
+  /// The ends of the edge.
+  int Lower() const { return this->Corner & ~(1 << this->Axis); }
+  int Upper() const { return this->Corner | 1 << this->Axis; }
+};
+
+using CellPolygon = std::vector<CellPoint>;
+
+/// The corners of a face in turn.
+using Ring = std::array<int, 4>;
+
+/// Returns the runs of positive corners around a face that has other corners, too: the places in the ring of
+/// the first and of the last corner of each run; the last one is counted on beyond 3.
+std::vector<std::pair<int, int>> PositiveRuns(unsigned positive, const Ring& ring);
+
+/// How a surface passes through a cell: polygons for three axes, lines for two, a point for one. Two positive
+/// corners on a face's diagonal are separated, and the cell on the other side of the face does the same.
+using CellCase = std::vector<CellPolygon>;
+
+/// Returns the cases of cells with `axes` axes (0 to 3), indexed by the bit set of positive corners. The
+/// normals of polygons point to the positive side. Thread-safe.
+const std::vector<CellCase>& MarchingTables(int axes);
+
+/// A connected part of a cell on the positive side, which is kept. The triangles and quadrilaterals on a face
+/// of the cell follow from the kept corners of that face alone, so that both cells at the face have the same.
+struct KeptBody
+{
+  std::vector<int> Corners;  ///< the cell's corners that it has
+  /// Faces whose normals point inwards; polygons of a flat cell, the line of a cell with one axis.
+  std::vector<CellPolygon> Faces;
+  /// The body's corners in VTK's order if it is a tetrahedron, wedge or hexahedron; empty for other bodies.
+  CellPolygon Simple;
+};
+
+/// Returns the bodies of cells with `axes` axes (1 to 3), indexed by the bit set of kept corners. Kept
+/// corners that only a face's diagonal connects belong to different bodies. Thread-safe.
+const std::vector<std::vector<KeptBody>>& ClipTables(int axes);
+
+}  // namespace patchio::filters

@@ -1,0 +1,34 @@
+// Parts joined to poly data and unstructured grids, with the values of cells and points.
+#pragma once
+
+#include "Filters/Part.h"
+
+#include <vtkSmartPointer.h>
+
+#include <vector>
+
+class vtkPolyData;
+class vtkUnstructuredGrid;
+
+namespace patchio::filters {
+
+// The output has all arrays that any of the blocks has, also of blocks without parts, except flags and global
+// ids. Where a block lacks an array, or has another number of components, values are NaN, or 0 if they are
+// integers.
+
+/// Returns the cells of parts without boxes. Parts of a block share the points between them. originalIds:
+/// adds the numbers of cells and points in their block as VTK's surface filters do, for parts of a single
+/// block.
+vtkSmartPointer<vtkPolyData> MakePolyData(
+    const std::vector<const Block*>& blocks, const std::vector<const Part*>& parts, bool originalIds = false);
+
+/// Calls MakePolyData() for each piece of the input (Blocks::Pieces).
+std::vector<vtkSmartPointer<vtkPolyData>> MakePieces(const Blocks& blocks, const std::vector<Part>& parts);
+
+/// Returns a grid for each piece of the input. Cells of different blocks share their common points; points of
+/// curvilinear blocks are common if their coordinates are equal to the last bit. `goesOn` is called before
+/// each piece, whose grid stays empty if it returns false.
+std::vector<vtkSmartPointer<vtkUnstructuredGrid>> MakeGrids(
+    const Blocks& blocks, const std::vector<Part>& parts, const GoesOn& goesOn);
+
+}  // namespace patchio::filters

@@ -1,0 +1,143 @@
+#include "Filters/Part.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace patchio::filters {
+
+Part::Part(const Block& from, const Int3& begin, const Int3& end) : From(&from), Shape(from), Begin(begin)
+{
+  for (int axis = 0; axis < 3; ++axis) {
+    this->Cells[axis] = end[axis] - begin[axis];
+    this->Points[axis] = from.Points[axis] > 1 ? this->Cells[axis] + 1 : 1;
+  }
+  this->InBox = this->Points[0] * this->Points[1] * this->Points[2];
+  for (int c = 0; c < 8; ++c) {
+    this->Steps[c] = this->PointNumber(this->Shape.Corners[c]);
+  }
+}
+
+void Part::Reserve(std::size_t polygons, bool triangles)
+{
+  this->Made.reserve(polygons + polygons / 8);
+  this->Positions.reserve(polygons + polygons / 8);
+  this->Corners.reserve(polygons * (triangles ? 6 : 4));
+  this->Sizes.reserve(polygons * (triangles ? 2 : 1));
+  this->Sources.reserve(polygons * (triangles ? 2 : 1));
+}
+
+void Part::AddPolygon(const int* corners, int count, bool triangles, long long cell)
+{
+  const int size = triangles && count > 3 ? 3 : count;
+  // Triangles are a fan around the first corner.
+  for (int last = size - 1; last < count; ++last) {
+    this->Corners.push_back(corners[0]);
+    this->Corners.insert(this->Corners.end(), corners + last - size + 2, corners + last + 1);
+    this->Sizes.push_back(static_cast<unsigned char>(size));
+    this->Sources.push_back(cell);
+  }
+}
+
+void Part::KeepCell(const Int3& cell)
+{
+  this->Whole.push_back(this->CellNumber(cell));
+  const int first = this->PointNumber(cell);
+  for (int c = 0; c < this->Shape.Count(); ++c) {
+    this->Use(first + this->Steps[c]);
+  }
+}
+
+void Part::KeepPiece(const Int3& cell, unsigned char type, const int* corners, int count)
+{
+  this->Types.push_back(type);
+  this->AddPolygon(corners, count, false, this->CellOfBlock(this->CellNumber(cell)));
+  for (int c = 0; c < count; ++c) {
+    if (corners[c] < this->InBox) {
+      this->Use(corners[c]);
+    }
+  }
+}
+
+long long Part::PointOfBlock(int point) const
+{
+  const int row = point / this->Points[0];
+  return this->From->PointAt({this->Begin[0] + point % this->Points[0],
+      this->Begin[1] + row % this->Points[1], this->Begin[2] + row / this->Points[1]});
+}
+
+long long Part::CellOfBlock(int cell) const
+{
+  const int row = cell / this->Cells[0];
+  return this->From->CellAt({this->Begin[0] + cell % this->Cells[0], this->Begin[1] + row % this->Cells[1],
+      this->Begin[2] + row / this->Cells[1]});
+}
+
+namespace {
+
+/// Greatest number of cells of a box along each axis.
+constexpr int CellsOfBox = 64;
+
+/// Least number of cells of a task of rows, unless a block has fewer.
+constexpr long long CellsOfTask = 32768;
+
+/// Calls fill(number, part) for all parts, on all threads. Returns the parts that have cells; none if
+/// `goesOn` ends the work.
+template <typename Fill>
+std::vector<Part> FillParts(std::vector<Part> parts, const Fill& fill, const GoesOn& goesOn)
+{
+  if (!RunTasks(
+          parts.size(), [&](std::size_t p) { fill(p, parts[p]); }, goesOn)) {
+    return {};
+  }
+  parts.erase(
+      std::remove_if(parts.begin(), parts.end(), [](const Part& part) { return part.CellCount() == 0; }),
+      parts.end());
+  return parts;
+}
+
+}  // namespace
+
+std::vector<Part> TakeBoxes(
+    const Blocks& blocks, const std::function<void(Part&)>& take, const GoesOn& goesOn)
+{
+  std::vector<Part> parts;
+  for (const Block& block : blocks.List) {
+    const Int3 cells{block.Cells(0), block.Cells(1), block.Cells(2)};
+    Int3 begin, end;
+    for (begin[2] = 0; begin[2] < cells[2]; begin[2] = end[2]) {
+      end[2] = std::min(begin[2] + CellsOfBox, cells[2]);
+      for (begin[1] = 0; begin[1] < cells[1]; begin[1] = end[1]) {
+        end[1] = std::min(begin[1] + CellsOfBox, cells[1]);
+        for (begin[0] = 0; begin[0] < cells[0]; begin[0] = end[0]) {
+          end[0] = std::min(begin[0] + CellsOfBox, cells[0]);
+          parts.emplace_back(block, begin, end);
+        }
+      }
+    }
+  }
+  return FillParts(
+      std::move(parts), [&](std::size_t, Part& part) { take(part); }, goesOn);
+}
+
+void CutTasks::Add(std::size_t of, const Block& block, int rows, long long cellsOfRow)
+{
+  const int step = static_cast<int>(std::clamp<long long>(CellsOfTask / std::max(cellsOfRow, 1LL), 1, rows));
+  for (int begin = 0; begin < rows; begin += step) {
+    this->Tasks.push_back({of, {begin, std::min(begin + step, rows), rows}});
+    this->Parts.emplace_back(block).FirstNumber = this->Points;
+  }
+  this->Points += static_cast<std::uint64_t>(block.PointCount());
+}
+
+void CutTasks::AddLayers(std::size_t of, const Block& block)
+{
+  this->Add(of, block, block.Cells(2), static_cast<long long>(block.Cells(0)) * block.Cells(1));
+}
+
+std::vector<Part> CutTasks::Run(const std::function<void(std::size_t, const Rows&, Part&)>& cut)
+{
+  return FillParts(std::move(this->Parts),
+      [&](std::size_t p, Part& part) { cut(this->Tasks[p].Of, this->Tasks[p].Which, part); }, {});
+}
+
+}  // namespace patchio::filters

@@ -1,0 +1,183 @@
+// Points and cells that filters take out of blocks, before they become VTK's data.
+#pragma once
+
+#include "Filters/Blocks.h"
+#include "Filters/CellTables.h"
+#include "Filters/RunTasks.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace patchio::filters {
+
+/// A place between two points of a block: its values are (1 - T) * A + T * B.
+struct EdgePoint
+{
+  long long A, B;
+  double T;
+};
+
+/// Points and cells of one block: cells that a surface cuts out of it, faces of its cells, or cells that are
+/// kept, whole or in pieces. Large blocks are divided into parts that different threads make.
+///
+/// A part may have a box of the block's cells. Cells and points of the box are numbered within the box, x
+/// fastest. A part's points are those of the box, then the new ones.
+class Part
+{
+public:
+  /// Makes a part without a box: all its points are new.
+  explicit Part(const Block& from) : From(&from), Shape(from) {}
+  /// Makes a part with the box of the block's cells from `begin` up to `end`, which is not included.
+  Part(const Block& from, const Int3& begin, const Int3& end);
+
+  /// Reserves memory for `polygons` quadrilaterals or, with `triangles`, for twice as many triangles, without
+  /// a box.
+  void Reserve(std::size_t polygons, bool triangles);
+
+  /// Makes a point and returns its number. shared: whether other parts may have the point, too.
+  int AddPoint(const EdgePoint& point, bool shared)
+  {
+    const int number = this->InBox + static_cast<int>(this->Made.size());
+    this->Made.push_back(point);
+    if (shared) {
+      this->Shared.push_back(number);
+    }
+    return number;
+  }
+  /// Makes a point at this position. Either all of a part's points are made so, or none.
+  int AddPoint(const EdgePoint& point, const std::array<double, 3>& position, bool shared)
+  {
+    this->Positions.push_back(position);
+    return this->AddPoint(point, shared);
+  }
+
+  /// Adds a cell with `count` corners; with `triangles`, cuts it into triangles. cell: the block's cell that
+  /// it is cut from.
+  void AddPolygon(const int* corners, int count, bool triangles, long long cell);
+
+  /// Keeps a cell of the box as it is.
+  void KeepCell(const Int3& cell);
+  /// Keeps a piece of a cell of the box. type, corners: VTK's type of the piece, and its points in VTK's
+  /// order.
+  void KeepPiece(const Int3& cell, unsigned char type, const int* corners, int count);
+
+  std::size_t CellCount() const { return this->Whole.size() + this->Sources.size(); }
+  std::size_t CornerCount() const { return this->Whole.size() * this->Shape.Count() + this->Corners.size(); }
+  int PointCount() const { return this->InBox + static_cast<int>(this->Made.size()); }
+
+  int CellNumber(const Int3& cell) const
+  {
+    return cell[0] + this->Cells[0] * (cell[1] + this->Cells[1] * cell[2]);
+  }
+  int PointNumber(const Int3& point) const
+  {
+    return point[0] + this->Points[0] * (point[1] + this->Points[1] * point[2]);
+  }
+  /// Returns the number within the block of a cell, or of a point, of the box.
+  long long CellOfBlock(int cell) const;
+  long long PointOfBlock(int point) const;
+  /// Returns the number of a cell's corner minus the number of the cell's first corner.
+  int StepTo(int corner) const { return this->Steps[corner]; }
+
+  /// Calls work(cell) for all cells of the box that are visible, or for those that are not.
+  template <typename Work>
+  void ForEachCell(bool visible, Work work) const;
+
+  const Block* From;
+  CellShape Shape;
+  std::uint64_t FirstNumber = 0;  ///< number of the block's first point, where blocks are cut one by one
+
+  Int3 Begin{0, 0, 0};                   ///< indices in the block of the box's first cell
+  Int3 Cells{0, 0, 0}, Points{0, 0, 0};  ///< numbers along each axis of the box
+  int InBox = 0;                         ///< number of the box's points
+  std::vector<char> Used;  ///< whether a kept cell has this point of the box; empty: none is kept
+  std::vector<int> Whole;  ///< cells of the box that are kept as they are
+
+  std::vector<EdgePoint> Made;
+  std::vector<std::array<double, 3>> Positions;  ///< positions of Made; empty: they follow from the block
+  std::vector<int> Shared;                       ///< those of Made that other parts may have, too
+
+  /// Other cells than whole ones: their points, one cell after another, the number of points of each cell,
+  /// VTK's types of pieces, and the block's cell that each is cut from.
+  std::vector<int> Corners;
+  std::vector<unsigned char> Sizes, Types;
+  std::vector<long long> Sources;
+
+private:
+  void Use(int point)
+  {
+    if (this->Used.empty()) {
+      this->Used.resize(this->InBox);
+    }
+    this->Used[point] = 1;
+  }
+
+  std::array<int, 8> Steps{};  ///< see StepTo()
+};
+
+template <typename Work>
+void Part::ForEachCell(bool visible, Work work) const
+{
+  Int3 cell;
+  for (cell[2] = 0; cell[2] < this->Cells[2]; ++cell[2]) {
+    for (cell[1] = 0; cell[1] < this->Cells[1]; ++cell[1]) {
+      cell[0] = 0;
+      const long long row = this->CellOfBlock(this->CellNumber(cell));
+      for (; cell[0] < this->Cells[0]; ++cell[0]) {
+        if (this->From->IsVisible(row + cell[0]) == visible) {
+          work(static_cast<const Int3&>(cell));
+        }
+      }
+    }
+  }
+}
+
+/// Divides the blocks into boxes, calls take(part) for all of them on all threads, and returns the parts that
+/// have cells. Returns none if `goesOn` ends the work.
+std::vector<Part> TakeBoxes(
+    const Blocks& blocks, const std::function<void(Part&)>& take, const GoesOn& goesOn);
+
+/// Some rows, or layers, of a block, which one task cuts.
+struct Rows
+{
+  int Begin, End;  ///< the first row, and the one after the last
+  int All;         ///< the number of the block's rows
+
+  /// Returns whether the points before this row, or after the last one, are at the border to another task's
+  /// rows.
+  bool AreShared(int row) const
+  {
+    return (row == this->Begin && row > 0) || (row == this->End && row < this->All);
+  }
+};
+
+/// Cuts blocks on all threads, large blocks in several parts.
+class CutTasks
+{
+public:
+  /// Adds the rows (or layers) 0 .. rows - 1 of a block, of cellsOfRow cells each. of: a number that Run()
+  /// passes on to its callback.
+  void Add(std::size_t of, const Block& block, int rows, long long cellsOfRow);
+  /// Adds all layers of a block along z.
+  void AddLayers(std::size_t of, const Block& block);
+
+  /// Makes parts without boxes and fills them by cut(of, rows, part), on all threads. Returns those with
+  /// cells, in the order in which their rows were added.
+  std::vector<Part> Run(const std::function<void(std::size_t, const Rows&, Part&)>& cut);
+
+private:
+  struct Task
+  {
+    std::size_t Of;
+    Rows Which;
+  };
+
+  std::vector<Task> Tasks;
+  std::vector<Part> Parts;
+  std::uint64_t Points = 0;
+};
+
+}  // namespace patchio::filters
