@@ -5,7 +5,7 @@
 #include "Base/Communicator.h"
 #include "FilterThreads.h"
 #include "Filters/VtkVersions.h"
-#include "Formats/TimeLookup.h"
+#include "Formats/FindSteps.h"
 #include "Read/ReadSession.h"
 #include "SeriesFacts.h"
 #include "UpdateOutput.h"

@@ -1,4 +1,4 @@
-#include "Formats/TimeLookup.h"
+#include "Formats/FindSteps.h"
 
 #include <gtest/gtest.h>
 

@@ -6,6 +6,7 @@
 #include "Base/File.h"
 #include "Catalog/CheckCatalog.h"
 #include "Formats/Container/StepLayout.h"
+#include "Formats/FindSteps.h"
 #include "Hdf5/Structure.h"
 
 #include <fmt/format.h>
@@ -470,10 +471,7 @@ std::string ContainerFolderOf(const std::string& path)
 bool IsContainer(const std::string& folder)
 {
   try {
-    const PlainFile file(LogPathOf(folder));
-    std::string bytes(RecordLog::BlockBytes, '\0');
-    bytes.resize(file.ReadSome(0, bytes.data(), bytes.size()));
-    return bytes.find("\"PatchIO container\"") < 64;
+    return FirstBytes(LogPathOf(folder), RecordLog::BlockBytes).find("\"PatchIO container\"") < 64;
   } catch (const Error&) {
     return false;
   }

@@ -4,6 +4,7 @@
 #include "Base/Error.h"
 #include "Base/File.h"
 #include "Base/Text.h"
+#include "Formats/FindSteps.h"
 #include "Formats/GRADS/GradsCatalog.h"
 #include "Formats/GRADS/GradsDescriptor.h"
 #include "Formats/GRADS/GradsFiles.h"
@@ -17,7 +18,6 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <string>
@@ -298,10 +298,9 @@ bool GradsFormat::SeemsBroken(const std::string& path) const
   if (!HasNameOfDescriptor(path) || !fs::is_regular_file(path, ignored)) {
     return false;
   }
-  std::string beginning(4096, ' ');
-  std::ifstream file(path, std::ios::binary);
-  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
-  return file.gcount() == 0 || beginning.find('\0') != std::string::npos;
+  std::string beginning;
+  const std::string ignoredFault = CatchError([&] { beginning = FirstBytes(path, 4096); });
+  return beginning.empty() || beginning.find('\0') != std::string::npos;
 }
 
 Series GradsFormat::OpenSeries(const std::string& path, const SeriesOptions&) const

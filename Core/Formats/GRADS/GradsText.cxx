@@ -2,8 +2,8 @@
 
 #include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/File.h"
 #include "Base/Text.h"
+#include "Formats/FindSteps.h"
 
 #include <fmt/format.h>
 
@@ -17,19 +17,11 @@ namespace {
 
 constexpr std::size_t LargestFile = std::size_t(4) << 20;  ///< long lists of levels fit in
 
-/// Returns the first bytes of the file, at most `most`.
-std::string ReadBytes(const std::string& path, std::size_t most)
-{
-  std::string text(most, '\0');
-  text.resize(PlainFile(path).ReadSome(0, text.data(), most));
-  return text;
-}
-
 }  // namespace
 
 std::string ReadText(const std::string& path)
 {
-  const std::string text = ReadBytes(path, LargestFile + 1);
+  const std::string text = FirstBytes(path, LargestFile + 1);
   if (text.size() > LargestFile) {
     throw FileError(path, fmt::format("a GrADS descriptor, a text file of at most {} MiB", LargestFile >> 20),
         "a larger file", "Open the descriptor, not the data file");
@@ -69,7 +61,7 @@ bool LooksLikeDescriptor(const std::string& path)
       "dset", "undef", "xdef", "ydef", "zdef", "tdef", "vars", "dtype"};
   std::vector<Line> lines;
   const std::string fault = CatchError([&] {
-    const std::string text = ReadBytes(path, head);
+    const std::string text = FirstBytes(path, head);
     lines = text.find('\0') == std::string::npos ? LinesOf(text) : std::vector<Line>();
   });
   return fault.empty() && std::any_of(lines.begin(), lines.end(), [&](const Line& line) {

@@ -1,0 +1,83 @@
+#include "Formats/FindSteps.h"
+
+#include "Base/Error.h"
+#include "Base/File.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <system_error>
+
+namespace fs = std::filesystem;
+
+namespace patchio {
+
+std::string FirstBytes(const std::string& path, std::size_t most)
+{
+  std::string bytes(most, '\0');
+  bytes.resize(PlainFile(path).ReadSome(0, bytes.data(), most));
+  return bytes;
+}
+
+std::vector<fs::path> EntriesOf(
+    const fs::path& folder, const std::function<bool(const fs::directory_entry&)>& wanted)
+{
+  std::vector<fs::path> paths;
+  // Errors are returned as codes, because the increment in a range-for loop would throw.
+  std::error_code fault;
+  for (fs::directory_iterator entry(folder, fault); !fault && entry != fs::directory_iterator();
+       entry.increment(fault)) {
+    if (wanted(*entry)) {
+      paths.push_back(entry->path());
+    }
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+TimeStep HeadOf(const std::string& path, const SeriesOptions& options, ReadHead read)
+{
+  const auto known = options.Known ? options.Known(path) : std::nullopt;
+  return known ? *known : read(path);
+}
+
+bool AddStep(
+    const char* noun, const std::string& path, const SeriesOptions& options, ReadHead read, Series& series)
+{
+  try {
+    series.Steps.push_back(HeadOf(path, options, read));
+    return true;
+  } catch (const Error& error) {
+    series.Warnings.push_back(fmt::format("Skipping a {}. {}", noun, error.what()));
+    return false;
+  }
+}
+
+void SortSteps(Series& series)
+{
+  std::stable_sort(series.Steps.begin(), series.Steps.end(),
+      [](const TimeStep& a, const TimeStep& b) { return a.Step < b.Step; });
+}
+
+std::size_t StepAtTime(const std::vector<double>& times, double time)
+{
+  assert(!times.empty());
+  if (std::isnan(time)) {
+    return 0;
+  }
+  const auto after = std::upper_bound(times.begin(), times.end(), time);
+  if (after == times.begin()) {
+    return 0;
+  }
+  const std::size_t last = static_cast<std::size_t>(after - times.begin()) - 1;
+  if (after == times.end()) {
+    return last;
+  }
+  // Users often type times, or copy them from rounded text.
+  const double rounding = std::min(1e-9 * (times.back() - times.front()), 0.5 * (*after - times[last]));
+  return *after - time < rounding ? last + 1 : last;
+}
+
+}  // namespace patchio
