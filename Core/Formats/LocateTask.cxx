@@ -89,11 +89,15 @@ void LocateTask::RunTasks(std::size_t tasks, const TaskBody& body)
   this->ThrowIfStopped();
 }
 
-void LocateTask::LocateEach(const std::vector<PatchVariable>& requests, LocationTable& table,
-    const std::function<Location(const PatchVariable&)>& locate)
+void LocateTask::LocateEach(const Catalog& catalog, const std::vector<PatchVariable>& requests,
+    LocationTable& table, const std::function<Location(const PatchVariable&)>& locate)
 {
   for (std::size_t i = 0; i < requests.size(); ++i) {
     this->Tell(static_cast<double>(i) / static_cast<double>(requests.size()));
+    if (catalog.PresenceOf(requests[i].Variable, requests[i].Patch) != Presence::Stored) {
+      table.Locations.emplace_back();
+      continue;
+    }
     table.Locations.push_back(MakeLocation(Encoding::Missing, 0, 0));
     const std::string problem = CatchError([&] { table.Locations.back() = locate(requests[i]); });
     if (!problem.empty()) {

@@ -30,9 +30,10 @@ public:
   /// Calls patchio::RunTasks() with the number of threads in the options, and reports the fraction of tasks
   /// done. Throws Error if the caller stops the work, after all running tasks have ended.
   void RunTasks(std::size_t tasks, const TaskBody& body);
-  /// Appends the location of each request to the table, as returned by `locate`; if that throws, the request
-  /// is Missing, with the error as the reason. Reports progress. Throws Error if the caller stops the work.
-  void LocateEach(const std::vector<PatchVariable>& requests, LocationTable& table,
+  /// Appends the location of each request to the table, as returned by `locate`, or Absent if the catalog has
+  /// no stored values for it; if `locate` throws, the request is Missing, with the error as the reason.
+  /// Reports progress. Throws Error if the caller stops the work.
+  void LocateEach(const Catalog& catalog, const std::vector<PatchVariable>& requests, LocationTable& table,
       const std::function<Location(const PatchVariable&)>& locate);
   /// Returns a source as from MakeFileSource(), whose requests throw Error after the caller has stopped the
   /// work. Must not outlive this object.

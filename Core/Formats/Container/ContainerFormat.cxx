@@ -6,7 +6,7 @@
 #include "Base/Text.h"
 #include "Formats/Container/ContainerLog.h"
 #include "Formats/Container/StepLayout.h"
-#include "Formats/Hdf5Files.h"
+#include "Formats/Hdf5Locator.h"
 #include "Hdf5/Structure.h"
 
 #include <fmt/format.h>
@@ -30,56 +30,52 @@ std::vector<std::byte> BytesOf(const Places& places)
   return writer.Take();
 }
 
-class Locator
+std::optional<std::uint64_t> SizeOfFile(const std::string& path)
+{
+  std::error_code fault;
+  const std::uint64_t size = fs::file_size(path, fault);
+  return fault ? std::nullopt : std::optional(size);
+}
+
+/// Locates values by the record of their step. Opens only files with compressed values.
+class Locator : public Hdf5Locator
 {
 public:
   Locator(const Catalog& catalog, const LocateOptions& options)
-      : Data(catalog), Options(options), Task(options), Where(PlacesOf(catalog))
+      : Hdf5Locator(catalog, options), Where(PlacesOf(catalog))
   {
     const std::string folder = ContainerFolderOf(catalog.Path);
     for (const std::string& file : this->Where.Record.Files) {
       this->Table.Files.push_back(folder + "/" + file);
       this->Sizes.push_back(SizeOfFile(this->Table.Files.back()));
     }
-    for (std::size_t i = 0; i < this->Where.Record.DataSets.size(); ++i) {
-      const DataSet& set = this->Where.Record.DataSets[i];
+    for (const DataSet& set : this->Where.Record.DataSets) {
       this->Sets[{set.Level, set.Variable, set.File}] = &set;
     }
   }
 
-  LocationTable Run(const std::vector<PatchVariable>& requests)
+  LocationTable RunWithChecksums(const std::vector<PatchVariable>& requests)
   {
-    this->Task.LocateEach(
-        requests, this->Table, [this](const PatchVariable& request) { return this->LocateOne(request); });
+    LocationTable table = this->Run(requests);
     if (this->Options.Verify) {
-      this->Table.Checksums =
+      table.Checksums =
           ReadChecksums(ContainerFolderOf(this->Data.Path), this->Where.Record, this->Where.Rows, requests);
     }
-    return std::move(this->Table);
+    return table;
   }
 
 private:
-  static std::optional<std::uint64_t> SizeOfFile(const std::string& path)
-  {
-    std::error_code fault;
-    const std::uint64_t size = fs::file_size(path, fault);
-    return fault ? std::nullopt : std::optional(size);
-  }
-  Location LocateOne(const PatchVariable& request);
-  Location LocateChunks(const DataSet& set, std::uint64_t first, std::uint64_t count);
-  const LocatedDataset& Find(const DataSet& set);
+  const DataSet& SetOf(const PatchVariable& request, hdf5::DatasetPart& part);
+  Location LocateOne(const PatchVariable& request) override;
+  DatasetPlace PlaceOf(const PatchVariable& request) override;
+  void Check(LocatedDataset& found, const DatasetPlace& place, const PatchVariable& request) override;
   void CheckInFile(const DataSet& set, const Extent& extent) const;
   const std::vector<std::uint64_t>& BeforeOf(int variable);
 
-  const Catalog& Data;
-  const LocateOptions Options;
-  LocateTask Task;
   const Places Where;
-  LocationTable Table;
   std::vector<std::optional<std::uint64_t>> Sizes;             ///< size of each file; nullopt: no such file
   std::map<std::array<int, 3>, const DataSet*> Sets;           ///< by level, variable and file
   std::map<int, std::vector<std::uint64_t>> BeforeOfVariable;  ///< see ValuesBefore()
-  Hdf5Files Files{this->Task, this->Table};                    ///< for compressed data sets
 };
 
 const std::vector<std::uint64_t>& Locator::BeforeOf(int variable)
@@ -91,62 +87,66 @@ const std::vector<std::uint64_t>& Locator::BeforeOf(int variable)
   return before;
 }
 
-Location Locator::LocateOne(const PatchVariable& request)
+/// Returns the data set with the values of a request. part: receives their place in it.
+const DataSet& Locator::SetOf(const PatchVariable& request, hdf5::DatasetPart& part)
 {
-  if (this->Data.PresenceOf(request.Variable, request.Patch) != Presence::Stored) {
-    return {};
-  }
   const Patch& patch = this->Data.Patches[request.Patch];
   const auto found = this->Sets.find({patch.Level, request.Variable, patch.File});
-  const std::uint64_t first = this->BeforeOf(request.Variable)[request.Patch];
-  const std::uint64_t count = ValuesOf(this->Data, request.Variable, request.Patch);
-  if (found == this->Sets.end() || first > found->second->Values || count > found->second->Values - first) {
+  part.First = this->BeforeOf(request.Variable)[request.Patch];
+  part.Count = ValuesOf(this->Data, request.Variable, request.Patch);
+  if (found == this->Sets.end() || part.First > found->second->Values ||
+      part.Count > found->second->Values - part.First) {
     throw FileError(this->Data.Path,
         fmt::format("values of '{}' on patch {}", PlainText(this->Data.Variables[request.Variable].Name),
             request.Patch),
         "no such data set in the record of the step", "The log is damaged");
   }
-  const DataSet& set = *found->second;
-  if (set.Compression != FilterKind::None) {
-    return this->LocateChunks(set, first, count);
-  }
-  Extent extent;
-  extent.Type = this->Where.Record.Types[request.Variable];
-  extent.File = set.File;
-  extent.Bytes = count * SizeOf(extent.Type);
-  extent.Offset = set.Offset + first * SizeOf(extent.Type);
-  this->CheckInFile(set, extent);
-  this->Table.Extents.push_back(extent);
-  return MakeLocation(Encoding::Raw, this->Table.Extents.size() - 1, 1);
+  return *found->second;
 }
 
-Location Locator::LocateChunks(const DataSet& set, std::uint64_t first, std::uint64_t count)
+Location Locator::LocateOne(const PatchVariable& request)
 {
-  const std::string& path = this->Table.Files[set.File];
-  const LocatedDataset& found = this->Find(set);
-  const Location location = this->Files.Append(found, set.Name, {first, count});
+  hdf5::DatasetPart part;
+  const DataSet& set = this->SetOf(request, part);
+  if (set.Compression == FilterKind::None) {
+    Extent extent;
+    extent.Type = this->Where.Record.Types[request.Variable];
+    extent.File = set.File;
+    extent.Bytes = part.Count * SizeOf(extent.Type);
+    extent.Offset = set.Offset + part.First * SizeOf(extent.Type);
+    this->CheckInFile(set, extent);
+    this->Table.Extents.push_back(extent);
+    return MakeLocation(Encoding::Raw, this->Table.Extents.size() - 1, 1);
+  }
+  const Location location = Hdf5Locator::LocateOne(request);
   if (location.Kind == Encoding::Chunked) {
     const ChunkedArray& array = this->Table.ChunkedArrays.back();
     const auto begin = this->Table.Chunks.begin() + static_cast<std::ptrdiff_t>(array.FirstChunk);
     if (std::any_of(begin, this->Table.Chunks.end(), [](const Chunk& chunk) { return chunk.Bytes == 0; })) {
-      throw FileError(path, fmt::format("all chunks of '{}'", PlainText(set.Name)), "missing chunks",
-          "The file is damaged");
+      throw FileError(this->Table.Files[set.File], fmt::format("all chunks of '{}'", PlainText(set.Name)),
+          "missing chunks", "The file is damaged");
     }
   }
   return location;
 }
 
-const LocatedDataset& Locator::Find(const DataSet& set)
+DatasetPlace Locator::PlaceOf(const PatchVariable& request)
 {
-  const std::string& path = this->Table.Files[set.File];
-  const std::size_t bytes = SizeOf(this->Where.Record.Types[set.Variable]);
-  return this->Files.Find(path, set.Name, [&](LocatedDataset& found) {
-    if (found.Info.Values != set.Values || found.Info.ElementBytes != bytes) {
-      throw FileError(path,
-          fmt::format("{} numbers of {} bytes in '{}'", set.Values, bytes, PlainText(set.Name)),
-          fmt::format("{} of {}", found.Info.Values, found.Info.ElementBytes), "The container is damaged");
-    }
-  });
+  hdf5::DatasetPart part;
+  const DataSet& set = this->SetOf(request, part);
+  return {this->Table.Files[set.File], set.Name, part};
+}
+
+void Locator::Check(LocatedDataset& found, const DatasetPlace& place, const PatchVariable& request)
+{
+  hdf5::DatasetPart ignored;
+  const std::uint64_t values = this->SetOf(request, ignored).Values;
+  const std::size_t bytes = SizeOf(this->Where.Record.Types[request.Variable]);
+  if (found.Info.Values != values || found.Info.ElementBytes != bytes) {
+    throw FileError(place.Path,
+        fmt::format("{} numbers of {} bytes in '{}'", values, bytes, PlainText(place.Dataset)),
+        fmt::format("{} of {}", found.Info.Values, found.Info.ElementBytes), "The container is damaged");
+  }
 }
 
 void Locator::CheckInFile(const DataSet& set, const Extent& extent) const
@@ -263,7 +263,7 @@ std::vector<ValueRange> ContainerFormat::RangesOf(const Catalog& catalog, int va
 LocationTable ContainerFormat::Locate(
     const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options) const
 {
-  return Locator(catalog, options).Run(requests);
+  return Locator(catalog, options).RunWithChecksums(requests);
 }
 
 }  // namespace patchio::container

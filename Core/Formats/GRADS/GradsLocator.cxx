@@ -44,10 +44,8 @@ public:
 
   LocationTable Run(const std::vector<PatchVariable>& requests)
   {
-    this->Task.LocateEach(requests, this->Table, [this](const PatchVariable& request) {
-      const bool stored = this->Data.PresenceOf(request.Variable, request.Patch) == Presence::Stored;
-      return stored ? this->Locate(request) : Location();
-    });
+    this->Task.LocateEach(this->Data, requests, this->Table,
+        [this](const PatchVariable& request) { return this->Locate(request); });
     return std::move(this->Table);
   }
 

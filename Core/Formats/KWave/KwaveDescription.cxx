@@ -2,6 +2,7 @@
 
 #include "Base/Error.h"
 #include "Base/Text.h"
+#include "Formats/FindSteps.h"
 #include "Formats/KWave/KwaveFile.h"
 
 #include <fmt/format.h>
@@ -117,17 +118,15 @@ std::vector<std::string> FilesBeside(const fs::path& path)
 {
   std::vector<std::string> names;
   const std::string own = path.filename().string();
-  std::error_code fault, ignored;
-  fs::directory_iterator entry(path.parent_path(), fault);
-  while (!fault && entry != fs::directory_iterator()) {
-    const std::string extension = entry->path().extension().string();
-    const std::string name = entry->path().filename().string();
-    if ((extension == ".h5" || extension == ".hdf5") && name != own && entry->is_regular_file(ignored)) {
-      names.push_back(name);
-    }
-    entry.increment(fault);
+  const auto isOther = [&](const fs::directory_entry& entry) {
+    std::error_code ignored;
+    const std::string ending = entry.path().extension().string();
+    return (ending == ".h5" || ending == ".hdf5") && entry.path().filename() != own &&
+           entry.is_regular_file(ignored);
+  };
+  for (const fs::path& other : EntriesOf(path.parent_path(), isOther)) {
+    names.push_back(other.filename().string());
   }
-  std::sort(names.begin(), names.end());
   std::stable_partition(names.begin(), names.end(), [&](const std::string& n) { return NamedAlike(own, n); });
   return names;
 }
@@ -156,7 +155,7 @@ std::vector<Mask> MaskIn(const KwaveFile& file, const MaskNeeds& needs)
     return Fits(mask.Cuboids, needs) ? std::vector<Mask>{mask} : std::vector<Mask>();
   }
   Mask mask;
-  mask.Points = file.Describe(IndexName).Values();
+  mask.Points = file.InfoOf(IndexName).Values;
   const bool fits = mask.Points > 0 && (needs.Points == 0 || mask.Points == needs.Points);
   return fits ? std::vector<Mask>{mask} : std::vector<Mask>();
 }
@@ -214,7 +213,7 @@ void ReadDomain(const KwaveFile& file, KwaveDescription& to)
   for (int axis = 0; axis < 3; ++axis) {
     to.Dims[axis] = file.Count(counts[axis]);
     const bool needed = axis == 0 || to.Dims[axis] > 1;
-    to.Spacing[axis] = needed ? file.Number(spacings[axis]) : file.NumberOr(spacings[axis], to.Spacing[0]);
+    to.Spacing[axis] = needed ? file.Double(spacings[axis]) : file.NumberOr(spacings[axis], to.Spacing[0]);
     if (!needed && !(to.Spacing[axis] > 0)) {
       to.Spacing[axis] = to.Spacing[0];
     }
@@ -248,17 +247,17 @@ void ReadDomain(const KwaveFile& file, KwaveDescription& to)
 /// Reads the times of the steps from a file that PatchIO has written; they need not be multiples of dt.
 void ReadTimes(const KwaveFile& file, KwaveDescription& to)
 {
-  const DatasetInfo info = file.Describe(TimesName);
+  const DatasetInfo info = file.InfoOf(TimesName);
   const auto steps = static_cast<std::uint64_t>(to.Steps);
   if (steps == 0 || info.Dims.empty()) {
     return;
   }
-  if (!info.Numbers || info.Values() < steps) {
+  if (!info.Numbers || info.Values < steps) {
     to.Notes.push_back(fmt::format(
-        "'{}' has {} times for {} steps: times are those of Nt and dt", TimesName, info.Values(), steps));
+        "'{}' has {} times for {} steps: times are those of Nt and dt", TimesName, info.Values, steps));
     return;
   }
-  to.Times = file.Doubles(TimesName, steps);
+  to.Times = file.Range<double>(TimesName, 0, steps);
   if (!std::all_of(to.Times.begin(), to.Times.end(), [](double time) { return std::isfinite(time); })) {
     to.Notes.push_back(
         fmt::format("'{}' has a time that is not finite: times are those of Nt and dt", TimesName));
@@ -350,14 +349,14 @@ bool Reader::HasDomainShape(const DatasetInfo& info) const
   const auto& n = this->Result.Dims;
   const std::vector<std::uint64_t> wanted{
       static_cast<std::uint64_t>(n[2]), static_cast<std::uint64_t>(n[1]), static_cast<std::uint64_t>(n[0])};
-  return info.Dims == wanted && info.Values() > 1;
+  return info.Dims == wanted && info.Values > 1;
 }
 
 void Reader::ReadRoot()
 {
   this->HasSensor = this->File.Has("sensor_mask_type");
   if (this->HasSensor) {
-    const double type = this->File.Number("sensor_mask_type");
+    const double type = this->File.Double("sensor_mask_type");
     if (type != 0 && type != 1) {
       throw FileError(this->Result.Path, "0 (index) or 1 (corners) in 'sensor_mask_type'",
           fmt::format("{}", type), "The file is damaged");
@@ -366,7 +365,7 @@ void Reader::ReadRoot()
   } else if (this->File.Has("sensor_mask_index")) {
     this->HasSensor = true;  // files of version 1.0
   }
-  for (const std::string& name : this->File.Names()) {
+  for (const std::string& name : this->File.Names("/")) {
     if (this->File.IsGroup(name)) {
       this->SortGroup(name);
     } else {
@@ -378,10 +377,10 @@ void Reader::ReadRoot()
 /// Determines the meaning of a data set of the root.
 void Reader::Sort(const std::string& name)
 {
-  const DatasetInfo info = this->File.Describe(name);
+  const DatasetInfo info = this->File.InfoOf(name);
   // In a file from PatchIO, all data sets apart from the header belong to the sensor, even single values.
   const bool sampled = IsOfSensor(name) || (this->IsOurs && !IsHeader(name));
-  if (IsSetting(name) || info.Values() < (sampled ? 1 : 2)) {
+  if (IsSetting(name) || info.Values < (sampled ? 1 : 2)) {
     return;
   }
   if (info.Complex) {
@@ -409,7 +408,7 @@ void Reader::SortGroup(const std::string& name)
     if (!number || *number < 1 || item.Parts.size() >= mostParts) {
       continue;
     }
-    const DatasetInfo info = this->File.Describe(name + "/" + part);
+    const DatasetInfo info = this->File.InfoOf(name + "/" + part);
     if (info.Complex) {
       this->Complex.push_back(name);
       return;
@@ -553,7 +552,7 @@ void Reader::AddPoints()
   KwaveDescription& to = this->Result;
   const Mask& mask = this->Sensor[0];
   const int set = static_cast<int>(to.Sets.size());
-  this->AddList("sensor", mask.Points, NameInOtherFile(mask.File, "sensor_mask_index"));
+  this->AddList("sensor", mask.Points, mask.File.empty() ? IndexName : mask.File + "/" + IndexName);
   for (const SensorItem& item : this->SensorItems) {
     const bool series =
         !IsAggregate(item.Name) && (IsOfSensor(item.Name) || this->IsOurs || item.Info.Dims[1] > 1);
@@ -618,9 +617,9 @@ void Reader::AddSources()
   const std::pair<const char*, const char*> lists[] = {{"p_source_index", "pressure source"},
       {"u_source_index", "velocity source"}, {"s_source_index", "stress source"}};
   for (const auto& [name, level] : lists) {
-    const DatasetInfo info = this->IsOutput ? DatasetInfo() : this->File.Describe(name);
-    if (info.Numbers && info.Values() > 0) {
-      this->AddList(level, info.Values(), name);
+    const DatasetInfo info = this->IsOutput ? DatasetInfo() : this->File.InfoOf(name);
+    if (info.Numbers && info.Values > 0) {
+      this->AddList(level, info.Values, name);
     }
   }
 }

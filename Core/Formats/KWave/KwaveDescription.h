@@ -22,7 +22,9 @@ struct PartSet
   std::string Name;  ///< name of the level, such as "domain"
   LevelRole Role = LevelRole::Refinement;
   std::vector<Part> Parts;
-  std::string Positions;  ///< for lists: Variable::StoredName of the points' positions
+  /// For lists: Variable::StoredName of the points' positions. In another file of the folder:
+  /// "in.h5/sensor_mask_index".
+  std::string Positions;
 };
 
 struct Quantity
@@ -55,15 +57,5 @@ struct KwaveDescription
 
 /// Reads an input or output file, and if necessary the mask from another file in its folder. Throws Error.
 KwaveDescription ReadDescription(const std::string& path);
-
-/// Returns the catalog of all steps, turned to the first. Large parts are cut into several patches, so that
-/// ranks can share them.
-Catalog MakeCatalog(const KwaveDescription& description);
-
-/// Returns Variable::StoredName of a data set in another file of the folder: "in.h5/sensor_mask_index".
-inline std::string NameInOtherFile(const std::string& file, const std::string& dataset)
-{
-  return file.empty() ? dataset : file + "/" + dataset;
-}
 
 }  // namespace patchio::kwave

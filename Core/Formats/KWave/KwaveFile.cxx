@@ -1,8 +1,9 @@
 #include "Formats/KWave/KwaveFile.h"
 
+#include "Base/Communicator.h"
 #include "Base/Error.h"
-#include "Base/File.h"
 #include "Base/Text.h"
+#include "Formats/FindSteps.h"
 
 #include <fmt/format.h>
 
@@ -98,18 +99,6 @@ bool SaysKwave(const std::string& text)
   return text.find("k-Wave") != std::string::npos || text.find("kspaceFirstOrder") != std::string::npos;
 }
 
-/// Returns the beginning of a file; empty if it cannot be read.
-std::string BeginningOf(const std::string& path)
-{
-  std::string bytes(64 * 1024, '\0');
-  try {
-    bytes.resize(PlainFile(path).ReadSome(0, bytes.data(), bytes.size()));
-  } catch (const Error&) {
-    bytes.clear();
-  }
-  return bytes;
-}
-
 }  // namespace
 
 FileType TypeOfFile(const std::string& path)
@@ -126,34 +115,16 @@ FileType TypeOfFile(const std::string& path)
                        file.Has("Nx") && file.Has("Ny") && file.Has("Nz");
     return named || alike ? type : FileType::None;
   } catch (const std::exception&) {
-    const std::string beginning = BeginningOf(path);
+    std::string beginning;  // empty if the file cannot be read
+    const std::string ignored = CatchError([&] { beginning = FirstBytes(path, 64 * 1024); });
     const bool kwaves = beginning.find("file_type") != std::string::npos && SaysKwave(beginning);
     return kwaves ? FileType::Output : FileType::None;
   }
 }
 
-std::uint64_t DatasetInfo::Values() const
-{
-  double values = this->Dims.empty() ? 0 : 1;
-  for (const std::uint64_t dim : this->Dims) {
-    values *= static_cast<double>(dim);
-  }
-  return values < 9e18 ? static_cast<std::uint64_t>(values) : 0;
-}
-
-std::string KwaveFile::Attribute(const std::string& name) const
-{
-  return this->File.Text("/", name);
-}
-
-double KwaveFile::NumberOr(const std::string& name, double otherwise) const
-{
-  return this->Has(name) ? this->Number(name) : otherwise;
-}
-
 std::int64_t KwaveFile::Count(const std::string& name) const
 {
-  const double value = this->Number(name);
+  const double value = this->Double(name);
   if (!(value >= 1 && value <= static_cast<double>(LargestCount)) || value != std::floor(value)) {
     throw FileError(this->Path(), fmt::format("a number of 1 to {} in '{}'", LargestCount, name),
         fmt::format("{}", value), "The file is damaged");
@@ -161,41 +132,32 @@ std::int64_t KwaveFile::Count(const std::string& name) const
   return static_cast<std::int64_t>(value);
 }
 
-std::vector<std::string> KwaveFile::Names(const std::string& group) const
-{
-  return this->File.Names(group);
-}
-
-DatasetInfo KwaveFile::Describe(const std::string& name) const
+DatasetInfo KwaveFile::InfoOf(const std::string& name) const
 {
   DatasetInfo info;
-  if (!this->File.Has(name) || this->File.IsGroup(name)) {
+  if (!this->Has(name) || this->IsGroup(name)) {
     return info;
   }
-  const hdf5::Dataset dataset = this->File.Describe(name);
+  const hdf5::Dataset dataset = this->Describe(name);
   info.Dims = hdf5::DimsOf(dataset);
+  info.Values = info.Dims.empty() ? 0 : dataset.Values;
   if (dataset.ChunkDims[0] != 0) {
     info.Chunks.assign(dataset.ChunkDims.begin(), dataset.ChunkDims.begin() + dataset.Rank);
   }
   const std::optional<ElementType> type = hdf5::TypeOfValues(dataset);
   info.Numbers = type && (SizeOf(*type) == 4 || SizeOf(*type) == 8);
-  info.Complex = this->File.Text(name, "domain_type") == "complex";
+  info.Complex = this->Text(name, "domain_type") == "complex";
   return info;
 }
 
 std::vector<std::int64_t> KwaveFile::Integers(const std::string& name, std::uint64_t most) const
 {
-  const std::uint64_t count = this->Describe(name).Values();
+  const std::uint64_t count = this->InfoOf(name).Values;
   if (count == 0 || count > most) {
     throw FileError(this->Path(), fmt::format("1 to {} values in '{}'", most, name), fmt::format("{}", count),
         "The file is damaged");
   }
-  return this->File.Range<std::int64_t>(name, 0, count);
-}
-
-std::vector<double> KwaveFile::Doubles(const std::string& name, std::uint64_t count) const
-{
-  return this->File.Range<double>(name, 0, count);
+  return this->Range<std::int64_t>(name, 0, count);
 }
 
 }  // namespace patchio::kwave

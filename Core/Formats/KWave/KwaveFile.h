@@ -59,41 +59,29 @@ struct DatasetInfo
 {
   std::vector<std::uint64_t> Dims;    ///< slowest first
   std::vector<std::uint64_t> Chunks;  ///< empty: not chunked
+  std::uint64_t Values = 0;           ///< product of Dims; 0 without dimensions
   bool Numbers = false;               ///< floats or integers of 4 or 8 bytes
   bool Complex = false;
-
-  std::uint64_t Values() const;
 };
 
-class KwaveFile
+class KwaveFile : public hdf5::File
 {
 public:
-  /// Opens the file. Throws Error when that fails.
-  explicit KwaveFile(const std::string& path) : File(path) {}
+  using hdf5::File::File;
 
-  const std::string& Path() const { return this->File.Path(); }
-  bool Has(const std::string& name) const { return this->File.Has(name); }
   /// Returns a text attribute of the root without padding; empty if there is none.
-  std::string Attribute(const std::string& name) const;
-  /// Returns the value of a data set with a single value. Throws Error.
-  double Number(const std::string& name) const { return this->File.Double(name); }
-  double NumberOr(const std::string& name, double otherwise) const;
+  std::string Attribute(const std::string& name) const { return this->Text("/", name); }
+  /// Returns the value of a data set with a single value, or `otherwise` if there is no such data set.
+  double NumberOr(const std::string& name, double otherwise) const
+  {
+    return this->Has(name) ? this->Double(name) : otherwise;
+  }
   /// Returns a number from 1 to 2^30 - 1. Throws Error.
   std::int64_t Count(const std::string& name) const;
-
-  /// Returns the names in the root or in a group, in alphabetical order.
-  std::vector<std::string> Names(const std::string& group = "/") const;
-  bool IsGroup(const std::string& name) const { return this->File.IsGroup(name); }
   /// Returns the description of a data set; without dimensions if it does not exist.
-  DatasetInfo Describe(const std::string& name) const;
-
+  DatasetInfo InfoOf(const std::string& name) const;
   /// Returns all values of a data set of integers. Throws Error when there are more than `most`.
   std::vector<std::int64_t> Integers(const std::string& name, std::uint64_t most) const;
-  /// Returns the first `count` values of a data set. Throws Error when there are fewer.
-  std::vector<double> Doubles(const std::string& name, std::uint64_t count) const;
-
-private:
-  hdf5::File File;
 };
 
 }  // namespace patchio::kwave

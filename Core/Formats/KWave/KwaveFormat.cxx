@@ -1,16 +1,23 @@
 #include "Formats/KWave/KwaveFormat.h"
 
 #include "Base/Error.h"
+#include "Formats/CutBox.h"
+#include "Formats/Hdf5Locator.h"
 #include "Formats/KWave/KwaveDescription.h"
 #include "Formats/KWave/KwaveFile.h"
-#include "Hdf5/File.h"
+
+#include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
+#include <utility>
 
 namespace fs = std::filesystem;
 
 namespace patchio::kwave {
 namespace {
+
+using hdf5::StorageLayout;
 
 KwaveDescription Describe(const std::string& path)
 {
@@ -20,6 +27,210 @@ KwaveDescription Describe(const std::string& path)
         "Open the output file of the run, which has all steps up to the checkpoint");
   }
   return ReadDescription(absolute);
+}
+
+void AddSet(const PartSet& set, const KwaveDescription& description, Catalog& catalog)
+{
+  Level& level = catalog.Levels.emplace_back();
+  const int number = static_cast<int>(catalog.Levels.size()) - 1;
+  catalog.LevelNames.push_back(set.Name);
+  level.FirstPatch = static_cast<int>(catalog.Patches.size());
+  level.Role = set.Role;
+  level.Spacing = description.Spacing;
+  // The grain is that of the data sets' last axis; a cuboid that is flat along this axis is not cut.
+  const int last = set.Role == LevelRole::Points ? 0 : description.Dims[2] > 1 ? 2 : 1;
+  for (std::size_t p = 0; p < set.Parts.size(); ++p) {
+    const bool cuts = SlowestAxis(set.Parts[p].Cells) == last;
+    const std::vector<Box> boxes =
+        cuts ? CutAcross(set.Parts[p].Cells, last, set.Parts[p].Grain) : std::vector<Box>{set.Parts[p].Cells};
+    for (const Box& box : boxes) {
+      Patch& patch = catalog.Patches.emplace_back();
+      patch.Cells = box;
+      patch.Level = number;
+      // The number of a separate box is that of its part.
+      patch.Number = set.Role == LevelRole::Separate
+                         ? static_cast<int>(p) + 1
+                         : static_cast<int>(catalog.Patches.size()) - 1 - level.FirstPatch;
+    }
+  }
+  level.PatchCount = static_cast<int>(catalog.Patches.size()) - level.FirstPatch;
+}
+
+void AddVariables(const KwaveDescription& description, Catalog& catalog)
+{
+  for (const PartSet& set : description.Sets) {
+    if (set.Role == LevelRole::Points) {
+      Variable& positions = catalog.Variables.emplace_back();
+      positions.Name = PositionsOf(set.Name);
+      positions.StoredName = set.Positions;
+      positions.TimeInvariant = true;
+      positions.Positions = true;
+    }
+  }
+  for (const Quantity& quantity : description.Quantities) {
+    Variable& variable = catalog.Variables.emplace_back();
+    variable.Name = quantity.Name;
+    variable.StoredName = quantity.Name;
+    variable.TimeInvariant = !quantity.Series;
+  }
+}
+
+void SetPresence(const KwaveDescription& description, Catalog& catalog)
+{
+  catalog.ResetPresence();
+  int variable = 0;
+  const auto set = [&](int level, const std::vector<bool>& parts) {
+    const Level& info = catalog.Levels[level];
+    for (int p = info.FirstPatch; p < info.FirstPatch + info.PatchCount; ++p) {
+      const int part = info.Role == LevelRole::Separate ? catalog.Patches[p].Number - 1 : 0;
+      catalog.SetPresence(variable, p, parts[part] ? Presence::Stored : Presence::Absent);
+    }
+    ++variable;
+  };
+  for (std::size_t s = 0; s < description.Sets.size(); ++s) {
+    if (description.Sets[s].Role == LevelRole::Points) {
+      set(static_cast<int>(s), {true});
+    }
+  }
+  for (const Quantity& quantity : description.Quantities) {
+    set(quantity.Set, quantity.Parts);
+  }
+}
+
+/// Returns the catalog of all steps, turned to the first. Large parts are cut into several patches, so that
+/// ranks can share them.
+Catalog MakeCatalog(const KwaveDescription& description)
+{
+  Catalog catalog;
+  catalog.Path = description.Path;
+  catalog.Dimension = description.Dims[2] > 1 ? 3 : 2;
+  catalog.Origin = description.Origin;
+  if (catalog.Dimension == 2) {
+    catalog.Origin[2] = 0;
+  }
+  catalog.Step = description.FirstStep;
+  catalog.Time = description.TimeOf(description.FirstStep);
+  catalog.StepsInFile = static_cast<int>(description.Steps);
+  for (int axis = 0; axis < 3; ++axis) {
+    catalog.Lattice.Lower[axis] = 0;
+    catalog.Lattice.Upper[axis] = static_cast<int>(description.Dims[axis]) - 1;
+  }
+  for (const PartSet& set : description.Sets) {
+    AddSet(set, description, catalog);
+  }
+  AddVariables(description, catalog);
+  SetPresence(description, catalog);
+  return catalog;
+}
+
+/// Describes a contiguous data set as a chunked one without filters, with one chunk per time step.
+void BecomeChunks(LocatedDataset& found, std::uint64_t stepValues)
+{
+  hdf5::Dataset& info = found.Info;
+  const std::uint64_t bytes = stepValues * SizeOf(found.Type);
+  if (bytes > 0xffffffffu) {
+    info.Layout = StorageLayout::Library;
+    info.Reason = "steps of more than 4 GiB in one piece";
+    return;
+  }
+  info.Layout = StorageLayout::Chunked;
+  info.Rank = 2;
+  info.Dims = {info.Values / stepValues, stepValues};
+  info.ChunkDims = {1, stepValues};
+  for (std::uint64_t step = 0; step < info.Dims[0]; ++step) {
+    found.Chunks.push_back({info.Offset + step * bytes, step, static_cast<std::uint32_t>(bytes), 0});
+  }
+}
+
+class Locator : public Hdf5Locator
+{
+public:
+  Locator(const Catalog& catalog, const LocateOptions& options);
+
+private:
+  DatasetPlace PlaceOf(const PatchVariable& request) override;
+  void Check(LocatedDataset& found, const DatasetPlace& place, const PatchVariable& request) override;
+  bool IsSeries(int variable) const
+  {
+    return !this->Data.Variables[variable].TimeInvariant && this->Data.StepsInFile > 1;
+  }
+
+  std::vector<std::uint64_t> FirstInPart, PartValues;  ///< per patch
+};
+
+/// Measures parts. Patches that were cut from one part follow each other in its data sets.
+Locator::Locator(const Catalog& catalog, const LocateOptions& options) : Hdf5Locator(catalog, options)
+{
+  std::map<std::pair<int, int>, std::uint64_t> parts;
+  const auto valuesOf = [&](const Patch& patch) -> std::uint64_t& {
+    const bool separate = catalog.RoleOf(patch.Level) == LevelRole::Separate;
+    return parts[{patch.Level, separate ? patch.Number : 0}];
+  };
+  for (const Patch& patch : catalog.Patches) {
+    std::uint64_t& values = valuesOf(patch);
+    this->FirstInPart.push_back(values);
+    values += static_cast<std::uint64_t>(patch.Cells.Cells());
+  }
+  for (const Patch& patch : catalog.Patches) {
+    this->PartValues.push_back(valuesOf(patch));
+  }
+}
+
+/// Returns the place of a request's values: of the catalog's step, or of all steps.
+DatasetPlace Locator::PlaceOf(const PatchVariable& request)
+{
+  const Patch& patch = this->Data.Patches[request.Patch];
+  DatasetPlace place{this->Data.Path, this->Data.Variables[request.Variable].StoredName, {}};
+  const std::size_t slash = place.Dataset.find('/');
+  if (slash != std::string::npos) {
+    place.Path = (fs::path(place.Path).parent_path() / place.Dataset.substr(0, slash)).string();
+    place.Dataset = place.Dataset.substr(slash + 1);
+  }
+  if (this->Data.RoleOf(patch.Level) == LevelRole::Separate) {
+    place.Dataset += "/" + std::to_string(patch.Number);
+  }
+  hdf5::DatasetPart& part = place.Part;
+  part.First = this->FirstInPart[request.Patch];
+  part.Count = static_cast<std::uint64_t>(this->Data.StoredTuples(request.Variable, request.Patch));
+  const std::uint64_t partValues = this->PartValues[request.Patch];
+  if (this->IsSeries(request.Variable) && this->Options.AllSteps) {
+    part.StepValues = partValues;
+    part.Steps = this->Data.StepsInFile;
+  } else if (this->IsSeries(request.Variable)) {
+    part.First += partValues * static_cast<std::uint64_t>(this->Data.StepInFile);
+  }
+  return place;
+}
+
+/// Throws Error unless the data set is as the catalog describes it. Contiguous steps become chunks.
+void Locator::Check(LocatedDataset& found, const DatasetPlace& place, const PatchVariable& request)
+{
+  const hdf5::Dataset& info = found.Info;
+  if (SizeOf(found.Type) != 4 && SizeOf(found.Type) != 8) {
+    throw FileError(place.Path, fmt::format("numbers of 4 or 8 bytes in '{}'", place.Dataset), "another type",
+        "The file is not a k-Wave file");
+  }
+  // Signed numbers are large enough for all of k-Wave's counts.
+  found.Type = found.Type == ElementType::UInt32   ? ElementType::Int32
+               : found.Type == ElementType::UInt64 ? ElementType::Int64
+                                                   : found.Type;
+  const bool series = this->IsSeries(request.Variable);
+  if (series && info.Layout == StorageLayout::Virtual && found.Parts.size() > 1) {
+    throw hdf5::UnsupportedError(
+        place.Path, "virtual data set with steps from several others", place.Dataset);
+  }
+  const bool timeInvariant = this->Data.Variables[request.Variable].TimeInvariant;
+  const std::uint64_t partValues = this->PartValues[request.Patch];
+  const auto steps = static_cast<std::uint64_t>(timeInvariant ? 1 : this->Data.StepsInFile);
+  const bool fits = timeInvariant ? info.Values == partValues
+                                  : info.Values % partValues == 0 && info.Values / partValues >= steps;
+  if (!fits) {
+    throw FileError(place.Path, fmt::format("{} x {} values in '{}'", steps, partValues, place.Dataset),
+        fmt::format("{}", info.Values), "The file has changed since it was opened, or is damaged");
+  }
+  if (series && info.Layout == StorageLayout::Contiguous) {
+    BecomeChunks(found, partValues);
+  }
 }
 
 }  // namespace
@@ -57,6 +268,12 @@ Series KwaveFormat::OpenSeries(const std::string& path, const SeriesOptions&) co
 Catalog KwaveFormat::ReadCatalog(const std::string& path) const
 {
   return MakeCatalog(Describe(path));
+}
+
+LocationTable KwaveFormat::Locate(
+    const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options) const
+{
+  return Locator(catalog, options).Run(requests);
 }
 
 }  // namespace patchio::kwave

@@ -47,12 +47,12 @@ constexpr std::int64_t MostCount = std::int64_t(1) << 40;
 
 void Access::Fail(const std::string& expected, const std::string& found) const
 {
-  throw FileError(this->Name, expected, found, "The file is damaged, or is not a valid VTKHDF file");
+  throw FileError(this->Path(), expected, found, "The file is damaged, or is not a valid VTKHDF file");
 }
 
 void Access::FailUnsupported(const std::string& what, const std::string& where) const
 {
-  throw hdf5::UnsupportedError(this->Name, what, where, "Open it with ParaView's own VTKHDF reader");
+  throw hdf5::UnsupportedError(this->Path(), what, where, "Open it with ParaView's own VTKHDF reader");
 }
 
 std::string Access::WhyUnsupported(const hdf5::Dataset& dataset)
@@ -64,7 +64,7 @@ std::string Access::WhyUnsupported(const hdf5::Dataset& dataset)
 
 void Access::RequireGroup(const std::string& group) const
 {
-  if (!this->Opened.IsGroup(group)) {
+  if (!this->IsGroup(group)) {
     this->Fail(fmt::format("a group '{}'", group), "none");
   }
 }
@@ -72,7 +72,7 @@ void Access::RequireGroup(const std::string& group) const
 std::vector<double> Access::Numbers(
     const std::string& object, const std::string& name, std::size_t count) const
 {
-  std::vector<double> values = this->Opened.Numbers(object, name);
+  std::vector<double> values = this->Numbers(object, name);
   if (values.size() != count) {
     this->Fail(fmt::format("{} numbers in the attribute '{}'", count, name),
         values.empty() ? "none" : fmt::format("{}", values.size()));
@@ -93,10 +93,10 @@ Double3 Access::Triple(const std::string& object, const std::string& name) const
 
 std::vector<std::uint64_t> Access::DimsOf(const std::string& dataset) const
 {
-  if (!this->Opened.Has(dataset)) {
+  if (!this->Has(dataset)) {
     return {};
   }
-  const hdf5::Dataset info = this->Opened.Describe(dataset);
+  const hdf5::Dataset info = this->Describe(dataset);
   const std::string unsupported = WhyUnsupported(info);
   if (!unsupported.empty()) {
     this->FailUnsupported(unsupported, dataset);
@@ -107,19 +107,25 @@ std::vector<std::uint64_t> Access::DimsOf(const std::string& dataset) const
 std::uint64_t Access::MostEntries() const
 {
   constexpr std::uint64_t most = 1 << 24;
-  return std::min<std::uint64_t>(most, 4096 + std::filesystem::file_size(this->Name));
+  return std::min<std::uint64_t>(most, 4096 + std::filesystem::file_size(this->Path()));
 }
 
-std::vector<std::int64_t> Access::Counts(const std::string& dataset, std::uint64_t columns) const
+/// Returns at most `most` rows of numbers. A single column may be stored as a list.
+template <typename T>
+std::vector<T> Access::Rows(const std::string& dataset, std::uint64_t columns, std::uint64_t most) const
 {
   const std::vector<std::uint64_t> dims = this->DimsOf(dataset);
-  const std::uint64_t most = this->MostEntries() / columns;
   const bool list = dims.size() == 1 && columns == 1;
   if ((!list && (dims.size() != 2 || dims[1] != columns)) || dims[0] > most) {
     this->Fail(fmt::format("rows of {} numbers, at most {}, in '{}'", columns, most, dataset),
         dims.empty() ? "none" : fmt::format("{} rows in {} dimensions", dims[0], dims.size()));
   }
-  const std::vector<std::int64_t> counts = this->Opened.Range<std::int64_t>(dataset, 0, dims[0] * columns);
+  return this->Range<T>(dataset, 0, dims[0] * columns);
+}
+
+std::vector<std::int64_t> Access::Counts(const std::string& dataset, std::uint64_t columns) const
+{
+  const auto counts = this->Rows<std::int64_t>(dataset, columns, this->MostEntries() / columns);
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] < 0 || counts[i] > MostCount) {
       this->Fail(fmt::format("numbers from 0 to {} in '{}'", MostCount, dataset),
@@ -131,14 +137,8 @@ std::vector<std::int64_t> Access::Counts(const std::string& dataset, std::uint64
 
 std::vector<Box> Access::Boxes(const std::string& name) const
 {
-  const std::vector<std::uint64_t> dims = this->DimsOf(name);
-  const std::uint64_t most = this->MostEntries();
-  if (dims.size() != 2 || dims[1] != 6 || dims[0] > most) {
-    this->Fail(fmt::format("rows of 6 numbers, at most {}, in '{}'", most, name),
-        dims.empty() ? "none" : fmt::format("{} values in {} dimensions", dims[0], dims.size()));
-  }
-  const std::vector<int> numbers = this->Opened.Range<int>(name, 0, 6 * dims[0]);
-  std::vector<Box> boxes(dims[0]);
+  const auto numbers = this->Rows<int>(name, 6, this->MostEntries());
+  std::vector<Box> boxes(numbers.size() / 6);
   for (std::size_t b = 0; b < boxes.size(); ++b) {
     for (int axis = 0; axis < 3; ++axis) {
       boxes[b].Lower[axis] = numbers[6 * b + 2 * axis];
@@ -209,7 +209,7 @@ StepsGroup::StepsGroup(const Access& file) : File(file)
     file.Fail(fmt::format("the times of {} steps in '{}'", this->Steps, values),
         dims.empty() ? "none" : fmt::format("{}", dims[0]));
   }
-  this->Values = file.File().Doubles(values, static_cast<std::int64_t>(dims[0]));
+  this->Values = file.Doubles(values, static_cast<std::int64_t>(dims[0]));
   this->Values.resize(this->Steps);
   const auto odd = std::find_if(
       this->Values.begin(), this->Values.end(), [](double time) { return !std::isfinite(time); });

@@ -31,14 +31,12 @@ std::string GroupOfLevel(FileType type, int level);
 
 /// A VTKHDF file that is open for reading. All methods throw Error when the object does not exist or is
 /// invalid.
-class Access
+class Access : public hdf5::File
 {
 public:
-  explicit Access(const std::string& path) : Name(path), Opened(path) {}
-  const std::string& Path() const { return this->Name; }
-  const hdf5::File& File() const { return this->Opened; }
+  using hdf5::File::File;
+  using hdf5::File::Numbers;
 
-  bool Has(const std::string& object) const { return this->Opened.Has(object); }
   void RequireGroup(const std::string& group) const;
   /// Returns the reason why PatchIO does not support a sound data set, as a phrase: "virtual data set",
   /// "filter 32000 (lzf)", "type float16"; empty if it does. Used for opening, listing, verifying and
@@ -67,8 +65,8 @@ public:
   [[noreturn]] void FailUnsupported(const std::string& what, const std::string& where) const;
 
 private:
-  std::string Name;
-  hdf5::File Opened;
+  template <typename T>
+  std::vector<T> Rows(const std::string& dataset, std::uint64_t columns, std::uint64_t most) const;
 };
 
 /// Returns a + b, for offsets in data sets. Throws Error if the sum exceeds the size of any file.

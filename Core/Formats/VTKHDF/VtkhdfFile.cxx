@@ -3,7 +3,7 @@
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Catalog/Box.h"
-#include "Formats/Hdf5Files.h"
+#include "Formats/Hdf5Locator.h"
 #include "Formats/VTKHDF/VtkhdfAccess.h"
 #include "Hdf5/Dataset.h"
 
@@ -93,8 +93,8 @@ void CheckSupported(const Access& file)
     return;
   }
   for (const std::string& folder : {InRoot("CellData"), InRoot("PointData")}) {
-    for (const std::string& name : file.File().Names(folder)) {
-      if (file.File().Describe(folder + "/" + name).Layout == hdf5::StorageLayout::Virtual) {
+    for (const std::string& name : file.Names(folder)) {
+      if (file.Describe(folder + "/" + name).Layout == hdf5::StorageLayout::Virtual) {
         file.FailUnsupported("virtual data set without the lists of its mesh", InRoot("NumberOfPoints"));
       }
     }
@@ -289,23 +289,29 @@ bool Partitions::Change() const
 
 std::vector<LevelArray> Partitions::Arrays() const
 {
-  std::vector<LevelArray> arrays{{"Points", "Points", Centering::Node, 3, MeshRole::Points, 0, {}}};
+  std::vector<LevelArray> arrays;
+  const auto add = [&arrays](const std::string& name, MeshRole role, std::size_t list) {
+    LevelArray& array = arrays.emplace_back();
+    array.Name = array.StoredName = name;
+    array.Center = role == MeshRole::Points ? Centering::Node : Centering::Cell;
+    array.Role = role;
+    array.CellList = static_cast<int>(list);
+  };
+  add("Points", MeshRole::Points, 0);
   for (std::size_t list = 0; list < this->Lists.size(); ++list) {
-    const auto add = [&](const char* name, MeshRole role) {
-      const std::string full = this->Lists[list] + name;
-      arrays.push_back({full, full, Centering::Cell, 1, role, static_cast<int>(list), {}});
-    };
     if (this->HasList[list]) {
-      add("Connectivity", MeshRole::Connectivity);
-      add("Offsets", MeshRole::Offsets);
+      add(this->Lists[list] + "Connectivity", MeshRole::Connectivity, list);
+      add(this->Lists[list] + "Offsets", MeshRole::Offsets, list);
     }
   }
   if (this->Lists.size() == 1) {
-    arrays.push_back({"Types", "Types", Centering::Cell, 1, MeshRole::Types, 0, {}});
+    add("Types", MeshRole::Types, 0);
   }
   return arrays;
 }
 
+/// Returns the number of components of an array with `axes` axes before that of the components, if there is
+/// one; nullopt for other shapes.
 std::optional<int> ComponentsBehind(const std::vector<std::uint64_t>& dims, std::size_t axes)
 {
   constexpr std::uint64_t most = 1024;
@@ -314,13 +320,6 @@ std::optional<int> ComponentsBehind(const std::vector<std::uint64_t>& dims, std:
   }
   const bool several = dims.size() == axes + 1 && dims.back() > 0 && dims.back() <= most;
   return several ? std::optional(static_cast<int>(dims.back())) : std::nullopt;
-}
-
-/// Returns the number of components of an array of AMR or of a mesh, whose values follow each other; nullopt
-/// for other shapes.
-std::optional<int> ComponentsOfList(const std::vector<std::uint64_t>& dims)
-{
-  return ComponentsBehind(dims, 1);
 }
 
 /// Returns the number of components of an array of an image at one step, with `tuples` values along x, y and
@@ -405,7 +404,7 @@ public:
   FileFacts Run()
   {
     this->File.RequireGroup(Root);
-    const std::string type = this->File.File().Text(Root, "Type");
+    const std::string type = this->File.Text(Root, "Type");
     this->Facts.Type = TypeNamed(type);
     this->Facts.Times = this->Steps.Times();
     if (this->Facts.Step < 0 || this->Facts.Step >= static_cast<int>(this->Steps.Count())) {
@@ -471,7 +470,7 @@ void FactsReader::ReadTime()
   }
   for (const char* name : {"VTKHDF/FieldData/TimeValue", "VTKHDF/FieldData/Time"}) {
     if (!this->Facts.Time && this->File.Has(name) && ProductOf(this->File.DimsOf(name)) == 1) {
-      const double time = this->File.File().Double(name);
+      const double time = this->File.Double(name);
       this->Facts.Time = std::isfinite(time) ? std::optional(time) : std::nullopt;
     }
   }
@@ -499,7 +498,7 @@ void FactsReader::ReadImage()
     this->Facts.FlatAxes &= 3;
   }
   const std::vector<double> unit{1, 0, 0, 0, 1, 0, 0, 0, 1};
-  const std::vector<double> direction = this->File.File().Numbers(Root, "Direction");
+  const std::vector<double> direction = this->File.Numbers(Root, "Direction");
   if (!direction.empty() && direction != unit) {
     this->File.FailUnsupported("image that the attribute 'Direction' rotates", Root);
   }
@@ -516,7 +515,7 @@ void FactsReader::ReadImage()
 void FactsReader::ReadAmr()
 {
   this->Facts.Origin = this->File.Triple(Root, "Origin");
-  const std::string axes = this->File.File().Text(Root, "GridDescription");
+  const std::string axes = this->File.Text(Root, "GridDescription");
   if (axes != "XYZ" && axes != "XY") {
     this->File.FailUnsupported("attribute 'GridDescription' other than 'XYZ' and 'XY'", Root);
   }
@@ -646,10 +645,10 @@ void FactsReader::ReadArrays(const std::string& group, const FirstTuples& first,
   for (const Centering center : {Centering::Cell, Centering::Node}) {
     const std::string folder = FolderOf(center);
     const std::string path = group + "/" + folder.substr(0, folder.size() - 1);
-    for (const std::string& name : this->File.File().Names(path)) {
+    for (const std::string& name : this->File.Names(path)) {
       LevelArray array;
       array.Name = name;
-      array.Stored = folder + name;
+      array.StoredName = folder + name;
       array.Center = center;
       array.First = this->OfOwnSteps(this->FirstOf(group, center, name, first, level));
       array.Role = !level.Meshes.empty() && name == "vtkGhostType" ? MeshRole::Flags : MeshRole::Values;
@@ -691,9 +690,9 @@ std::vector<std::uint64_t> FactsReader::FirstOf(const std::string& group, Center
 std::optional<LevelArray> FactsReader::ReadArray(
     const std::string& group, LevelArray array, LevelFacts& level)
 {
-  const std::string dataset = group + "/" + array.Stored;
+  const std::string dataset = group + "/" + array.StoredName;
   hdf5::Dataset info;
-  const std::string fault = CatchError([&] { info = this->File.File().Describe(dataset); });
+  const std::string fault = CatchError([&] { info = this->File.Describe(dataset); });
   if (!fault.empty()) {
     this->LeaveOut(array, fault);
     return std::nullopt;
@@ -708,6 +707,7 @@ std::optional<LevelArray> FactsReader::ReadArray(
                       ? fmt::format("{} components, not {},", *components, wanted)
                       : "";
     array.Components = components.value_or(1);
+    array.Interleaved = array.Components > 1;
   }
   if (!unsupported.empty() && IsOfMesh(array)) {
     this->File.FailUnsupported(unsupported, dataset);
@@ -734,7 +734,7 @@ std::optional<LevelArray> FactsReader::ReadArray(
 /// Returns whether the values of a step are in several parts of a virtual array.
 bool FactsReader::IsScattered(const std::string& dataset, const LevelArray& array, std::uint64_t tuples) const
 {
-  const std::vector<hdf5::VirtualPart> parts = this->File.File().Find(dataset).Parts;
+  const std::vector<hdf5::VirtualPart> parts = this->File.Find(dataset).Parts;
   const auto components = static_cast<std::uint64_t>(array.Components);
   return !std::all_of(array.First.begin(), array.First.end(), [&](std::uint64_t first) {
     const std::uint64_t begin = first * components, end = begin + tuples * components;
@@ -749,7 +749,7 @@ void FactsReader::LeaveOut(const LevelArray& array, const std::string& fault)
   if (IsOfMesh(array)) {
     throw Error(fault);
   }
-  if (this->Told.emplace(array.Stored).second) {
+  if (this->Told.emplace(array.StoredName).second) {
     this->Facts.LeftOut.emplace_back(fault + " The array is skipped.");
   }
 }
@@ -760,7 +760,7 @@ std::optional<int> FactsReader::ComponentsOf(
     std::vector<std::uint64_t> dims, const LevelArray& array, const LevelFacts& level) const
 {
   if (this->Facts.Type != FileType::Image) {
-    return ComponentsOfList(dims);
+    return ComponentsBehind(dims, 1);  // the values of AMR and of meshes follow each other
   }
   if (this->Steps.IsThere() && !dims.empty()) {
     dims.erase(dims.begin());

@@ -12,15 +12,9 @@
 
 namespace patchio::vtkhdf {
 
-/// An array on a level.
-struct LevelArray
+/// An array on a level. StoredName is the data set in the level's group: "CellData/density".
+struct LevelArray : Variable
 {
-  std::string Name;
-  std::string Stored;  ///< data set in the level's group: "CellData/density"
-  Centering Center = Centering::Cell;
-  int Components = 1;
-  MeshRole Role = MeshRole::Values;
-  int CellList = 0;
   std::vector<std::uint64_t> First;  ///< by step: number of tuples in the data set before the level's first
 };
 

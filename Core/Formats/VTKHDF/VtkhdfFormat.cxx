@@ -1,14 +1,313 @@
 #include "Formats/VTKHDF/VtkhdfFormat.h"
 
+#include "Base/Bytes.h"
 #include "Base/Error.h"
+#include "Formats/CutBox.h"
+#include "Formats/Hdf5Locator.h"
 #include "Formats/VTKHDF/VtkhdfAccess.h"
-#include "Hdf5/File.h"
+#include "Formats/VTKHDF/VtkhdfFile.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 namespace fs = std::filesystem;
 
 namespace patchio::vtkhdf {
+namespace {
+
+/// The contents of Catalog::FormatData.
+struct StepPlaces
+{
+  FileType Type = FileType::None;
+  /// The catalog lacks arrays of the file. The file then gets no index, so that each opening reports the
+  /// arrays that are left out.
+  bool LacksArrays = false;
+  /// For each step, level and variable: the number of tuples in the data set before the level's first. If
+  /// patches change, only for the step to which the catalog is turned.
+  std::vector<std::uint64_t> First;
+};
+
+/// Returns the index of an entry of StepPlaces::First, which has one row of entries per step.
+std::size_t IndexOf(const Catalog& catalog, std::size_t row, int level, int variable)
+{
+  return (row * catalog.Levels.size() + static_cast<std::size_t>(level)) * catalog.Variables.size() +
+         static_cast<std::size_t>(variable);
+}
+
+std::size_t RowsOf(const Catalog& catalog)
+{
+  return catalog.PatchesChange ? 1 : static_cast<std::size_t>(catalog.StepsInFile);
+}
+
+std::vector<std::byte> Pack(const StepPlaces& places)
+{
+  ByteWriter out;
+  out.Put(static_cast<std::uint8_t>(places.Type));
+  out.Put(static_cast<std::uint8_t>(places.LacksArrays));
+  out.Put(places.First);
+  return out.Take();
+}
+
+/// Throws Error if the catalog is not that of a VTKHDF file.
+StepPlaces PlacesOf(const Catalog& catalog)
+{
+  StepPlaces places;
+  ByteReader in(catalog.FormatData);
+  places.Type = static_cast<FileType>(in.Get<std::uint8_t>());
+  places.LacksArrays = in.Get<std::uint8_t>() != 0;
+  in.Get(places.First);
+  if (places.First.size() != IndexOf(catalog, RowsOf(catalog), 0, 0)) {
+    throw Error("The description of the time step does not belong to a VTKHDF file.");
+  }
+  return places;
+}
+
+/// Returns the refinement ratio of a level to the next coarser one, from the cell sizes of both. Throws
+/// Error.
+int RatioOf(const FileFacts& facts, int level, int axis)
+{
+  const double coarse = facts.Levels[level - 1].Spacing[axis], fine = facts.Levels[level].Spacing[axis];
+  const double ratio = std::round(coarse / fine);
+  if (!(ratio >= 1 && ratio <= 1 << 20 && std::abs(coarse / fine - ratio) < 1e-6 * ratio)) {
+    throw FileError(facts.Path,
+        fmt::format("cells of level {} that divide those of the coarser level", level),
+        fmt::format("{} and {} along axis {}", fine, coarse, axis), "The file is damaged");
+  }
+  return static_cast<int>(ratio);
+}
+
+void AddPartition(const FileFacts& facts, const MeshSize& mesh, Catalog& catalog)
+{
+  constexpr std::int64_t most = 1 << 30;
+  if (mesh.AllCells() > most) {
+    throw FileError(facts.Path, fmt::format("at most {} cells in a partition", most),
+        fmt::format("{}", mesh.AllCells()), "Write the mesh in more partitions");
+  }
+  Patch& patch = catalog.Patches.emplace_back();
+  patch.Cells.Lower = {0, 0, 0};
+  patch.Cells.Upper = {static_cast<int>(std::max<std::int64_t>(mesh.AllCells(), 1)) - 1, 0, 0};
+  patch.Number = catalog.Levels[0].PatchCount++;
+  catalog.Meshes.push_back(mesh);
+}
+
+std::vector<Box> BoxesOf(const FileFacts& facts, const LevelFacts& level)
+{
+  return facts.Type == FileType::Image ? CutAcross(level.Boxes[0], SlowestAxis(level.Boxes[0]), level.Grain)
+                                       : level.Boxes;
+}
+
+void AddLevel(const FileFacts& facts, int number, Catalog& catalog)
+{
+  const LevelFacts& from = facts.Levels[number];
+  Level& level = catalog.Levels.emplace_back();
+  level.FirstPatch = static_cast<int>(catalog.Patches.size());
+  level.Spacing = from.Spacing;
+  level.FlatAxes = facts.FlatAxes;
+  for (int axis = 0; axis < facts.Dimension && number > 0; ++axis) {
+    level.Ratio[axis] = RatioOf(facts, number, axis);
+  }
+  for (const MeshSize& mesh : from.Meshes) {
+    AddPartition(facts, mesh, catalog);
+  }
+  for (const Box& box : BoxesOf(facts, from)) {
+    Patch& patch = catalog.Patches.emplace_back();
+    patch.Cells = box;
+    patch.Level = number;
+    patch.Number = level.PatchCount++;
+  }
+}
+
+/// Returns the variable for an array, and adds it if necessary. Levels may have different arrays, but arrays
+/// of one name must have the same number of components. Throws Error.
+int VariableOf(const LevelArray& array, const std::string& path, Catalog& catalog)
+{
+  const std::string& stored = array.StoredName;
+  for (std::size_t v = 0; v < catalog.Variables.size(); ++v) {
+    if (catalog.Variables[v].StoredName == stored) {
+      if (catalog.Variables[v].Components != array.Components) {
+        throw FileError(path,
+            fmt::format("the same number of components of '{}' on all levels", PlainText(stored)),
+            fmt::format("{} and {}", catalog.Variables[v].Components, array.Components),
+            "The file is damaged");
+      }
+      return static_cast<int>(v);
+    }
+  }
+  catalog.Variables.push_back(static_cast<const Variable&>(array));
+  return static_cast<int>(catalog.Variables.size()) - 1;
+}
+
+/// Returns whether the array is the same at all steps: the patches do not change, and the array begins at the
+/// same place at all steps.
+bool IsTimeInvariant(const FileFacts& facts, const LevelArray& array)
+{
+  return facts.Times.size() > 1 && !facts.PatchesChange &&
+         std::all_of(array.First.begin(), array.First.end(),
+             [&](std::uint64_t first) { return first == array.First[0]; });
+}
+
+/// Marks the variable as absent on the patches of a level on which its array has no entries.
+void SetPresence(int variable, const Level& level, Catalog& catalog)
+{
+  for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
+    const Variable& info = catalog.Variables[variable];
+    const bool empty = catalog.StoredTuples(variable, p) == 0 ||
+                       (info.Role == MeshRole::Offsets && catalog.Meshes[p].Cells[info.CellList] == 0);
+    catalog.SetPresence(variable, p, empty ? Presence::Absent : Presence::Stored);
+  }
+}
+
+/// Returns the first tuples of all variables that it adds; see StepPlaces.
+std::vector<std::uint64_t> AddVariables(const FileFacts& facts, Catalog& catalog)
+{
+  std::vector<std::vector<int>> ofLevels;
+  for (const LevelFacts& level : facts.Levels) {
+    std::vector<int>& variables = ofLevels.emplace_back();
+    for (const LevelArray& array : level.Arrays) {
+      variables.push_back(VariableOf(array, facts.Path, catalog));
+    }
+  }
+  const std::size_t rows = RowsOf(catalog);
+  std::vector<std::uint64_t> firsts(IndexOf(catalog, rows, 0, 0), 0);
+  catalog.ResetPresence();
+  std::vector<bool> changes(catalog.Variables.size(), false);
+  for (std::size_t l = 0; l < ofLevels.size(); ++l) {
+    for (std::size_t a = 0; a < ofLevels[l].size(); ++a) {
+      const int variable = ofLevels[l][a];
+      const LevelArray& array = facts.Levels[l].Arrays[a];
+      SetPresence(variable, catalog.Levels[l], catalog);
+      for (std::size_t row = 0; row < std::min(rows, array.First.size()); ++row) {
+        firsts[IndexOf(catalog, row, static_cast<int>(l), variable)] = array.First[row];
+      }
+      changes[variable] = changes[variable] || !IsTimeInvariant(facts, array);
+    }
+  }
+  for (std::size_t v = 0; v < changes.size(); ++v) {
+    catalog.Variables[v].TimeInvariant = !changes[v];
+  }
+  return firsts;
+}
+
+/// Returns the number at the end of the file's name, before its extension; 0 if there is none.
+std::int64_t NumberInName(const std::string& path)
+{
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const std::size_t end = name.find_last_of("0123456789", name.rfind('.'));
+  if (end == std::string::npos || end + 1 != name.rfind('.')) {
+    return 0;
+  }
+  const std::size_t before = name.find_last_not_of("0123456789", end);
+  const std::string digits = name.substr(before == std::string::npos ? 0 : before + 1, end - before);
+  return digits.size() < 18 ? std::stoll(digits) : 0;
+}
+
+TimeStep StepOf(const FileFacts& facts, int number)
+{
+  TimeStep step;
+  step.Path = facts.Path;
+  step.InFile = number;
+  step.Step = facts.Times.empty() ? NumberInName(facts.Path) : number;
+  step.Time = facts.Times.empty() ? facts.Time.value_or(0) : facts.Times[static_cast<std::size_t>(number)];
+  return step;
+}
+
+GridKind GridOf(FileType type)
+{
+  return type == FileType::Unstructured ? GridKind::Unstructured
+         : type == FileType::Polygons   ? GridKind::Polygonal
+                                        : GridKind::Uniform;
+}
+
+Catalog CatalogOf(const FileFacts& facts)
+{
+  Catalog catalog;
+  catalog.Path = facts.Path;
+  catalog.Grid = GridOf(facts.Type);
+  catalog.Dimension = facts.Dimension;
+  catalog.Origin = facts.Origin;
+  catalog.StepsInFile = std::max(static_cast<int>(facts.Times.size()), 1);
+  catalog.PatchesChange = facts.PatchesChange;
+  for (std::size_t level = 0; level < facts.Levels.size(); ++level) {
+    AddLevel(facts, static_cast<int>(level), catalog);
+  }
+  catalog.FormatData = Pack({facts.Type, !facts.LeftOut.empty(), AddVariables(facts, catalog)});
+  SetStep(catalog, StepOf(facts, facts.Step));
+  return catalog;
+}
+
+/// Locates values in a VTKHDF file. A data set has the values of all boxes of a level one after another, or
+/// those of an image; the values of several steps follow each other, too.
+class Locator : public Hdf5Locator
+{
+public:
+  Locator(const Catalog& catalog, const LocateOptions& options)
+      : Hdf5Locator(catalog, options), Places(PlacesOf(catalog)), Before(catalog.Variables.size())
+  {
+    this->Table.Files = {catalog.Path};
+  }
+
+private:
+  DatasetPlace PlaceOf(const PatchVariable& request) override;
+  const std::vector<std::uint64_t>& BeforePatches(int variable);
+  std::uint64_t TuplesShared(int first, int patch) const;
+
+  const StepPlaces Places;
+  std::vector<std::vector<std::uint64_t>> Before;  ///< by variable, filled when needed; see BeforePatches()
+};
+
+/// Returns the number of tuples before each patch of a level, counted from the level's first tuple in the
+/// data set.
+const std::vector<std::uint64_t>& Locator::BeforePatches(int variable)
+{
+  std::vector<std::uint64_t>& before = this->Before[static_cast<std::size_t>(variable)];
+  if (!before.empty()) {
+    return before;
+  }
+  const bool sharing =
+      this->Places.Type == FileType::Image && this->Data.Variables[variable].Center == Centering::Node;
+  for (const Level& level : this->Data.Levels) {
+    std::uint64_t tuples = 0;
+    for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
+      const std::uint64_t shared = sharing ? this->TuplesShared(level.FirstPatch, p) : 0;
+      before.push_back(tuples - shared);
+      tuples += static_cast<std::uint64_t>(this->Data.StoredTuples(variable, p)) - shared;
+    }
+  }
+  return before;
+}
+
+/// Returns the number of tuples that a patch shares with its predecessor: successive slices of an image have
+/// a plane of nodes in common.
+std::uint64_t Locator::TuplesShared(int first, int patch) const
+{
+  const auto dims = this->Data.ArrayDims(patch, Centering::Node, {0, 0, 0});
+  std::uint64_t shared = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    if (this->Data.Patches[patch].Cells.Lower[axis] != this->Data.Patches[first].Cells.Lower[axis]) {
+      shared = static_cast<std::uint64_t>(dims[0] * dims[1] * dims[2] / dims[axis]);
+    }
+  }
+  return shared;
+}
+
+DatasetPlace Locator::PlaceOf(const PatchVariable& request)
+{
+  const auto [patch, variable] = request;
+  const Variable& info = this->Data.Variables[variable];
+  const auto components = static_cast<std::uint64_t>(info.Components);
+  const int level = this->Data.Patches[patch].Level;
+  const std::size_t row = this->Data.PatchesChange ? 0 : static_cast<std::size_t>(this->Data.StepInFile);
+  const std::uint64_t first = this->Places.First[IndexOf(this->Data, row, level, variable)] +
+                              this->BeforePatches(variable)[static_cast<std::size_t>(patch)];
+  const auto tuples = static_cast<std::uint64_t>(this->Data.StoredTuples(variable, patch));
+  return {this->Data.Path, GroupOfLevel(this->Places.Type, level) + "/" + info.StoredName,
+      {first * components, tuples * components}};
+}
+
+}  // namespace
 
 bool VtkhdfFormat::Claims(const std::string& path) const
 {
@@ -27,6 +326,44 @@ std::string VtkhdfFormat::Declines(const std::string& path) const
 {
   const std::string type = NameOfType(path);
   return type.empty() ? type : "VTKHDF file of type '" + PlainText(type) + "'";
+}
+
+Series VtkhdfFormat::OpenSeries(const std::string& path, const SeriesOptions& options) const
+{
+  Series series;
+  const std::string absolute = fs::absolute(path).lexically_normal().string();
+  const auto known = options.Known ? options.Known(absolute) : std::nullopt;
+  if (known) {
+    series.Steps.push_back(*known);
+    return series;
+  }
+  const FileFacts facts = ReadFacts(absolute);
+  for (int step = 0; step < std::max(static_cast<int>(facts.Times.size()), 1); ++step) {
+    series.Steps.push_back(StepOf(facts, step));
+  }
+  series.Warnings = facts.LeftOut;
+  return series;
+}
+
+Catalog VtkhdfFormat::ReadCatalog(const std::string& path) const
+{
+  return CatalogOf(ReadFacts(path));
+}
+
+Catalog VtkhdfFormat::ReadStep(const TimeStep& step) const
+{
+  return CatalogOf(ReadFacts(step.Path, step.InFile));
+}
+
+bool VtkhdfFormat::NeedsIndex(const Catalog& catalog) const
+{
+  return catalog.StepsInFile == 1 && !PlacesOf(catalog).LacksArrays;
+}
+
+LocationTable VtkhdfFormat::Locate(
+    const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options) const
+{
+  return Locator(catalog, options).Run(requests);
 }
 
 }  // namespace patchio::vtkhdf

@@ -1,4 +1,4 @@
-#include "Formats/Hdf5Files.h"
+#include "Formats/Hdf5Locator.h"
 
 #include "Base/Communicator.h"
 #include "Base/Error.h"
@@ -10,8 +10,14 @@
 #include <memory>
 
 namespace patchio {
+namespace {
 
-const hdf5::File& Hdf5Files::Open(const std::string& path)
+constexpr const char* ChangedOrDamaged = "The file has changed since it was opened, or is damaged";
+
+}  // namespace
+
+/// Opens a file through the task's source, or returns it. Throws Error.
+const hdf5::File& Hdf5Locator::Open(const std::string& path)
 {
   const auto known = this->Files.find(path);
   if (known != this->Files.end()) {
@@ -34,7 +40,7 @@ const hdf5::File& Hdf5Files::Open(const std::string& path)
   return this->Files.try_emplace(path, path, read, bytes).first->second;
 }
 
-int Hdf5Files::NumberOf(const std::string& path)
+int Hdf5Locator::NumberOf(const std::string& path)
 {
   const auto [entry, isNew] = this->Numbers.emplace(path, 0);
   if (isNew) {
@@ -47,18 +53,21 @@ int Hdf5Files::NumberOf(const std::string& path)
   return entry->second;
 }
 
-const LocatedDataset& Hdf5Files::Find(const std::string& path, const std::string& name, const Check& check)
+/// Returns a data set. At its first call for the data set, finds and checks it, and adds its file to the
+/// table.
+template <typename Work>
+const LocatedDataset& Hdf5Locator::Find(const std::string& path, const std::string& name, const Work& check)
 {
-  const auto [entry, isNew] = this->Found.emplace(std::make_pair(path, name), LocatedDataset());
+  const auto [entry, isNew] = this->Found.try_emplace({path, name});
   LocatedDataset& found = entry->second;
   if (isNew) {
     found.File = this->NumberOf(path);
-    found.Problem = CatchError([&, &found = found] {
+    found.Problem = CatchError([&] {
       static_cast<hdf5::FoundDataset&>(found) = this->Open(path).Find(name);
       const std::optional<ElementType> type = hdf5::TypeOfValues(found.Info);
       if (!type) {
         throw FileError(path, fmt::format("numbers in '{}'", PlainText(name)), hdf5::TypeText(found.Info),
-            "The file has changed since it was opened, or is damaged");
+            ChangedOrDamaged);
       }
       found.Type = *type;
       if (found.Info.Layout != hdf5::StorageLayout::Virtual) {
@@ -73,8 +82,32 @@ const LocatedDataset& Hdf5Files::Find(const std::string& path, const std::string
   return found;
 }
 
+Location Hdf5Locator::LocateOne(const PatchVariable& request)
+{
+  const DatasetPlace place = this->PlaceOf(request);
+  const auto check = [&](LocatedDataset& found) { this->Check(found, place, request); };
+  const LocatedDataset& found = this->Find(place.Path, place.Dataset, check);
+  const hdf5::DatasetPart& part = place.Part;
+  const std::uint64_t count = part.Count + part.StepValues * static_cast<std::uint64_t>(part.Steps - 1);
+  if (part.First > found.Info.Values || count > found.Info.Values - part.First) {
+    throw FileError(place.Path,
+        fmt::format("{} numbers from {} on in '{}'", count, part.First, PlainText(place.Dataset)),
+        fmt::format("{}", found.Info.Values), ChangedOrDamaged);
+  }
+  return found.Info.Layout == hdf5::StorageLayout::Virtual
+             ? this->AppendVirtual(found, place, part.First + count)
+             : hdf5::AppendPart(found, found.Type, place.Dataset, part, found.File, this->Table);
+}
+
+LocationTable Hdf5Locator::Run(const std::vector<PatchVariable>& requests)
+{
+  this->Task.LocateEach(this->Data, requests, this->Table,
+      [this](const PatchVariable& request) { return this->LocateOne(request); });
+  return std::move(this->Table);
+}
+
 /// Appends values that were never written, as a chunk without bytes.
-Location Hdf5Files::AppendFill(const LocatedDataset& found, std::uint64_t count)
+Location Hdf5Locator::AppendFill(const LocatedDataset& found, std::uint64_t count)
 {
   hdf5::FoundDataset fill;
   fill.Info = found.Info;
@@ -87,25 +120,20 @@ Location Hdf5Files::AppendFill(const LocatedDataset& found, std::uint64_t count)
   return hdf5::AppendPart(fill, found.Type, {}, {0, count}, found.File, this->Table);
 }
 
-Location Hdf5Files::Append(
-    const LocatedDataset& found, const std::string& name, const hdf5::DatasetPart& part)
+/// Appends values that end before index `end`, in the data set from which the virtual one takes them.
+Location Hdf5Locator::AppendVirtual(const LocatedDataset& found, const DatasetPlace& place, std::uint64_t end)
 {
-  if (found.Info.Layout != hdf5::StorageLayout::Virtual) {
-    return hdf5::AppendPart(found, found.Type, name, part, found.File, this->Table);
-  }
-  const std::uint64_t end =
-      part.First + part.StepValues * static_cast<std::uint64_t>(part.Steps - 1) + part.Count;
   const auto other = std::find_if(found.Parts.begin(), found.Parts.end(),
-      [&](const hdf5::VirtualPart& candidate) { return candidate.Has(part.First, end); });
+      [&](const hdf5::VirtualPart& candidate) { return candidate.Has(place.Part.First, end); });
   if (other == found.Parts.end()) {
-    throw hdf5::UnsupportedError(this->Table.Files[static_cast<std::size_t>(found.File)], SeveralParts, name);
+    throw hdf5::UnsupportedError(place.Path, SeveralParts, place.Dataset);
   }
   if (other->Path.empty()) {
-    return this->AppendFill(found, part.Count);
+    return this->AppendFill(found, place.Part.Count);
   }
-  hdf5::DatasetPart there = part;
-  there.First = other->FirstThere + (part.First - other->First);
-  const LocatedDataset& source = this->Find(other->Path, other->Dataset, [](LocatedDataset&) {});
+  hdf5::DatasetPart there = place.Part;
+  there.First = other->FirstThere + (place.Part.First - other->First);
+  const LocatedDataset& source = this->Find(other->Path, other->Dataset, [](const LocatedDataset&) {});
   return hdf5::AppendPart(source, source.Type, other->Dataset, there, source.File, this->Table);
 }
 
