@@ -2,7 +2,6 @@
 
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiNames.h"
-#include "Formats/SAMRAI/SamraiSummary.h"
 #include "Hdf5/File.h"
 #include "TestTools.h"
 

@@ -1,7 +1,6 @@
 // Where the values of dumps lie, for any number of threads, field by field.
 #include "Base/Bytes.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
-#include "Formats/SAMRAI/SamraiSummary.h"
 #include "Io/Decode.h"
 #include "SamraiDraft.h"
 #include "TestTools.h"

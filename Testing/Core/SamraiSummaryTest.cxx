@@ -1,5 +1,4 @@
 #include "Formats/SAMRAI/SamraiFormat.h"
-#include "Formats/SAMRAI/SamraiSummary.h"
 
 #include "SamraiDraft.h"
 #include "TestTools.h"

@@ -5,7 +5,6 @@
 #include "Formats/LocateTask.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiNames.h"
-#include "Formats/SAMRAI/SamraiRecords.h"
 #include "Hdf5/File.h"
 #include "Hdf5/Structure.h"
 
@@ -169,74 +168,44 @@ void ClusterFile::ListChunks(const std::string& name, const hdf5::Dataset& datas
 using ComponentNames = std::vector<std::vector<std::string>>;
 
 /// Locates the variables of patches, for one thread. Keeps references to the constructor's arguments.
-class SamraiPatchLocator
+class PatchLocator
 {
 public:
-  SamraiPatchLocator(
+  PatchLocator(
       const Catalog& catalog, const std::vector<PatchVariable>& requests, const ComponentNames& names)
       : Data(catalog), Requests(requests), Names(names)
   {
   }
 
-  /// Appends the locations of requests *begin .. *(end - 1), which belong to one patch, to `found`. Extents
-  /// get the file number `file`; problems get the index of their location in `found`.
-  void Locate(
-      ClusterFile& cluster, int file, const std::size_t* begin, const std::size_t* end, LocationTable& found);
+  /// Opens file number `file` of `storage`, unless it is the current file. Returns the reason why it cannot
+  /// be opened, or an empty text. `shared` must outlive the use of the file.
+  const std::string& Open(Source& storage, int file, SharedFile& shared);
+  /// Appends the locations of requests *begin .. *(end - 1), which belong to one patch of the current file,
+  /// to `found`. Problems get the index of their location in `found`.
+  void Locate(const std::size_t* begin, const std::size_t* end, LocationTable& found);
 
 private:
   using Dataset = hdf5::Dataset;
 
-  /// The request that is being located.
-  struct Task
-  {
-    ClusterFile& Cluster;
-    int File;
-    PatchVariable Request;
-    LocationTable& Found;
-  };
-
-  Location LocateVariable(const Task& task);
-  Location LocateSparse(const Task& task);
-  Dataset Find(const Task& task, const std::string& name, ElementType type) const;
-  Dataset FindContiguous(const Task& task, const std::string& name, ElementType type) const;
-  Location AddExtents(const Task& task);
-  Location AddChunked(const Task& task, const std::vector<std::string>& names);
-  Location AddLibrary(const Task& task, const std::vector<std::string>& names, const std::string& reason);
+  Location LocateVariable(const PatchVariable& request, LocationTable& found);
+  Location LocateSparse(const PatchVariable& request, LocationTable& found);
+  Dataset Find(const std::string& name, ElementType type);
+  Dataset FindContiguous(const std::string& name, ElementType type);
+  bool ListChunks(const std::vector<std::string>& names);
+  void Prepare(const std::vector<std::string>& names);
+  Location Append(const std::vector<std::string>& names, LocationTable& table) const;
 
   const Catalog& Data;
   const std::vector<PatchVariable>& Requests;
   const ComponentNames& Names;
-  std::vector<Dataset> Datasets;  ///< of the current request, one per component
+  ClusterFile Cluster;                       ///< the current file
+  int File = -1;                             ///< number of the current file
+  std::string Fault;                         ///< reason why the current file cannot be opened
+  std::vector<hdf5::FoundDataset> Datasets;  ///< of the current request, one per component
 };
 
 using hdf5::StorageLayout;
 using hdf5::TypeClass;
-
-/// Returns the layout of the data sets, or Library if they differ.
-StorageLayout CommonLayout(const std::vector<hdf5::Dataset>& datasets)
-{
-  const StorageLayout first = datasets.front().Layout;
-  const bool same = std::all_of(datasets.begin(), datasets.end(),
-      [&](const hdf5::Dataset& dataset) { return dataset.Layout == first; });
-  return same ? first : StorageLayout::Library;
-}
-
-/// Returns the reason why the library must read the data sets.
-std::string LibraryReason(const std::vector<hdf5::Dataset>& datasets)
-{
-  for (const hdf5::Dataset& dataset : datasets) {
-    if (dataset.Layout == StorageLayout::Library) {
-      return dataset.Reason;
-    }
-  }
-  return "components of different layouts";
-}
-
-Extent ExtentOf(const hdf5::Dataset& dataset, int file)
-{
-  const ElementType type = dataset.Class == TypeClass::Float ? ElementType::Float32 : ElementType::Int32;
-  return {dataset.Offset, dataset.Values * SizeOf(type), file, type, dataset.BigEndian};
-}
 
 ComponentNames NamesOfComponents(const Catalog& catalog)
 {
@@ -250,12 +219,26 @@ ComponentNames NamesOfComponents(const Catalog& catalog)
   return names;
 }
 
-void SamraiPatchLocator::Locate(
-    ClusterFile& cluster, int file, const std::size_t* begin, const std::size_t* end, LocationTable& found)
+const std::string& PatchLocator::Open(Source& storage, int file, SharedFile& shared)
+{
+  if (this->File != file) {
+    this->File = file;
+    this->Fault = CatchError([&] {
+      const std::shared_ptr<Source::File> opened = storage.Open(file);
+      const auto read = [opened](std::uint64_t offset, void* into, std::size_t bytes) {
+        opened->Read(offset, into, bytes);
+      };
+      this->Cluster.Open(shared, read, fs::file_size(shared.Path));
+    });
+  }
+  return this->Fault;
+}
+
+void PatchLocator::Locate(const std::size_t* begin, const std::size_t* end, LocationTable& found)
 {
   std::string fault;
   try {
-    cluster.OpenPatch(this->Data.Patches[this->Requests[*begin].Patch]);
+    this->Cluster.OpenPatch(this->Data.Patches[this->Requests[*begin].Patch]);
   } catch (const Error& error) {
     fault = error.what();
   }
@@ -264,9 +247,10 @@ void SamraiPatchLocator::Locate(
     std::string problem = fault;
     if (fault.empty()) {
       try {
-        const Task task{cluster, file, this->Requests[*begin], found};
-        const bool sparse = this->Data.Variables[task.Request.Variable].Material >= 0;
-        found.Locations.back() = sparse ? this->LocateSparse(task) : this->LocateVariable(task);
+        const PatchVariable& request = this->Requests[*begin];
+        const bool sparse = this->Data.Variables[request.Variable].Material >= 0;
+        found.Locations.back() =
+            sparse ? this->LocateSparse(request, found) : this->LocateVariable(request, found);
       } catch (const Error& error) {
         problem = error.what();
       }
@@ -278,84 +262,79 @@ void SamraiPatchLocator::Locate(
   }
 }
 
-Location SamraiPatchLocator::LocateVariable(const Task& task)
+Location PatchLocator::LocateVariable(const PatchVariable& request, LocationTable& found)
 {
-  const auto [patch, variable] = task.Request;
+  const auto [patch, variable] = request;
   const std::vector<std::string>& names = this->Names[variable];
   const auto wanted = static_cast<std::uint64_t>(this->Data.StoredTuples(variable, patch));
   this->Datasets.clear();
   for (const std::string& name : names) {
-    this->Datasets.push_back(this->Find(task, name, ElementType::Float32));
-    const std::uint64_t values = this->Datasets.back().Values;
+    this->Datasets.push_back({this->Find(name, ElementType::Float32), {}, {}});
+    const std::uint64_t values = this->Datasets.back().Info.Values;
     if (values != wanted) {
-      throw FileError(task.Cluster.Path(),
+      throw FileError(this->Cluster.Path(),
           fmt::format(
-              "{} values in '{}', from the patch's box and ghosts", wanted, task.Cluster.FullName(name)),
+              "{} values in '{}', from the patch's box and ghosts", wanted, this->Cluster.FullName(name)),
           fmt::format("{}", values), "The file does not match its summary, and may come from another run");
     }
   }
-  switch (CommonLayout(this->Datasets)) {
-    case StorageLayout::Contiguous:
-      return this->AddExtents(task);
-    case StorageLayout::Chunked:
-      return this->AddChunked(task, names);
-    default:
-      return this->AddLibrary(task, names, LibraryReason(this->Datasets));
-  }
+  this->Prepare(names);
+  return this->Append(names, found);
 }
 
-Location SamraiPatchLocator::LocateSparse(const Task& task)
+Location PatchLocator::LocateSparse(const PatchVariable& request, LocationTable& found)
 {
-  const auto [patch, variable] = task.Request;
+  const auto [patch, variable] = request;
   const auto cells = static_cast<std::uint64_t>(this->Data.StoredTuples(variable, patch));
-  this->Datasets = {this->FindContiguous(task, "materials/mat_list", ElementType::Int32)};
-  const std::uint64_t listed = this->Datasets.front().Values;
+  this->Datasets = {{this->FindContiguous("materials/mat_list", ElementType::Int32), {}, {}}};
+  const std::uint64_t listed = this->Datasets.front().Info.Values;
   if (listed != cells && listed != 1) {
-    throw FileError(task.Cluster.Path(),
-        fmt::format("1 or {} values in '{}'", cells, task.Cluster.FullName("materials/mat_list")),
+    throw FileError(this->Cluster.Path(),
+        fmt::format("1 or {} values in '{}'", cells, this->Cluster.FullName("materials/mat_list")),
         fmt::format("{}", listed), "The file does not match its summary");
   }
-  if (task.Cluster.Has("materials/mix_mat")) {
-    const Dataset material = this->FindContiguous(task, "materials/mix_mat", ElementType::Int32);
-    const Dataset next = this->FindContiguous(task, "materials/next_mat", ElementType::Int32);
-    const Dataset fraction = this->FindContiguous(task, "materials/vol_fracs", ElementType::Float32);
+  if (this->Cluster.Has("materials/mix_mat")) {
+    const Dataset material = this->FindContiguous("materials/mix_mat", ElementType::Int32);
+    const Dataset next = this->FindContiguous("materials/next_mat", ElementType::Int32);
+    const Dataset fraction = this->FindContiguous("materials/vol_fracs", ElementType::Float32);
     if (next.Values != material.Values || fraction.Values != material.Values) {
-      throw FileError(task.Cluster.Path(),
-          fmt::format("mix arrays of equal length in '{}'", task.Cluster.FullName("materials")),
+      throw FileError(this->Cluster.Path(),
+          fmt::format("mix arrays of equal length in '{}'", this->Cluster.FullName("materials")),
           fmt::format("{}, {} and {} values", material.Values, next.Values, fraction.Values),
           "The file is damaged");
     }
-    this->Datasets.insert(this->Datasets.end(), {material, next, fraction});
+    for (const Dataset& mixed : {material, next, fraction}) {
+      this->Datasets.push_back({mixed, {}, {}});
+    }
   }
-  Location location = this->AddExtents(task);
+  Location location = this->Append({}, found);
   location.Kind = Encoding::SparseMaterials;
   location.Material = this->Data.Variables[variable].Material;
   return location;
 }
 
-hdf5::Dataset SamraiPatchLocator::Find(const Task& task, const std::string& name, ElementType type) const
+hdf5::Dataset PatchLocator::Find(const std::string& name, ElementType type)
 {
-  Dataset dataset = task.Cluster.Describe(name);
+  Dataset dataset = this->Cluster.Describe(name);
   const TypeClass wanted = type == ElementType::Float32 ? TypeClass::Float : TypeClass::Integer;
   if (dataset.ElementBytes != SizeOf(type) || dataset.Class != wanted) {
-    throw FileError(task.Cluster.Path(),
+    throw FileError(this->Cluster.Path(),
         fmt::format("4-byte {} in '{}'", type == ElementType::Float32 ? "floats" : "integers",
-            task.Cluster.FullName(name)),
+            this->Cluster.FullName(name)),
         "another type", "The file is damaged, or was not written by SAMRAI's VisIt writer");
   }
   if (!dataset.Reason.empty()) {
-    hdf5::CheckReadable(dataset, task.Cluster.FullName(name), task.Cluster.Path());
+    hdf5::CheckReadable(dataset, this->Cluster.FullName(name), this->Cluster.Path());
   }
   return dataset;
 }
 
-hdf5::Dataset SamraiPatchLocator::FindContiguous(
-    const Task& task, const std::string& name, ElementType type) const
+hdf5::Dataset PatchLocator::FindContiguous(const std::string& name, ElementType type)
 {
-  Dataset dataset = this->Find(task, name, type);
+  Dataset dataset = this->Find(name, type);
   if (dataset.Layout != StorageLayout::Contiguous) {
-    throw FileError(task.Cluster.Path(),
-        fmt::format("contiguous values in '{}'", task.Cluster.FullName(name)),
+    throw FileError(this->Cluster.Path(),
+        fmt::format("contiguous values in '{}'", this->Cluster.FullName(name)),
         dataset.Layout == StorageLayout::Chunked ? "values in chunks" : dataset.Reason,
         "Repack the file with 'h5repack -l CONTI', because PatchIO does not support chunked sparse "
         "materials");
@@ -363,56 +342,60 @@ hdf5::Dataset SamraiPatchLocator::FindContiguous(
   return dataset;
 }
 
-Location SamraiPatchLocator::AddExtents(const Task& task)
+/// Lists the chunks of the current data sets. Returns false if the file cannot have as many.
+bool PatchLocator::ListChunks(const std::vector<std::string>& names)
 {
-  std::vector<Extent>& extents = task.Found.Extents;
-  const std::size_t first = extents.size();
-  for (const Dataset& dataset : this->Datasets) {
-    extents.push_back(ExtentOf(dataset, task.File));
+  std::uint64_t chunks = 0;  // cannot overflow: each array has at most as many chunks as values
+  for (const hdf5::FoundDataset& found : this->Datasets) {
+    chunks += ChunksOf(found.Info);
   }
-  return MakeLocation(Encoding::Raw, first, this->Datasets.size());
+  if (!this->Cluster.MayList(chunks)) {
+    return false;
+  }
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    hdf5::FoundDataset& found = this->Datasets[c];
+    found.Chunks.resize(ChunksOf(found.Info));
+    this->Cluster.ListChunks(names[c], found.Info, found.Chunks.data());
+  }
+  return true;
 }
 
-Location SamraiPatchLocator::AddChunked(const Task& task, const std::vector<std::string>& names)
+/// Lists the chunks of the current data sets, or leaves all of them to the library if it must read one.
+void PatchLocator::Prepare(const std::vector<std::string>& names)
 {
-  std::uint64_t listed = 0;  // cannot overflow: each array has at most as many chunks as values
-  for (const Dataset& dataset : this->Datasets) {
-    listed += ChunksOf(dataset);
+  const StorageLayout layout = this->Datasets.front().Info.Layout;
+  std::string reason;
+  for (const hdf5::FoundDataset& found : this->Datasets) {
+    if (found.Info.Layout == StorageLayout::Library) {
+      reason = found.Info.Reason;
+      break;
+    }
+    reason = found.Info.Layout == layout ? reason : "components of different layouts";
   }
-  if (!task.Cluster.MayList(listed)) {
-    return this->AddLibrary(task, names, hdf5::MoreChunksThanFit);
+  if (reason.empty() && layout == StorageLayout::Chunked && !this->ListChunks(names)) {
+    reason = hdf5::MoreChunksThanFit;
   }
-  LocationTable& found = task.Found;
-  const std::size_t firstArray = found.ChunkedArrays.size();
-  const std::size_t firstChunk = found.Chunks.size();
-  found.Chunks.resize(firstChunk + listed);
-  std::size_t next = firstChunk;
-  for (std::size_t c = 0; c < names.size(); ++c) {
-    const Dataset& dataset = this->Datasets[c];
-    task.Cluster.ListChunks(names[c], dataset, found.Chunks.data() + next);
-    ChunkedArray array = ArrayOf(dataset, ElementType::Float32, task.File);
-    array.FirstChunk = next;
-    array.ChunkCount = ChunksOf(dataset);
-    next += array.ChunkCount;
-    found.ChunkedArrays.push_back(array);
+  for (hdf5::FoundDataset& found : this->Datasets) {
+    found.Info.Layout = reason.empty() ? layout : StorageLayout::Library;
+    found.Info.Reason = reason;
   }
-  return MakeLocation(Encoding::Chunked, firstArray, names.size());
 }
 
-Location SamraiPatchLocator::AddLibrary(
-    const Task& task, const std::vector<std::string>& names, const std::string& reason)
+/// Appends the current data sets, which become the components of one array.
+Location PatchLocator::Append(const std::vector<std::string>& names, LocationTable& table) const
 {
-  std::vector<LibraryArray>& arrays = task.Found.LibraryArrays;
-  const std::size_t first = arrays.size();
-  for (std::size_t c = 0; c < names.size(); ++c) {
-    LibraryArray array;
-    array.File = task.File;
-    array.Dataset = task.Cluster.FullName(names[c]);
-    array.Count = this->Datasets[c].Values;
-    array.Reason = reason;
-    arrays.push_back(std::move(array));
+  Location location;
+  for (std::size_t c = 0; c < this->Datasets.size(); ++c) {
+    const hdf5::FoundDataset& found = this->Datasets[c];
+    const ElementType type = found.Info.Class == TypeClass::Float ? ElementType::Float32 : ElementType::Int32;
+    const bool byLibrary = found.Info.Layout == StorageLayout::Library;
+    const Location component =
+        hdf5::AppendPart(found, type, byLibrary ? this->Cluster.FullName(names[c]) : std::string(),
+            {0, found.Info.Values}, this->File, table);
+    location = c == 0 ? component : location;
+    location.Count = static_cast<std::uint32_t>(c + 1);
   }
-  return MakeLocation(Encoding::Library, first, names.size());
+  return location;
 }
 
 /// Consecutive requests for one patch.
@@ -451,22 +434,12 @@ public:
   }
 
 private:
-  /// The state that a thread keeps between blocks.
-  struct BlockReader
-  {
-    explicit BlockReader(const Locator& of) : Locate(of.Data, of.Requests, of.Names) {}
-    ClusterFile Cluster;
-    SamraiPatchLocator Locate;
-    int File = -1;
-    std::string Fault;  ///< reason why the file cannot be opened; empty: it is open
-  };
-
   void OrderRequests();
   void FindRuns();
   void MakeBlocks();
   void LocateBlocks();
-  void LocateBlock(BlockReader& reader, Block& block);
-  void SetStep(BlockReader& reader, int file);
+  void LocateBlock(PatchLocator& locator, Block& block);
+  PatchLocator MakeLocator() const { return {this->Data, this->Requests, this->Names}; }
   void Merge();
   void MergeBlock(const Block& block);
 
@@ -550,47 +523,30 @@ void Locator::MakeBlocks()
 void Locator::LocateBlocks()
 {
   this->Storage = this->Task.FilesOf(this->Table.Files);
-  tbb::enumerable_thread_specific<BlockReader> readers([this] { return BlockReader(*this); });
+  tbb::enumerable_thread_specific<PatchLocator> locators([this] { return this->MakeLocator(); });
   this->Task.RunTasks(this->Blocks.size(), [&](std::size_t number) {
     Block& block = this->Blocks[number];
     try {
-      this->LocateBlock(readers.local(), block);
+      this->LocateBlock(locators.local(), block);
     } catch (const std::exception& exception) {
       block.Fault = exception.what();  // for example, out of memory
     }
   });
 }
 
-void Locator::LocateBlock(BlockReader& reader, Block& block)
+void Locator::LocateBlock(PatchLocator& locator, Block& block)
 {
   const int file = this->Runs[block.FirstRun].File;
-  this->SetStep(reader, file);
-  block.Fault = reader.Fault;
+  block.Fault = locator.Open(*this->Storage, file, this->Shared[static_cast<std::size_t>(file)]);
   for (std::size_t r = block.FirstRun; r < block.EndRun && block.Fault.empty(); ++r) {
-    reader.Locate.Locate(reader.Cluster, file, this->Runs[r].Begin, this->Runs[r].End, block.Found);
+    locator.Locate(this->Runs[r].Begin, this->Runs[r].End, block.Found);
   }
-}
-
-void Locator::SetStep(BlockReader& reader, int file)
-{
-  if (reader.File == file) {
-    return;
-  }
-  reader.File = file;
-  SharedFile& shared = this->Shared[static_cast<std::size_t>(file)];
-  reader.Fault = CatchError([&] {
-    const std::shared_ptr<Source::File> opened = this->Storage->Open(file);
-    const auto read = [opened](std::uint64_t offset, void* into, std::size_t bytes) {
-      opened->Read(offset, into, bytes);
-    };
-    reader.Cluster.Open(shared, read, fs::file_size(shared.Path));
-  });
 }
 
 /// Merges all results in the order of the patches.
 void Locator::Merge()
 {
-  BlockReader again(*this);
+  PatchLocator again = this->MakeLocator();
   for (Block& block : this->Blocks) {
     const int file = this->Runs[block.FirstRun].File;
     if (this->Shared[static_cast<std::size_t>(file)].TooMany) {
@@ -631,31 +587,6 @@ LocationTable SamraiFormat::Locate(
     const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options) const
 {
   return Locator(catalog, requests, options).Run();
-}
-
-}  // namespace patchio::samrai
-
-// The least and greatest values on patches, from the summary.
-
-namespace patchio::samrai {
-
-/// Returns the ranges of ordinary scalars only. They are widened, because SAMRAI computes them before it
-/// rounds doubles to floats.
-std::vector<ValueRange> SamraiFormat::RangesOf(const Catalog& catalog, int variable) const
-{
-  const Variable& wanted = catalog.Variables[variable];
-  const hdf5::File file(catalog.Path);
-  const std::string dataset = "/extents/" + wanted.StoredName + "-Extents";
-  if (wanted.Components != 1 || wanted.Material >= 0 || !file.Has(dataset)) {
-    return {};
-  }
-  std::vector<MinMax> records(catalog.Patches.size());
-  file.Records(dataset, records.size(), MembersOfMinMax(Members::All), sizeof(MinMax), records.data());
-  std::vector<ValueRange> ranges;
-  for (const MinMax& record : records) {
-    ranges.push_back(record.Defined ? RangeOfFloats(record.Min, record.Max) : ValueRange::None());
-  }
-  return ranges;
 }
 
 }  // namespace patchio::samrai

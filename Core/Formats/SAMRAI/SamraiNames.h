@@ -1,4 +1,4 @@
-// Names of files, folders, groups and data sets in a dump, for reading and writing.
+// Names of files, folders, groups and data sets in a dump.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,6 @@ inline std::string Numbered(const std::string& prefix, std::int64_t number)
 {
   const std::string digits = std::to_string(number);
   return prefix + std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
-}
-
-/// Returns the name of the folder with the dump of a step.
-inline std::string DumpName(std::int64_t step)
-{
-  return Numbered(DumpPrefix, step);
-}
-
-/// Returns whether DumpName() may have returned the name.
-inline bool IsDumpName(const std::string& name)
-{
-  return name.rfind(DumpPrefix, 0) == 0;
 }
 
 inline std::string ClusterName(int file)

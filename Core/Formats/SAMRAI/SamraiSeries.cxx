@@ -3,9 +3,9 @@
 #include "Base/Error.h"
 #include "Base/File.h"
 #include "Base/Text.h"
+#include "Formats/FindSteps.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiNames.h"
-#include "Formats/SAMRAI/SamraiSummary.h"
 #include "Hdf5/File.h"
 
 #include <fmt/format.h>
@@ -63,25 +63,14 @@ std::vector<fs::path> ListedSummaries(const fs::path& index, Series& series)
 /// Returns the summaries of all visit_dump.* folders beside the index.
 std::vector<fs::path> FoundSummaries(const fs::path& directory, const fs::path& summaryName)
 {
-  std::vector<fs::path> paths;
-  // A folder that cannot be read contains no dumps. Errors are returned as codes, because the increment in a
-  // range-for loop would throw.
-  std::error_code fault, ignored;
-  fs::directory_iterator entry(directory, fault);
-  while (!fault && entry != fs::directory_iterator()) {
-    if (IsDumpName(entry->path().filename().string()) && entry->is_directory(ignored)) {
-      paths.push_back((entry->path() / summaryName).lexically_normal());
-    }
-    entry.increment(fault);
+  std::vector<fs::path> paths = EntriesOf(directory, [](const fs::directory_entry& entry) {
+    std::error_code ignored;
+    return BeginsWith(entry.path().filename().string(), DumpPrefix) && entry.is_directory(ignored);
+  });
+  for (fs::path& path : paths) {
+    path = (path / summaryName).lexically_normal();
   }
-  std::sort(paths.begin(), paths.end());
   return paths;
-}
-
-TimeStep HeadOf(const std::string& summary, const SeriesOptions& options)
-{
-  const auto known = options.Known ? options.Known(summary) : std::nullopt;
-  return known ? *known : ReadSummaryHead(summary);
 }
 
 /// Returns a note on VisIt's expressions and one on values for each material, if the summary has them;
@@ -130,10 +119,7 @@ void AddNotes(Series& series)
 /// Adds the dump, or a warning with the reason why it is left out.
 void TryAdd(const fs::path& summary, const SeriesOptions& options, Series& series)
 {
-  try {
-    series.Steps.push_back(HeadOf(summary.string(), options));
-  } catch (const Error& error) {
-    series.Warnings.push_back(fmt::format("{}{}", Skipping, error.what()));
+  if (!AddStep("dump", summary.string(), options, ReadSummaryHead, series)) {
     series.Watched.insert(series.Watched.end(), {summary.string(), summary.parent_path().string()});
   }
 }
@@ -174,8 +160,7 @@ Series OpenIndex(const fs::path& index, const SeriesOptions& options)
     throw Error(fmt::format("{}: all dumps are unreadable. {}", index.string(),
         first.substr(first.rfind(Skipping, 0) == 0 ? Skipping.size() : 0)));
   }
-  std::stable_sort(series.Steps.begin(), series.Steps.end(),
-      [](const TimeStep& a, const TimeStep& b) { return a.Step < b.Step; });
+  SortSteps(series);
   AddNotes(series);
   return series;
 }
@@ -214,7 +199,7 @@ Series SamraiFormat::OpenSeries(const std::string& path, const SeriesOptions& op
     return OpenIndex(fs::absolute(path), options);
   }
   Series series;
-  series.Steps.push_back(HeadOf(fs::absolute(path).lexically_normal().string(), options));
+  series.Steps.push_back(HeadOf(fs::absolute(path).lexically_normal().string(), options, ReadSummaryHead));
   AddNotes(series);
   return series;
 }

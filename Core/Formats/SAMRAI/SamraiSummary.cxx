@@ -1,9 +1,7 @@
-#include "Formats/SAMRAI/SamraiSummary.h"
-
+// The summary of one dump: time and step, the whole catalog, the least and greatest values on patches.
 #include "Base/Error.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiNames.h"
-#include "Formats/SAMRAI/SamraiRecords.h"
 #include "Hdf5/File.h"
 
 #include <fmt/format.h>
@@ -11,10 +9,78 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <filesystem>
 
 namespace patchio::samrai {
 namespace {
+
+using hdf5::RecordMember;
+
+/// The range of one component on one patch, and its presence there.
+struct MinMax
+{
+  double Min = 0.0;
+  double Max = 0.0;
+  int MaterialFlag = 0;  ///< 0: absent; 1: fills the patch; 2: mixed, also for ordinary variables
+  int SpeciesFlag = 0;
+  char Defined = 0;
+};
+
+/// Members of MinMax that tell the presence. The others may be missing or wrong.
+const std::vector<RecordMember> PresenceMembers{
+    {"data_is_defined", ElementType::Int8, 1, offsetof(MinMax, Defined)},
+    {"material_composition_flag", ElementType::Int32, 1, offsetof(MinMax, MaterialFlag)},
+    {"species_composition_flag", ElementType::Int32, 1, offsetof(MinMax, SpeciesFlag)}};
+
+/// Members of MinMax that tell the range.
+const std::vector<RecordMember> RangeMembers{
+    {"data_is_defined", ElementType::Int8, 1, offsetof(MinMax, Defined)},
+    {"min", ElementType::Float64, 1, offsetof(MinMax, Min)},
+    {"max", ElementType::Float64, 1, offsetof(MinMax, Max)}};
+
+/// The place of one patch: its cluster file, writing processor, level and number in the level.
+struct PatchMapEntry
+{
+  int Cluster = 0;
+  int Processor = 0;
+  int Level = 0;
+  int Patch = 0;
+};
+
+const std::vector<RecordMember> PatchMapMembers{
+    {"processor_number", ElementType::Int32, 1, offsetof(PatchMapEntry, Processor)},
+    {"file_cluster_number", ElementType::Int32, 1, offsetof(PatchMapEntry, Cluster)},
+    {"level_number", ElementType::Int32, 1, offsetof(PatchMapEntry, Level)},
+    {"patch_number", ElementType::Int32, 1, offsetof(PatchMapEntry, Patch)}};
+
+/// The cells of one patch. The corners in the file may be missing or wrong, and are not read.
+struct PatchExtent
+{
+  int Lower[3] = {}, Upper[3] = {};
+};
+
+const std::vector<RecordMember> ExtentMembers{{"lower", ElementType::Int32, 3, offsetof(PatchExtent, Lower)},
+    {"upper", ElementType::Int32, 3, offsetof(PatchExtent, Upper)}};
+
+/// The children of one patch: a range of an array of global patch numbers.
+struct PointerEntry
+{
+  int Offset = -1;  ///< -1 if there are none
+  int Count = 0;
+};
+
+const std::vector<RecordMember> ChildMembers{
+    {"offset", ElementType::Int32, 1, offsetof(PointerEntry, Offset)},
+    {"number_children", ElementType::Int32, 1, offsetof(PointerEntry, Count)}};
+
+/// Reads the record of each patch. Throws Error when the data set does not have as many as `records`.
+template <typename Record>
+void ReadRecords(const hdf5::File& file, const std::string& dataset, const std::vector<RecordMember>& members,
+    std::vector<Record>& records)
+{
+  file.Records(dataset, records.size(), members, sizeof(Record), records.data());
+}
 
 const std::string Basic = "/BASIC_INFO/";
 const std::string Extents = "/extents/";
@@ -170,10 +236,8 @@ void SummaryReader::ReadPatches()
   std::vector<Patch>& patches = this->Data.Patches;
   std::vector<PatchMapEntry> map(patches.size());
   std::vector<PatchExtent> extents(patches.size());
-  this->File.Records(
-      Extents + "patch_map", map.size(), MembersOfPatchMap(), sizeof(PatchMapEntry), map.data());
-  this->File.Records(Extents + "patch_extents", extents.size(), MembersOfExtent(Members::Needed),
-      sizeof(PatchExtent), extents.data());
+  ReadRecords(this->File, Extents + "patch_map", PatchMapMembers, map);
+  ReadRecords(this->File, Extents + "patch_extents", ExtentMembers, extents);
   for (std::size_t l = 0; l < this->Data.Levels.size(); ++l) {
     const Level& level = this->Data.Levels[l];
     for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
@@ -380,8 +444,7 @@ void SummaryReader::ReadPresence()
   std::vector<MinMax> records(this->Data.Patches.size());
   for (std::size_t v = 0; v < this->Data.Variables.size(); ++v) {
     for (const std::string& dataset : this->PresenceDatasets[v]) {
-      this->File.Records(
-          dataset, records.size(), MembersOfMinMax(Members::Needed), sizeof(MinMax), records.data());
+      ReadRecords(this->File, dataset, PresenceMembers, records);
       for (std::size_t p = 0; p < records.size(); ++p) {
         const Presence presence = this->PresenceIn(records[p], v);
         if (presence != Presence::Absent) {
@@ -403,8 +466,7 @@ void SummaryReader::ReadChildren()
   }
   const std::vector<int> table = this->File.Ints(Basic + "child_array", length);
   std::vector<PointerEntry> pointers(this->Data.Patches.size());
-  this->File.Records(Basic + "child_pointer_array", pointers.size(), MembersOfPointer("number_children"),
-      sizeof(PointerEntry), pointers.data());
+  ReadRecords(this->File, Basic + "child_pointer_array", ChildMembers, pointers);
 
   this->Data.ChildBegin.push_back(0);
   for (std::size_t p = 0; p < pointers.size(); ++p) {
@@ -447,6 +509,25 @@ TimeStep ReadSummaryHead(const std::string& path)
 Catalog SamraiFormat::ReadCatalog(const std::string& path) const
 {
   return SummaryReader(path).Read();
+}
+
+/// Returns the ranges of ordinary scalars only. They are widened, because SAMRAI computes them before it
+/// rounds doubles to floats.
+std::vector<ValueRange> SamraiFormat::RangesOf(const Catalog& catalog, int variable) const
+{
+  const Variable& wanted = catalog.Variables[variable];
+  const hdf5::File file(catalog.Path);
+  const std::string dataset = Extents + wanted.StoredName + "-Extents";
+  if (wanted.Components != 1 || wanted.Material >= 0 || !file.Has(dataset)) {
+    return {};
+  }
+  std::vector<MinMax> records(catalog.Patches.size());
+  ReadRecords(file, dataset, RangeMembers, records);
+  std::vector<ValueRange> ranges;
+  for (const MinMax& record : records) {
+    ranges.push_back(record.Defined ? RangeOfFloats(record.Min, record.Max) : ValueRange::None());
+  }
+  return ranges;
 }
 
 }  // namespace patchio::samrai
