@@ -5,7 +5,6 @@
 #include "Catalog/Extent.h"
 #include "Formats/AMReX/AmrexFab.h"
 #include "Formats/AMReX/AmrexFormat.h"
-#include "Formats/AMReX/AmrexHeader.h"
 #include "Formats/AMReX/AmrexText.h"
 
 #include <fmt/format.h>

@@ -5,8 +5,8 @@
 #include "Base/File.h"
 #include "Base/Text.h"
 #include "Formats/AMReX/AmrexFormat.h"
-#include "Formats/AMReX/AmrexHeader.h"
 #include "Formats/AMReX/AmrexText.h"
+#include "Formats/FindSteps.h"
 
 #include <fmt/format.h>
 
@@ -51,44 +51,30 @@ std::vector<fs::path> HeadersBeside(const fs::path& header, std::vector<std::str
     return headers;  // without a number, there is no series
   }
   watched.push_back(folder.parent_path().string());
-  // Errors are returned as codes, because the increment in a range-for loop would throw.
-  std::error_code fault, ignored;
-  fs::directory_iterator entry(folder.parent_path(), fault);
-  while (!fault && entry != fs::directory_iterator()) {
-    const std::string other = entry->path().filename().string();
-    if (other != name && other.size() > stem.size() && StemOf(other) == stem) {
-      const bool plotfile = fs::is_regular_file(entry->path() / HeaderName, ignored) ||
-                            fs::is_directory(entry->path() / "Level_0", ignored);
-      plotfile ? headers.push_back(entry->path() / HeaderName) : watched.push_back(entry->path().string());
-    }
-    entry.increment(fault);
+  const auto isAlike = [&](const fs::path& path) {
+    const std::string other = path.filename().string();
+    return other != name && other.size() > stem.size() && StemOf(other) == stem;
+  };
+  std::error_code ignored;
+  for (const fs::path& path : EntriesOf(folder.parent_path(), isAlike)) {
+    const bool plotfile =
+        fs::is_regular_file(path / HeaderName, ignored) || fs::is_directory(path / "Level_0", ignored);
+    plotfile ? headers.push_back(path / HeaderName) : watched.push_back(path.string());
   }
   std::sort(headers.begin(), headers.end());
   return headers;
 }
 
-TimeStep HeadOf(const std::string& header, const SeriesOptions& options)
-{
-  const auto known = options.Known ? options.Known(header) : std::nullopt;
-  return known ? *known : ReadPlotHead(header);
-}
-
 // ---- notes on data that are not shown ----
 
-/// Returns the names in a folder for which `wanted` returns true, in ascending order; none if the folder
-/// cannot be read.
-template <typename Wanted>
-std::vector<std::string> NamesIn(const fs::path& folder, Wanted wanted)
+/// Returns the names of a folder's entries for which `wanted` returns true, in ascending order.
+std::vector<std::string> NamesIn(const fs::path& folder, bool (*wanted)(const fs::path&))
 {
-  std::set<std::string> names;
-  std::error_code fault;
-  for (fs::directory_iterator entry(folder, fault); !fault && entry != fs::directory_iterator();
-       entry.increment(fault)) {
-    if (wanted(entry->path())) {
-      names.insert(entry->path().filename().string());
-    }
+  std::vector<std::string> names;
+  for (const fs::path& path : EntriesOf(folder, wanted)) {
+    names.push_back(path.filename().string());
   }
-  return {names.begin(), names.end()};
+  return names;
 }
 
 std::string NoteOnCoordinates(const PlotHeader& header)
@@ -132,10 +118,10 @@ bool HoldsParticles(const fs::path& folder)
   if (!fs::is_regular_file(folder / "Header", ignored)) {
     return false;
   }
-  std::string first(begin.size(), ' ');
-  const std::string fault = CatchError(
-      [&] { first.resize(PlainFile((folder / "Header").string()).ReadSome(0, first.data(), first.size())); });
-  return fault.empty() && first == begin;
+  std::string first;
+  const std::string ignoredFault =
+      CatchError([&] { first = FirstBytes((folder / "Header").string(), begin.size()); });
+  return first == begin;
 }
 
 /// Returns one note each on coordinates that are not Cartesian, a mapped grid, raw fields and particles.
@@ -152,12 +138,11 @@ std::vector<std::string> NotesOnLeftOut(const std::string& header)
     notes.emplace_back("the grid is mapped (Nu_nd), but cells are shown at their unmapped positions");
   }
   const fs::path folder = fs::path(header).parent_path();
-  constexpr std::string_view end = "_H";
-  std::vector<std::string> raw = NamesIn(folder / "raw_fields" / "Level_0", [end](const fs::path& path) {
+  std::vector<std::string> raw = NamesIn(folder / "raw_fields" / "Level_0", [](const fs::path& path) {
     const std::string name = path.filename().string();
-    return name.size() > end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
+    return name.size() > 2 && EndsWith(name, "_H");
   });
-  std::for_each(raw.begin(), raw.end(), [end](std::string& name) { name.resize(name.size() - end.size()); });
+  std::for_each(raw.begin(), raw.end(), [](std::string& name) { name.resize(name.size() - 2); });
   std::error_code ignored;
   if (!raw.empty() || fs::is_directory(folder / "raw_fields", ignored)) {
     notes.push_back(fmt::format("raw fields are skipped: {}", NameList(raw)));
@@ -221,16 +206,13 @@ Series AmrexFormat::OpenSeries(const std::string& path, const SeriesOptions& opt
   }
   Series series;
   if (options.ListedOnly) {
-    series.Steps.push_back(HeadOf(header.string(), options));
+    series.Steps.push_back(HeadOf(header.string(), options, ReadPlotHead));
     AddNotes({header.string()}, series);
     return series;
   }
   const std::vector<fs::path> headers = HeadersBeside(header, series.Watched);
   for (const fs::path& one : headers) {
-    try {
-      series.Steps.push_back(HeadOf(one.string(), options));
-    } catch (const Error& error) {
-      series.Warnings.push_back(fmt::format("Skipping a plotfile. {}", error.what()));
+    if (!AddStep("plotfile", one.string(), options, ReadPlotHead, series)) {
       series.Watched.push_back(one.string());
     }
   }
@@ -238,8 +220,7 @@ Series AmrexFormat::OpenSeries(const std::string& path, const SeriesOptions& opt
     throw Error(headers.size() == 1 ? series.Warnings[0].substr(series.Warnings[0].find(". ") + 2)
                                     : fmt::format("All plotfiles are unreadable. {}", series.Warnings[0]));
   }
-  std::stable_sort(series.Steps.begin(), series.Steps.end(),
-      [](const TimeStep& a, const TimeStep& b) { return a.Step < b.Step; });
+  SortSteps(series);
   AddNotes({header.string(), series.Steps.back().Path}, series);
   return series;
 }

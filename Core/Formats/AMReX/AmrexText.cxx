@@ -5,8 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
+#include <filesystem>
 #include <limits>
+
+namespace fs = std::filesystem;
 
 namespace patchio::amrex {
 namespace {
@@ -111,6 +115,207 @@ void TextLines::Fail(const std::string& expected) const
 {
   throw FileError(this->Path(), fmt::format("{} in line {}", expected, this->Number),
       fmt::format("'{}'", PlainText(std::string(this->Line.substr(0, 80)))), Advice);
+}
+
+namespace {
+
+constexpr std::int64_t MostNames = 100'000;
+constexpr std::int64_t MostLevels = 31;  ///< more refinement would overflow the indices
+
+/// Reads a Header from the top, part by part.
+class HeaderReader
+{
+public:
+  explicit HeaderReader(const std::string& path) : Lines(path) {}
+
+  void ReadTop();
+  void ReadGeometry();
+  void ReadLevels();
+  PlotHeader Take() { return std::move(this->Header); }
+
+private:
+  void ReadDomains();
+  void ReadSteps();
+  void ReadSpacings();
+  void ReadLevel(std::size_t number);
+  double Number(TextScanner& words, const char* expected) const;
+
+  TextLines Lines;
+  PlotHeader Header;
+};
+
+/// Reads the version, the names, the time and the number of levels.
+void HeaderReader::ReadTop()
+{
+  const std::string_view version = this->Lines.Next("the version of a plotfile");
+  if (IsCheckpointVersion(version)) {
+    throw FileError(this->Lines.Path(), "the Header of a plotfile", "the Header of a checkpoint",
+        "Open a plotfile (plt...) instead; checkpoints (chk...) only serve for restarts");
+  }
+  if (!IsPlotVersion(version)) {
+    this->Lines.Fail("the version of a plotfile, as 'HyperCLaw-V1.1',");
+  }
+  const std::int64_t names = this->Lines.NextNumber("the number of components", 1, MostNames);
+  for (std::int64_t i = 0; i < names; ++i) {
+    this->Header.Names.emplace_back(this->Lines.Next("the name of a component"));
+  }
+  const std::int64_t dimension = this->Lines.NextNumber("the number of dimensions", 1, 3);
+  if (dimension == 1) {
+    throw FileError(this->Lines.Path(), "2 or 3 dimensions", "1", "PatchIO does not support 1-D data");
+  }
+  this->Header.Dimension = static_cast<int>(dimension);
+  TextScanner words(this->Lines.Next("the time"));
+  this->Header.Time = this->Number(words, "the time");
+  this->Header.Levels.resize(
+      static_cast<std::size_t>(this->Lines.NextNumber("the finest level", 0, MostLevels - 1)) + 1);
+}
+
+double HeaderReader::Number(TextScanner& words, const char* expected) const
+{
+  double number = 0;
+  if (!words.Take(number)) {
+    this->Lines.Fail(expected);
+  }
+  return number;
+}
+
+void HeaderReader::ReadGeometry()
+{
+  const char* const corner = "the lower corner of the domain";
+  TextScanner lower(this->Lines.Next(corner));
+  for (int axis = 0; axis < this->Header.Dimension; ++axis) {
+    this->Header.Corner[axis] = this->Number(lower, corner);
+  }
+  this->Lines.Next("the upper corner of the domain");
+  TextScanner ratios(this->Lines.Next("the refinement ratios"));
+  for (int ratio = 0; ratios.Take(ratio);) {
+    this->Header.Ratios.push_back(ratio);
+  }
+  this->ReadDomains();
+  this->ReadSteps();
+  this->ReadSpacings();
+  TextScanner coordinates(this->Lines.Next("the kind of coordinates"));
+  coordinates.Take(this->Header.Coordinates);  // Cartesian if it is not a number
+  this->Lines.Next("the width of the boundary");
+}
+
+void HeaderReader::ReadDomains()
+{
+  TextScanner words(this->Lines.Next("the domain of each level"));
+  for (LevelHeader& level : this->Header.Levels) {
+    TypedBox box;
+    if (!TakeBox(words, box, this->Header.Dimension)) {
+      this->Lines.Fail("a box of cells for each level");
+    }
+    level.Domain = box.Indices;
+  }
+}
+
+void HeaderReader::ReadSteps()
+{
+  TextScanner words(this->Lines.Next("the step of each level"));
+  if (!words.Take(this->Header.Step)) {
+    this->Lines.Fail("the step of each level");
+  }
+}
+
+void HeaderReader::ReadSpacings()
+{
+  for (LevelHeader& level : this->Header.Levels) {
+    const char* const spacing = "positive cell sizes";
+    TextScanner words(this->Lines.Next(spacing));
+    for (int axis = 0; axis < this->Header.Dimension; ++axis) {
+      level.Spacing[axis] = this->Number(words, spacing);
+      if (!(level.Spacing[axis] > 0)) {
+        this->Lines.Fail(spacing);
+      }
+    }
+  }
+}
+
+void HeaderReader::ReadLevels()
+{
+  for (std::size_t level = 0; level < this->Header.Levels.size(); ++level) {
+    this->ReadLevel(level);
+  }
+}
+
+void HeaderReader::ReadLevel(std::size_t number)
+{
+  LevelHeader& level = this->Header.Levels[number];
+  TextScanner words(this->Lines.Next("a level and its number of boxes"));
+  std::int64_t which = 0;
+  if (!words.Take(which) || which != static_cast<std::int64_t>(number) || !words.Take(level.Boxes) ||
+      level.Boxes < 0) {
+    this->Lines.Fail(fmt::format("level {} and its number of boxes", number));
+  }
+  this->Lines.Next("the step of a level");
+  // The positions of boxes follow from their indices and the position of the first box. The loop ends at the
+  // end of the file, whatever the number of boxes.
+  for (std::int64_t box = 0; box < level.Boxes; ++box) {
+    const char* const corners = "the corners of a box";
+    if (number == 0 && box == 0) {
+      for (int axis = 0; axis < this->Header.Dimension; ++axis) {
+        TextScanner ends(this->Lines.Next(corners));
+        this->Header.FirstBox[axis] = this->Number(ends, corners);
+      }
+    } else {
+      for (int axis = 0; axis < this->Header.Dimension; ++axis) {
+        this->Lines.Next(corners);
+      }
+    }
+  }
+  TextScanner path(this->Lines.Next("the location of the files of a level"));
+  std::string_view prefix;
+  path.TakeWord(prefix);
+  level.Prefix = prefix;
+  const fs::path relative(level.Prefix);
+  const bool leaves = std::find(relative.begin(), relative.end(), "..") != relative.end();
+  if (level.Prefix.empty() || relative.is_absolute() || leaves) {
+    this->Lines.Fail("the location of the files of a level, in the folder of the plotfile,");
+  }
+}
+
+}  // namespace
+
+bool IsPlotVersion(std::string_view line)
+{
+  // <name>-V<digit>...
+  const std::size_t dash = line.find("-V");
+  const auto isName = [](char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) || letter == '_';
+  };
+  return dash != std::string_view::npos && dash > 0 && dash < 64 && dash + 2 < line.size() &&
+         std::isdigit(static_cast<unsigned char>(line[dash + 2])) &&
+         std::all_of(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(dash), isName);
+}
+
+bool IsCheckpointVersion(std::string_view line)
+{
+  return line.substr(0, 10) == "CheckPoint" || line.substr(0, 10) == "Checkpoint";
+}
+
+PlotHeader ReadPlotHeader(const std::string& path)
+{
+  HeaderReader reader(path);
+  reader.ReadTop();
+  reader.ReadGeometry();
+  reader.ReadLevels();
+  return reader.Take();
+}
+
+PlotHeader ReadPlotTop(const std::string& path)
+{
+  HeaderReader reader(path);
+  reader.ReadTop();
+  reader.ReadGeometry();
+  return reader.Take();
+}
+
+TimeStep ReadPlotHead(const std::string& path)
+{
+  const PlotHeader header = ReadPlotTop(path);
+  return {path, header.Time, header.Step};
 }
 
 }  // namespace patchio::amrex
