@@ -9,7 +9,7 @@
 #include "Read/ReadSession.h"
 #include "SeriesFacts.h"
 #include "UpdateOutput.h"
-#include "Write/CatalogOutput.h"
+#include "Write/ChannelOutput.h"
 
 #include <vtkCommand.h>
 #include <vtkDataArraySelection.h>
@@ -239,7 +239,7 @@ void vtkPatchReader::Open()
   if (!self.Session.Series.IsOpen()) {
     this->Say(0, "Opening " + ShortName(self.Session.Series.Files().front()));
     for (const std::string& file : self.Session.Series.Files()) {
-      output::CatalogOutput::Await(file);
+      output::ChannelOutput::Await(file);
     }
     self.Session.Series.SetChannel(this->ChannelFromProperties());
     self.Session.Open(*self.Ranks, {this->ListedDumpsOnly, this->Follow});

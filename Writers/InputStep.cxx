@@ -29,6 +29,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -438,7 +440,6 @@ bool MarkUncovered(vtkDataSet* grid, const PieceForm& piece, const std::vector<s
 /// Greatest number of bytes of values that are copied, because VTK has them in another form, and held at
 /// once.
 constexpr std::uint64_t MostCopiedBytes = std::uint64_t(256) << 20;
-constexpr int Threads = 4;
 
 std::string TextOf(const std::vector<std::byte>& bytes)
 {
@@ -522,37 +523,20 @@ bool InputStep::FindUncovered(std::vector<std::vector<unsigned char>>& flags) co
   return !AllOf(this->Ranks, !found);
 }
 
-void InputStep::WriteTo(container::ContainerWriter& into, container::CompressionChoice compression)
+void InputStep::WriteTo(
+    output::ChannelOutput& to, std::size_t channel, container::CompressionChoice compression)
 {
-  Batch batch;
-  RunOnAllRanks(this->Ranks, [&] { batch = this->BatchFrom(0, MostCopiedBytes, false); });
   container::StepToWrite toWrite{this->Whole.Data, this->Whole.Types, {}};
-  toWrite.Compression = container::ChooseCompression(this->Ranks, toWrite, compression, batch.Values);
-  const auto step = into.Begin(std::move(toWrite));
-  RunOnAllRanks(this->Ranks, [&] {
-    while (!batch.Values.empty()) {
-      step->Write(batch.Values, Threads);
-      const std::size_t next = batch.End;
-      batch = {};
-      batch = this->BatchFrom(next, MostCopiedBytes, false);
-    }
-  });
-  into.Commit(*step);
-}
-
-void InputStep::GiveTo(
-    output::CatalogOutput& to, std::size_t channel, container::CompressionChoice compression)
-{
-  constexpr std::uint64_t all = ~std::uint64_t(0);
-  container::StepToWrite toWrite{this->Whole.Data, this->Whole.Types, {}};
-  Batch sample;
+  container::HeldValues sample;
   if (compression == container::CompressionChoice::Auto) {
     RunOnAllRanks(this->Ranks, [&] { sample = this->BatchFrom(0, MostCopiedBytes, false); });
   }
-  toWrite.Compression = container::ChooseCompression(this->Ranks, toWrite, compression, sample.Values);
-  to.Write(channel, std::move(toWrite), this->BytesOfMine(), [this](bool copies) {
-    const auto batch = std::make_shared<Batch>(this->BatchFrom(0, all, copies));
-    return output::HeldValues{batch->Values, batch};
+  toWrite.Compression = container::ChooseCompression(this->Ranks, toWrite, compression, sample.Mine);
+  sample = {};
+  to.Write(channel, std::move(toWrite), this->BytesOfMine(), [this](output::ValueForm form) {
+    const bool inBatches = form == output::ValueForm::Batches;
+    return this->BatchFrom(
+        0, inBatches ? MostCopiedBytes : ~std::uint64_t(0), form == output::ValueForm::Copies);
   });
 }
 
@@ -572,38 +556,36 @@ std::uint64_t InputStep::BytesOfMine() const
 }
 
 /// Returns the values of this rank's patches from patch `begin` on, up to the patch that makes the copied
-/// values exceed `most` bytes.
-InputStep::Batch InputStep::BatchFrom(std::size_t begin, std::uint64_t most, bool copies) const
-{
-  Batch batch;
-  std::uint64_t copied = 0;
-  for (batch.End = begin; batch.End < this->Whole.Data.Patches.size() && copied < most; ++batch.End) {
-    if (this->Pieces[this->Whole.PieceOf[batch.End]].Rank == this->Ranks.Rank()) {
-      copied += this->AddPatch(batch.End, batch, copies);
-    }
-  }
-  return batch;
-}
-
-/// Adds the values of a patch. Returns how many bytes were copied.
-std::uint64_t InputStep::AddPatch(std::size_t patch, Batch& batch, bool copies) const
+/// values exceed `most` bytes, and a function that returns the next ones.
+container::HeldValues InputStep::BatchFrom(std::size_t begin, std::uint64_t most, bool copies) const
 {
   const Catalog& data = this->Whole.Data;
-  const PieceForm& piece = this->Pieces[this->Whole.PieceOf[patch]];
-  std::uint64_t copied = 0;
-  for (const ArrayForm& array : piece.Arrays) {
-    const int v = this->Whole.VariableOf.at(KeyOf(array));
-    if (data.PresenceOf(v, static_cast<int>(patch)) == Presence::Stored) {
-      const bool cells = array.Center == Centering::Cell;
-      const ValuesToWrite& one =
-          batch.Held.emplace_back(ArrayOf(this->Grids[piece.Grid].Grid, array), this->Whole.Types[v],
-              data.Variables[v].Components, cells ? piece.Whole : NodesOf(piece, piece.Whole),
-              cells ? piece.Cells : NodesOf(piece, piece.Cells), copies);
-      batch.Values.push_back({static_cast<int>(patch), v, one.Data()});
-      copied += one.Bytes();
+  container::HeldValues batch;
+  const auto held = std::make_shared<std::deque<ValuesToWrite>>();
+  batch.Holder = held;
+  std::size_t patch = begin;
+  for (std::uint64_t copied = 0; patch < data.Patches.size() && copied < most; ++patch) {
+    const PieceForm& piece = this->Pieces[this->Whole.PieceOf[patch]];
+    if (piece.Rank != this->Ranks.Rank()) {
+      continue;
+    }
+    for (const ArrayForm& array : piece.Arrays) {
+      const int v = this->Whole.VariableOf.at(KeyOf(array));
+      if (data.PresenceOf(v, static_cast<int>(patch)) == Presence::Stored) {
+        const bool cells = array.Center == Centering::Cell;
+        const ValuesToWrite& one =
+            held->emplace_back(ArrayOf(this->Grids[piece.Grid].Grid, array), this->Whole.Types[v],
+                data.Variables[v].Components, cells ? piece.Whole : NodesOf(piece, piece.Whole),
+                cells ? piece.Cells : NodesOf(piece, piece.Cells), copies);
+        batch.Mine.push_back({static_cast<int>(patch), v, one.Data()});
+        copied += one.Bytes();
+      }
     }
   }
-  return copied;
+  if (patch < data.Patches.size()) {
+    batch.Next = [this, patch, most, copies] { return this->BatchFrom(patch, most, copies); };
+  }
+  return batch;
 }
 
 }  // namespace patchio

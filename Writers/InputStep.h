@@ -6,13 +6,11 @@
 #include "Base/Communicator.h"
 #include "InputTree.h"
 #include "StepCatalog.h"
-#include "Write/CatalogOutput.h"
-#include "Write/ContainerWriter.h"
+#include "Write/ChannelOutput.h"
 #include "Write/StepWriter.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <vector>
 
@@ -25,30 +23,19 @@ public:
   /// null. Throws Error, the same on all ranks, if a container cannot hold the data.
   InputStep(Communicator& ranks, vtkDataObject* data, const ArrayChoice& isWanted);
 
-  /// The catalog of the step. Its Time, Step and Date are to be set before WriteTo() and GiveTo().
+  /// The catalog of the step. Its Time, Step and Date are to be set before WriteTo().
   Catalog& Data() { return this->Whole.Data; }
   /// Returns a sentence for everything that is left out; the same on all ranks.
   const std::vector<std::string>& Notes() const { return this->NotesOfAll; }
 
-  /// Collective: writes the step into a container. Throws Error on all ranks.
-  void WriteTo(container::ContainerWriter& into, container::CompressionChoice compression);
   /// Collective: gives the step to an output channel, which may write it later. The data may change when this
   /// has returned. Throws Error on all ranks.
-  void GiveTo(output::CatalogOutput& to, std::size_t channel, container::CompressionChoice compression);
+  void WriteTo(output::ChannelOutput& to, std::size_t channel, container::CompressionChoice compression);
 
 private:
-  /// Values of some of this rank's patches.
-  struct Batch
-  {
-    std::size_t End = 0;  ///< the patch after the last one
-    std::vector<container::PatchValues> Values;
-    std::deque<ValuesToWrite> Held;  ///< owners of the memory that Values point to
-  };
-
   void FindPieces(const std::vector<std::vector<unsigned char>>& flags, const ArrayChoice& isWanted);
   bool FindUncovered(std::vector<std::vector<unsigned char>>& flags) const;
-  Batch BatchFrom(std::size_t begin, std::uint64_t most, bool copies) const;
-  std::uint64_t AddPatch(std::size_t patch, Batch& batch, bool copies) const;
+  container::HeldValues BatchFrom(std::size_t begin, std::uint64_t most, bool copies) const;
   std::uint64_t BytesOfMine() const;
 
   Communicator& Ranks;

@@ -5,7 +5,7 @@
 #include "Filters/BlockFilter.h"
 #include "Formats/Container/ContainerLog.h"
 #include "InputStep.h"
-#include "Write/CatalogOutput.h"
+#include "Write/ChannelOutput.h"
 #include "vtkPatchReader.h"
 
 #include <vtkAlgorithmOutput.h>
@@ -132,8 +132,10 @@ output::OutputConfig ConfigOf(vtkPatchWriter& writer, const fs::path& into, bool
     }
     return config;
   }
+  const bool later = writer.GetWriteInBackground();
+  config.How = later ? output::Mode::Thread : output::Mode::Direct;
   output::Channel& channel = config.Channels.emplace_back();
-  channel.Name = into.filename().string();
+  channel.Name = later ? into.filename().string() : "";
   channel.Path = into.string();
   channel.Windows.emplace_back();
   channel.Overwrite = begins && writer.GetOverwrite();
@@ -187,7 +189,7 @@ struct vtkPatchWriter::Internals
   std::string Folder;                    ///< the container that was written last
   std::map<std::int64_t, double> Steps;  ///< numbers and times of the steps that were written to Folder
   std::unique_ptr<Communicator> LaterRanks;
-  std::unique_ptr<output::CatalogOutput> Later;  ///< writes while the next step is computed
+  std::unique_ptr<output::ChannelOutput> Later;  ///< writes while the next step is computed
 };
 
 vtkStandardNewMacro(vtkPatchWriter);
@@ -262,9 +264,10 @@ void vtkPatchWriter::WriteSteps()
     self.Folder = folder;
     self.Steps.clear();
   }
-  std::unique_ptr<container::ContainerWriter> into;
+  std::unique_ptr<output::ChannelOutput> now;  // ends with this call, also after an error
   std::set<std::string> notes;
   const std::vector<int> indices = this->StepsToWrite();
+  const bool later = this->WriteInBackground || IsConfigured(*this);
   bool isFirst = true;
   for (std::size_t i = 0; i < indices.size(); ++i) {
     this->UpdateProgress(static_cast<double>(i) / static_cast<double>(indices.size()));
@@ -279,18 +282,20 @@ void vtkPatchWriter::WriteSteps()
     isFirst = false;
     const bool begins = self.Steps.empty();
     self.Steps[step.Number] = step.Time;
-    if (this->WriteInBackground || IsConfigured(*this)) {
-      this->WriteLater(step, begins, notes);
-      continue;
+    const bool opens = later ? begins || !self.Later : !now;
+    const std::string before = opens ? CatchError([&] { self.EndLater(); }) : "";
+    if (opens) {
+      output::OutputConfig config;
+      RunOnAllRanks(*ranks, [&] { config = ConfigOf(*this, self.Folder, begins); });
+      if (later) {
+        self.LaterRanks = MakeCommunicator(self.Controller);
+      }
+      (later ? self.Later : now).reset(new output::ChannelOutput(config, later ? *self.LaterRanks : *ranks));
     }
-    if (!into) {
-      self.EndLater();
-      into.reset(
-          new container::ContainerWriter(*ranks, folder, {begins && this->Overwrite, this->RanksAFile}));
+    this->WriteStep(later ? *self.Later : *now, *ranks, step, notes);
+    if (!before.empty()) {
+      throw Error(before);
     }
-    InputStep input(*ranks, step.Data, self.Choice(this->ChooseArrays, {}));
-    step.Describe(input, notes);
-    input.WriteTo(*into, static_cast<container::CompressionChoice>(this->Compression));
   }
   if (ranks->Rank() == 0 && !notes.empty()) {
     vtkWarningMacro(<< JoinLines({notes.begin(), notes.end()}));
@@ -301,24 +306,17 @@ void vtkPatchWriter::WriteSteps()
   this->UpdateProgress(1);
 }
 
-/// Collective: gives a step to the channels of the configuration, or to one for the container.
-void vtkPatchWriter::WriteLater(const GivenStep& step, bool begins, std::set<std::string>& notes)
+/// Collective: gives a step to the channels that want it.
+void vtkPatchWriter::WriteStep(
+    output::ChannelOutput& to, Communicator& ranks, const GivenStep& step, std::set<std::string>& notes)
 {
-  Internals& self = *this->Internal;
-  std::string before;
-  if (begins || !self.Later) {
-    before = CatchError([&] { self.EndLater(); });
-    self.LaterRanks = MakeCommunicator(self.Controller);
-    output::OutputConfig config;
-    RunOnAllRanks(*self.LaterRanks, [&] { config = ConfigOf(*this, self.Folder, begins); });
-    self.Later.reset(new output::CatalogOutput(config, *self.LaterRanks));
-  }
-  for (std::size_t c = 0; c < self.Later->Channels().size(); ++c) {
-    const output::Channel& channel = self.Later->Channels()[c];
+  const Internals& self = *this->Internal;
+  for (std::size_t c = 0; c < to.Channels().size(); ++c) {
+    const output::Channel& channel = to.Channels()[c];
     if (!channel.Wants(step.Number)) {
       continue;
     }
-    InputStep input(*self.LaterRanks, step.Data, self.Choice(this->ChooseArrays, channel.Variables));
+    InputStep input(ranks, step.Data, self.Choice(this->ChooseArrays, channel.Variables));
     step.Describe(input, notes);
     for (const std::string& name : channel.Variables) {
       if (input.Data().FindVariable(name) < 0) {
@@ -328,12 +326,9 @@ void vtkPatchWriter::WriteLater(const GivenStep& step, bool begins, std::set<std
                 channel.Name, PlainText(name)));
       }
     }
-    input.GiveTo(*self.Later, c,
+    input.WriteTo(to, c,
         IsConfigured(*this) ? ChoiceOf(channel.Compression)
                             : static_cast<container::CompressionChoice>(this->Compression));
-  }
-  if (!before.empty()) {
-    throw Error(before);
   }
 }
 

@@ -28,7 +28,14 @@
 #include <memory>   // for the implementation class
 #include <set>      // for notes
 #include <string>   // for messages
-#include <vector>   // for times
+
+namespace patchio {
+class Communicator;
+namespace output {
+class ChannelOutput;
+}
+}  // namespace patchio
+#include <vector>  // for times
 
 class vtkDataArraySelection;
 class vtkMultiProcessController;
@@ -154,7 +161,8 @@ private:
   struct Internals;
 
   void WriteSteps();
-  void WriteLater(const GivenStep& step, bool begins, std::set<std::string>& notes);
+  void WriteStep(patchio::output::ChannelOutput& to, patchio::Communicator& ranks, const GivenStep& step,
+      std::set<std::string>& notes);
   std::string FolderToWrite();
   std::vector<int> StepsToWrite();
   std::vector<double> TimesOfInput();

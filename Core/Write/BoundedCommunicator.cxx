@@ -260,66 +260,45 @@ std::vector<double> BoundedCommunicator::Largest(const std::vector<double>& valu
   return buffers.second;
 }
 
-/// Returns the values of all ranks in rank order; rank r's values are at offsets[r] .. offsets[r + 1] - 1. If
-/// MPI cannot count them in one call, each rank sends its values to all others in a message of its own.
-template <typename T>
-std::vector<T> BoundedCommunicator::GatherV(
-    const T* data, std::size_t size, MPI_Datatype type, std::vector<std::uint64_t>& offsets)
+/// If MPI cannot count the bytes of all texts in one call, each rank sends its text to all others in messages
+/// of its own.
+std::vector<std::string> BoundedCommunicator::AllGather(const std::string& text)
 {
   this->Meet();
   std::vector<MPI_Request> requests(1);
   std::pair<std::vector<std::uint64_t>, std::vector<std::uint64_t>> sizes{
-      {size}, std::vector<std::uint64_t>(this->SizeValue)};
+      {text.size()}, std::vector<std::uint64_t>(this->SizeValue)};
   MPI_Iallgather(
       sizes.first.data(), 1, MPI_UINT64_T, sizes.second.data(), 1, MPI_UINT64_T, this->Comm, requests.data());
   this->Wait(requests, sizes);
-  offsets.assign(this->SizeValue + 1, 0);
+  std::vector<std::uint64_t> offsets(this->SizeValue + 1, 0);
   std::partial_sum(sizes.second.begin(), sizes.second.end(), offsets.begin() + 1);
-  std::tuple<std::vector<T>, std::vector<T>, std::vector<int>, std::vector<int>> buffers;
+  std::tuple<std::string, std::vector<char>, std::vector<int>, std::vector<int>> buffers;
   auto& [mine, all, counts, begins] = buffers;
   all.resize(offsets.back());
   requests.assign(1, MPI_REQUEST_NULL);
   if (offsets.back() <= MostOfCall) {
-    mine.assign(data, data + size);
+    mine = text;
     counts.assign(sizes.second.begin(), sizes.second.end());
     begins.assign(offsets.begin(), offsets.end());
-    MPI_Iallgatherv(mine.data(), static_cast<int>(size), type, all.data(), counts.data(), begins.data(), type,
-        this->Comm, requests.data());
+    MPI_Iallgatherv(mine.data(), static_cast<int>(mine.size()), MPI_CHAR, all.data(), counts.data(),
+        begins.data(), MPI_CHAR, this->Comm, requests.data());
   } else {
     requests.clear();
-    std::copy_n(data, size, all.data() + offsets[this->RankValue]);
+    std::copy(text.begin(), text.end(), all.data() + offsets[this->RankValue]);
     for (int rank = 0; rank < this->SizeValue; ++rank) {
-      auto* const part = reinterpret_cast<std::byte*>(all.data() + offsets[rank]);
-      ForPieces(sizes.second[rank] * sizeof(T), [&](std::uint64_t begin, int count) {
-        MPI_Ibcast(part + begin, count, MPI_BYTE, rank, this->Comm, &requests.emplace_back());
+      ForPieces(sizes.second[rank], [&](std::uint64_t begin, int count) {
+        MPI_Ibcast(
+            all.data() + offsets[rank] + begin, count, MPI_CHAR, rank, this->Comm, &requests.emplace_back());
       });
     }
   }
   this->Wait(requests, buffers);
-  return std::move(all);
-}
-
-std::vector<std::string> BoundedCommunicator::AllGather(const std::string& text)
-{
-  std::vector<std::uint64_t> offsets;
-  const std::vector<char> all = this->GatherV<char>(text.data(), text.size(), MPI_CHAR, offsets);
   std::vector<std::string> texts;
   for (int rank = 0; rank < this->SizeValue; ++rank) {
-    texts.emplace_back(all.data() + offsets[rank], offsets[rank + 1] - offsets[rank]);
+    texts.emplace_back(all.data() + offsets[rank], sizes.second[rank]);
   }
   return texts;
-}
-
-std::vector<double> BoundedCommunicator::AllGather(const std::vector<double>& values)
-{
-  std::vector<std::uint64_t> offsets;
-  return this->GatherV<double>(values.data(), values.size(), MPI_DOUBLE, offsets);
-}
-
-std::vector<int> BoundedCommunicator::AllGather(const std::vector<int>& values)
-{
-  std::vector<std::uint64_t> offsets;
-  return this->GatherV<int>(values.data(), values.size(), MPI_INT, offsets);
 }
 
 /// Sends one message per rank, because the sum of all lengths may exceed MPI's counts.

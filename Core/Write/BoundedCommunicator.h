@@ -42,8 +42,11 @@ public:
   int Size() const override { return this->SizeValue; }
   void Broadcast(std::vector<std::byte>& bytes) override;
   std::vector<std::string> AllGather(const std::string& text) override;
-  std::vector<double> AllGather(const std::vector<double>& values) override;
-  std::vector<int> AllGather(const std::vector<int>& values) override;
+  std::vector<double> AllGather(const std::vector<double>& values) override
+  {
+    return GatherValues(*this, values);
+  }
+  std::vector<int> AllGather(const std::vector<int>& values) override { return GatherValues(*this, values); }
   std::vector<std::string> Gather(const std::string& text) override;
   using Communicator::Exchange;
   void Exchange(std::vector<std::string>& texts, std::vector<std::string>& into) override;
@@ -53,9 +56,6 @@ private:
   template <typename Buffers>
   void Wait(std::vector<MPI_Request>& requests, Buffers& buffers);
   bool IsDone(std::vector<MPI_Request>& requests);
-  template <typename T>
-  std::vector<T> GatherV(
-      const T* data, std::size_t size, MPI_Datatype type, std::vector<std::uint64_t>& offsets);
   bool HasNotices();
   void WaitFor(const std::function<bool()>& done);
   void GiveUp(double waited);

@@ -1,4 +1,5 @@
-// The declarations of a simulation: its grid, the patches of all ranks, its variables.
+// The declarations of a simulation: its grid, the patches of all ranks, its variables; the arrays that each
+// rank has of a step, and the messages by which ranks inform each other of them.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -93,5 +94,28 @@ private:
 /// rank of the communicator calls it.
 void CheckSameOnAllRanks(Communicator& ranks, const std::vector<std::pair<std::int64_t, double>>& steps,
     const Declaration& declared);
+
+/// A variable on a patch.
+struct ArrayOfStep
+{
+  int Variable = 0;
+  int Patch = 0;  ///< index in the catalog
+  const void* Values = nullptr;
+  bool Whole = true;            ///< a target needs the whole array; see Target::TakesParts()
+  const void* Given = nullptr;  ///< the simulation's array, with ghosts
+};
+
+/// Encodes the list of a rank's arrays, sorted by variable and then by patch. `hasAll`: no patch lacks a
+/// variable. That is the usual case, which takes one byte.
+std::string TellArrays(const std::vector<ArrayOfStep>& arrays, bool hasAll);
+/// Encodes the message that this rank cannot provide its arrays, with the reason.
+std::string TellFault(const std::string& fault);
+
+/// Throws Error if `told` is a message of TellFault().
+void CheckTold(const std::string& told);
+
+/// Decodes the list that `rank` encoded with TellArrays(): its arrays in the same order, without values.
+std::vector<ArrayOfStep> ArraysTold(
+    const std::string& told, int rank, const Declaration& declared, const std::vector<bool>& wanted);
 
 }  // namespace patchio::output

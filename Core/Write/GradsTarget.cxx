@@ -6,17 +6,16 @@
 #include "Formats/Container/StepLayout.h"
 #include "Io/IoScheduler.h"
 #include "Write/FloatFile.h"
+#include "Write/LineExchange.h"
 #include "Write/Sensor.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <map>
+#include <functional>
 
 namespace fs = std::filesystem;
 
@@ -46,43 +45,49 @@ std::string NameForGrads(const std::string& name)
   return lower;
 }
 
-/// The horizontal planes of a step in the order of the file, by variable and then by height, and the pieces
-/// that each rank has of them.
+/// The horizontal planes of a step in the order of the file, by variable and then by height.
 class Planes
 {
 public:
-  Planes(const container::StepToWrite& step, const Box& cells, int ranks)
-      : Step(step), Cells(cells), PatchesOf(ranks)
-  {
-    for (std::size_t p = 0; p < step.Data.Patches.size(); ++p) {
-      this->PatchesOf[step.Data.Patches[p].Writer].push_back(static_cast<int>(p));
-    }
-  }
+  Planes(const container::StepToWrite& step, const Box& cells) : Step(step), Cells(cells) {}
 
   std::size_t Count() const { return this->Step.Data.Variables.size() * this->Cells.Width(2); }
-  std::int64_t Values() const { return this->Cells.Width(0) * this->Cells.Width(1); }
+  std::uint64_t BytesOfPlane() const { return this->Cells.Width(0) * this->Cells.Width(1) * sizeof(float); }
+  std::uint64_t Bytes() const { return this->Count() * this->BytesOfPlane(); }
 
-  /// Calls visit(plane, variable, patch's box, patch, layer of the patch) for each piece that a rank has of
-  /// the planes begin .. end - 1. The order is the same on sender and receiver.
-  template <typename Visit>
-  void ForPieces(int rank, std::size_t begin, std::size_t end, Visit visit) const
-  {
-    for (std::size_t plane = begin; plane < end; ++plane) {
-      const std::int64_t z = this->Cells.Lower[2] + static_cast<std::int64_t>(plane % this->Cells.Width(2));
-      for (const int p : this->PatchesOf[rank]) {
-        const Box& patch = this->Step.Data.Patches[p].Cells;
-        if (z >= patch.Lower[2] && z <= patch.Upper[2]) {
-          visit(plane, static_cast<int>(plane / this->Cells.Width(2)), patch, p, z - patch.Lower[2]);
-        }
-      }
-    }
-  }
+  /// Adds the rows that a rank's values have in the planes begin .. end - 1 to the line of all planes' bytes.
+  void Give(std::size_t begin, std::size_t end, const std::vector<container::PatchValues>& mine,
+      LineExchange& line) const;
 
 private:
   const container::StepToWrite& Step;
   const Box Cells;
-  std::vector<std::vector<int>> PatchesOf;
 };
+
+void Planes::Give(std::size_t begin, std::size_t end, const std::vector<container::PatchValues>& mine,
+    LineExchange& line) const
+{
+  const auto layers = static_cast<std::size_t>(this->Cells.Width(2));
+  std::vector<float> floats;
+  for (const container::PatchValues& one : mine) {
+    const Box& patch = this->Step.Data.Patches[one.Patch].Cells;
+    const std::int64_t row = patch.Width(0), count = row * patch.Width(1);
+    floats.resize(count);
+    for (int z = patch.Lower[2]; z <= patch.Upper[2]; ++z) {
+      const std::size_t plane = one.Variable * layers + (z - this->Cells.Lower[2]);
+      if (plane < begin || plane >= end) {
+        continue;
+      }
+      CopyFloats(
+          this->Step.Types[one.Variable], one.Values, (z - patch.Lower[2]) * count, count, floats.data());
+      for (int y = patch.Lower[1]; y <= patch.Upper[1]; ++y) {
+        const std::size_t place = IndexIn(this->Cells, {patch.Lower[0], y, this->Cells.Lower[2]});
+        line.Add(plane * this->BytesOfPlane() + place * sizeof(float), &floats[(y - patch.Lower[1]) * row],
+            row * sizeof(float));
+      }
+    }
+  }
+}
 
 class GradsTarget : public Target
 {
@@ -96,7 +101,7 @@ public:
   {
   }
 
-  std::unique_ptr<PendingStep> Prepare(container::StepToWrite step) override
+  std::unique_ptr<PendingStep> Prepare(container::StepToWrite step, const GivenArrays&) override
   {
     return std::make_unique<Step>(*this, std::move(step));
   }
@@ -107,9 +112,9 @@ private:
   {
   public:
     Step(GradsTarget& into, container::StepToWrite step) : Into(into), What(std::move(step)) {}
-    void Write(const std::vector<container::PatchValues>& mine, int threads) override
+    void Write(container::HeldValues values, int threads) override
     {
-      this->Into.WriteStep(this->What, mine, threads);
+      this->Into.WriteStep(this->What, values.Mine, threads);
     }
 
   private:
@@ -127,10 +132,10 @@ private:
   bool IsDescribed() const;
   std::string DataLine() const { return "DSET ^" + fs::path(this->DataPath).filename().string(); }
   void Check(const container::StepToWrite& step);
-  void WriteValues(const Planes& planes, std::size_t place, const container::StepToWrite& step,
-      const std::vector<container::PatchValues>& mine, int threads);
-  void WritePlanes(const Planes& planes, std::size_t place, std::size_t begin, std::size_t end,
-      const std::vector<std::string>& texts, int threads) const;
+  void WriteValues(
+      const Planes& planes, std::size_t place, const std::vector<container::PatchValues>& mine, int threads);
+  void WriteBytes(std::uint64_t place, std::uint64_t bytes, int threads,
+      const std::function<const void*(std::uint64_t offset)>& from) const;
   void CheckKept(std::uint64_t bytes);
   void Describe(const Catalog& data, std::size_t steps) const;
 
@@ -176,13 +181,13 @@ void GradsTarget::TryToWrite(
   if (!this->File) {
     this->Open();
   }
-  const Planes planes(step, this->Cells, this->Ranks.Size());
-  const std::size_t bytes = planes.Count() * planes.Values() * sizeof(float);
+  const Planes planes(step, this->Cells);
+  const std::uint64_t bytes = planes.Bytes();
   this->CheckKept(this->Steps * bytes);
   const std::size_t lost = this->Lost.Before(step.Data.Step).size();
   this->FillLost(lost, bytes, threads);
   const std::size_t place = this->Steps + lost;
-  this->WriteValues(planes, place, step, mine, threads);
+  this->WriteValues(planes, place, mine, threads);
   RunOnAllRanks(this->Ranks, [&] {
     if (this->Ranks.Rank() == 0) {
       this->Describe(step.Data, place + 1);
@@ -210,11 +215,18 @@ void GradsTarget::FillLost(std::size_t steps, std::uint64_t bytes, int threads)
 {
   RunOnAllRanks(this->Ranks, [&] {
     const std::vector<float> none(RequestBytes / sizeof(float), Undefined);
-    const std::uint64_t before = this->Steps * bytes, all = this->Ranks.Rank() == 0 ? steps * bytes : 0;
-    RunTasksOrThrow((all + RequestBytes - 1) / RequestBytes, threads, [&](std::size_t task) {
-      const std::uint64_t offset = task * RequestBytes;
-      this->File->Write(before + offset, none.data(), std::min(RequestBytes, all - offset));
-    });
+    this->WriteBytes(this->Steps * bytes, this->Ranks.Rank() == 0 ? steps * bytes : 0, threads,
+        [&](std::uint64_t) { return none.data(); });
+  });
+}
+
+/// Writes `bytes` bytes at `place` of the file. `from` returns the bytes of a request at an offset.
+void GradsTarget::WriteBytes(std::uint64_t place, std::uint64_t bytes, int threads,
+    const std::function<const void*(std::uint64_t offset)>& from) const
+{
+  RunTasksOrThrow((bytes + RequestBytes - 1) / RequestBytes, threads, [&](std::size_t task) {
+    const std::uint64_t offset = task * RequestBytes;
+    this->File->Write(place + offset, from(offset), std::min(RequestBytes, bytes - offset));
   });
 }
 
@@ -279,38 +291,32 @@ void GradsTarget::Check(const container::StepToWrite& step)
   this->Cells = cells;
 }
 
-/// Collective. Exchanges pieces so that each rank gets some consecutive whole planes, and writes them;
+/// Collective. Exchanges values so that each rank gets some consecutive whole planes, and writes them;
 /// repeats this for the next planes, which bounds the memory. `place`: number of the step in the file.
-void GradsTarget::WriteValues(const Planes& planes, std::size_t place, const container::StepToWrite& step,
-    const std::vector<container::PatchValues>& mine, int threads)
+void GradsTarget::WriteValues(
+    const Planes& planes, std::size_t place, const std::vector<container::PatchValues>& mine, int threads)
 {
-  std::map<std::array<int, 2>, const void*> values;
-  for (const container::PatchValues& one : mine) {
-    values[{one.Variable, one.Patch}] = one.Values;
-  }
-  const std::size_t some = std::max<std::size_t>(1, TurnBytes / (planes.Values() * sizeof(float)));
+  const std::size_t some = std::max<std::size_t>(1, TurnBytes / planes.BytesOfPlane());
+  LineExchange line(this->Ranks);
   std::string fault;
   for (std::size_t first = 0; first < planes.Count(); first += some * this->Ranks.Size()) {
-    const auto part = [&](int rank) {
-      return std::pair(
-          std::min(planes.Count(), first + some * rank), std::min(planes.Count(), first + some * (rank + 1)));
-    };
-    std::vector<std::string> texts;
-    for (int rank = 0; rank < this->Ranks.Size(); ++rank) {
-      std::vector<float> floats;
-      planes.ForPieces(this->Ranks.Rank(), part(rank).first, part(rank).second,
-          [&](std::size_t, int variable, const Box& patch, int p, std::int64_t layer) {
-            const std::int64_t count = patch.Width(0) * patch.Width(1);
-            floats.resize(floats.size() + count);
-            CopyFloats(step.Types[variable], values.at({variable, p}), layer * count, count,
-                floats.data() + floats.size() - count);
-          });
-      texts.push_back(TextOfValues(floats));
+    const auto planeOf = [&](int rank) { return std::min(planes.Count(), first + some * rank); };
+    std::vector<std::uint64_t> begins;
+    for (int rank = 0; rank <= this->Ranks.Size(); ++rank) {
+      begins.push_back(planeOf(rank) * planes.BytesOfPlane());
     }
-    texts = this->Ranks.Exchange(std::move(texts));
-    const auto [begin, end] = part(this->Ranks.Rank());
-    const std::string problem = CatchError(
-        [&, begin = begin, end = end] { this->WritePlanes(planes, place, begin, end, texts, threads); });
+    line.Begin(begins);
+    const std::string missing =
+        CatchError([&] { planes.Give(first, planeOf(this->Ranks.Size()), mine, line); });
+    if (!missing.empty()) {
+      line.Fail(missing);
+    }
+    line.Exchange();
+    const std::string problem = CatchError([&] {
+      const LineExchange::Range range = line.Mine();
+      this->WriteBytes(place * planes.Bytes() + begins[this->Ranks.Rank()], range.Count, threads,
+          [&](std::uint64_t offset) { return range.Bytes + offset; });
+    });
     fault = fault.empty() ? problem : fault;
   }
   RunOnAllRanks(this->Ranks, [&] {
@@ -318,30 +324,6 @@ void GradsTarget::WriteValues(const Planes& planes, std::size_t place, const con
       throw Error(fault);
     }
     this->File->Flush();
-  });
-}
-
-/// Assembles the planes begin .. end - 1 from the pieces of all ranks, `texts`, and writes them.
-void GradsTarget::WritePlanes(const Planes& planes, std::size_t place, std::size_t begin, std::size_t end,
-    const std::vector<std::string>& texts, int threads) const
-{
-  std::vector<float> whole((end - begin) * planes.Values());
-  for (int rank = 0; rank < this->Ranks.Size(); ++rank) {
-    const char* next = texts[rank].data();
-    planes.ForPieces(rank, begin, end, [&](std::size_t plane, int, const Box& patch, int, std::int64_t) {
-      const std::int64_t row = this->Cells.Width(0), bytes = patch.Width(0) * sizeof(float);
-      float* to = &whole[(plane - begin) * planes.Values()] + patch.Lower[0] - this->Cells.Lower[0];
-      for (std::int64_t y = patch.Lower[1]; y <= patch.Upper[1]; ++y, next += bytes) {
-        std::memcpy(to + (y - this->Cells.Lower[1]) * row, next, bytes);
-      }
-    });
-  }
-  const std::uint64_t bytes = whole.size() * sizeof(float);
-  const std::uint64_t before = (place * planes.Count() + begin) * planes.Values() * sizeof(float);
-  RunTasksOrThrow((bytes + RequestBytes - 1) / RequestBytes, threads, [&](std::size_t task) {
-    const std::uint64_t offset = task * RequestBytes;
-    this->File->Write(before + offset, reinterpret_cast<const std::byte*>(whole.data()) + offset,
-        std::min(RequestBytes, bytes - offset));
   });
 }
 

@@ -8,8 +8,149 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <tuple>
 
 namespace patchio::output {
+namespace {
+
+constexpr int RanksForOne = 16;
+
+/// Recursive coordinate bisection: cuts the compute ranks in two along the longest axis until each part has
+/// one I/O rank.
+class Bisection
+{
+public:
+  Bisection(const std::vector<ComputeRank>& compute, std::vector<int>& served)
+      : Ranks(compute), Served(served)
+  {
+  }
+
+  void Run(std::vector<int> ranks, const std::vector<int>& servers)
+  {
+    if (servers.size() == 1) {
+      for (const int rank : ranks) {
+        this->Served[rank] = servers.front();
+      }
+      return;
+    }
+    const int axis = this->LongestAxis(ranks);
+    std::sort(ranks.begin(), ranks.end(), [&](int a, int b) {
+      const double x = this->Ranks[a].Centre[axis], y = this->Ranks[b].Centre[axis];
+      return x != y ? x < y : a < b;
+    });
+    const std::size_t left = servers.size() / 2, right = servers.size() - left;
+    std::size_t cut = this->CutAt(ranks, double(left) / double(servers.size()));
+    cut = std::min(cut, ranks.size() - std::min(right, ranks.size()));  // each part gets at least one rank
+    cut = std::max(cut, std::min(left, ranks.size()));                  // per I/O rank, if there are enough
+    this->Run({ranks.begin(), ranks.begin() + cut}, {servers.begin(), servers.begin() + left});
+    this->Run({ranks.begin() + cut, ranks.end()}, {servers.begin() + left, servers.end()});
+  }
+
+private:
+  int LongestAxis(const std::vector<int>& ranks) const
+  {
+    int longest = 0;
+    double most = -1;
+    for (int axis = 0; axis < 3 && !ranks.empty(); ++axis) {
+      const auto [least, greatest] = std::minmax_element(ranks.begin(), ranks.end(),
+          [&](int a, int b) { return this->Ranks[a].Centre[axis] < this->Ranks[b].Centre[axis]; });
+      const double length = this->Ranks[*greatest].Centre[axis] - this->Ranks[*least].Centre[axis];
+      longest = length > most ? axis : longest;
+      most = std::max(most, length);
+    }
+    return longest;
+  }
+
+  /// Returns the number of ranks, from the first of `ranks`, which are sorted, whose share of the values is
+  /// closest to `part`.
+  std::size_t CutAt(const std::vector<int>& ranks, double part) const
+  {
+    const auto weight = [this](double sum, int rank) { return sum + double(this->Ranks[rank].Values) + 1; };
+    const double wanted = part * std::accumulate(ranks.begin(), ranks.end(), 0.0, weight);
+    double before = 0;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      const double after = weight(before, ranks[i]);
+      if (after - wanted > wanted - before) {
+        return i;
+      }
+      before = after;
+    }
+    return ranks.size();
+  }
+
+  const std::vector<ComputeRank>& Ranks;
+  std::vector<int>& Served;
+};
+
+}  // namespace
+
+int AdaptiveCount(const std::vector<int>& machines, IoLayout layout)
+{
+  const int ranks = static_cast<int>(machines.size());
+  int count = std::max(1, ranks / RanksForOne);
+  if (layout == IoLayout::Shared) {
+    std::map<int, int> sizes;
+    for (const int machine : machines) {
+      ++sizes[machine];
+    }
+    count = std::max(count, static_cast<int>(std::count_if(sizes.begin(), sizes.end(),
+                                [](const auto& machine) { return machine.second > 1; })));
+  }
+  return std::min(count, ranks - 1);
+}
+
+std::vector<bool> ChooseIoRanks(const std::vector<int>& machines, int count, IoLayout layout)
+{
+  const int ranks = static_cast<int>(machines.size());
+  std::vector<bool> chosen(ranks);
+  std::map<int, std::vector<int>> left;  // unchosen ranks of each machine; the last one is chosen next
+  std::map<int, int> taken;
+  for (int rank = 0; rank < ranks; ++rank) {
+    left[layout == IoLayout::Shared ? machines[rank] : 0].push_back(rank);
+  }
+  for (int i = 0; i < count; ++i) {
+    // Prefers a machine that keeps a compute rank, then one with few I/O ranks, then one with many other
+    // ranks.
+    const auto from = std::min_element(left.begin(), left.end(), [&](const auto& a, const auto& b) {
+      const auto key = [&](const auto& machine) {
+        return std::make_tuple(machine.second.size() < 2, taken[machine.first],
+            -static_cast<std::ptrdiff_t>(machine.second.size()));
+      };
+      return key(a) < key(b);
+    });
+    chosen[from->second.back()] = true;
+    from->second.pop_back();
+    ++taken[from->first];
+    if (from->second.empty()) {
+      left.erase(from);
+    }
+  }
+  return chosen;
+}
+
+std::vector<int> MapRanks(const std::vector<ComputeRank>& compute, const std::vector<int>& machines)
+{
+  std::map<int, std::vector<int>> servers, ranks;
+  for (std::size_t server = 0; server < machines.size(); ++server) {
+    servers[machines[server]].push_back(static_cast<int>(server));
+  }
+  auto other = servers.begin();  // next machine to serve machines without I/O ranks, in turn
+  std::map<int, int> instead;
+  for (std::size_t rank = 0; rank < compute.size(); ++rank) {
+    const int machine = compute[rank].Machine;
+    if (servers.count(machine) == 0 && instead.count(machine) == 0) {
+      instead[machine] = other->first;
+      other = std::next(other) == servers.end() ? servers.begin() : std::next(other);
+    }
+    ranks[servers.count(machine) > 0 ? machine : instead[machine]].push_back(static_cast<int>(rank));
+  }
+  std::vector<int> served(compute.size());
+  for (const auto& [machine, of] : ranks) {
+    Bisection(compute, served).Run(of, servers[machine]);
+  }
+  return served;
+}
 
 IoRoles::IoRoles(Communicator& ranks, MPI_Comm all, const OutputConfig& config) : Layout(config.Layout)
 {

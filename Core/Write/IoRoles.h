@@ -11,6 +11,27 @@
 
 namespace patchio::output {
 
+/// Returns the default number of I/O ranks: one for 16 ranks, at least one; with Shared, at least one on each
+/// machine with several ranks. `machines`: machine of each rank, counted from 0.
+int AdaptiveCount(const std::vector<int>& machines, IoLayout layout);
+
+/// Returns, for each rank, whether it is an I/O rank. `machines`: machine of each rank. `count`: number of
+/// I/O ranks, from 1 to the number of ranks - 1.
+std::vector<bool> ChooseIoRanks(const std::vector<int>& machines, int count, IoLayout layout);
+
+/// The properties of a compute rank that determine its I/O rank.
+struct ComputeRank
+{
+  Double3 Centre{0, 0, 0};   ///< centre of its patches
+  std::uint64_t Values = 0;  ///< amount of data that it sends, in any unit
+  int Machine = 0;
+};
+
+/// Returns the I/O rank of each compute rank, counted among I/O ranks. The compute ranks of one I/O rank are
+/// neighbours in space, and all I/O ranks receive similar amounts. `machines`: machine of each I/O rank.
+/// Compute ranks on a machine with I/O ranks are served there; give all ranks the same machine to avoid that.
+std::vector<int> MapRanks(const std::vector<ComputeRank>& compute, const std::vector<int>& machines);
+
 /// The role of each rank. Ranks have three numberings: among all ranks, among compute ranks, and among I/O
 /// ranks.
 class IoRoles

@@ -14,7 +14,7 @@
 namespace patchio::output {
 namespace {
 
-class KwaveTarget : public PartialTarget
+class KwaveTarget : public Target
 {
 public:
   KwaveTarget(Communicator& ranks, const Channel& channel)
@@ -22,10 +22,9 @@ public:
   {
   }
 
+  bool TakesParts() const override { return true; }
   std::uint64_t BytesOf(const std::shared_ptr<const Declaration>& what, std::size_t variables) override;
-  std::unique_ptr<PendingStep> Prepare(const container::StepToWrite& step,
-      const std::shared_ptr<const Declaration>& what, const std::vector<GivenArray>& mine,
-      const std::string& fault) override;
+  std::unique_ptr<PendingStep> Prepare(container::StepToWrite step, const GivenArrays& given) override;
   void Flush(int /*threads*/) override { this->Writer.Flush(); }
   void Lose(std::int64_t step) override { this->Writer.Lose(step); }
 
@@ -34,7 +33,7 @@ private:
   {
   public:
     Step(SensorWriter& into, SensorSample sample) : Into(into), Sample(std::move(sample)) {}
-    void Write(const std::vector<container::PatchValues>&, int threads) override
+    void Write(container::HeldValues, int threads) override
     {
       this->Into.Add(std::move(this->Sample), threads);
     }
@@ -85,27 +84,25 @@ std::shared_ptr<const SensorCut> KwaveTarget::CutOf(const std::shared_ptr<const 
   return cut;
 }
 
-std::unique_ptr<PendingStep> KwaveTarget::Prepare(const container::StepToWrite& step,
-    const std::shared_ptr<const Declaration>& what, const std::vector<GivenArray>& mine,
-    const std::string& fault)
+std::unique_ptr<PendingStep> KwaveTarget::Prepare(container::StepToWrite step, const GivenArrays& given)
 {
   this->Alike.Check(step.Data);
   this->Check(step.Data);
-  SensorSample sample{this->Prepared++, step.Data.Step, step.Data.Time, nullptr, {}, fault};
-  this->BytesOf(what, step.Types.size());
+  SensorSample sample{this->Prepared++, step.Data.Step, step.Data.Time, nullptr, {}, given.Fault};
+  this->BytesOf(given.What, step.Types.size());
   sample.What = this->Current;
   sample.Values = this->Writer.TakeMemory();
   const std::string problem = CatchError([&] {
     if (this->Alike.IsEmpty()) {
       this->Writer.LayOut(step.Data);
     }
-    for (std::size_t series = 0; series < this->Writer.Series().size() && fault.empty(); ++series) {
+    for (std::size_t series = 0; series < this->Writer.Series().size() && given.Fault.empty(); ++series) {
       if (this->Writer.Takes(series, sample)) {
-        this->TakeValues(series, step, mine, sample.Values[series]);
+        this->TakeValues(series, step, given.Mine, sample.Values[series]);
       }
     }
   });
-  sample.Fault = fault.empty() ? problem : fault;
+  sample.Fault = given.Fault.empty() ? problem : given.Fault;
   this->Alike.Add(step.Data);
   return std::make_unique<Step>(this->Writer, std::move(sample));
 }

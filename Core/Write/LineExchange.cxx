@@ -1,30 +1,34 @@
 #include "Write/LineExchange.h"
 
-#include "Base/Error.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 namespace patchio::output {
-namespace {
 
-/// The header of each piece: its place in the line and its length.
-using Head = std::array<std::uint64_t, 2>;
-
-/// The place in the header of a fault's text.
-constexpr std::uint64_t Nowhere = ~std::uint64_t(0);
-
-void Append(std::string& to, std::uint64_t at, const char* bytes, std::uint64_t count)
+void PieceExchange::Clear()
 {
-  const Head head{at, count};
-  to.append(reinterpret_cast<const char*>(head.data()), sizeof head);
-  to.append(bytes, count);
+  for (std::string& text : this->ToOthers) {
+    text.clear();
+  }
 }
 
-}  // namespace
+void PieceExchange::Send(int rank, std::uint64_t at, const void* bytes, std::uint64_t count)
+{
+  const Head head{at, count};
+  std::string& text = this->ToOthers[rank];
+  text.append(reinterpret_cast<const char*>(head.data()), sizeof head);
+  text.append(static_cast<const char*>(bytes), count);
+}
+
+void PieceExchange::Fail(const std::string& fault)
+{
+  this->Clear();
+  for (int rank = 0; rank < this->Ranks.Size(); ++rank) {
+    this->Send(rank, Nowhere, fault.data(), fault.size());
+  }
+}
 
 void LineExchange::Begin(std::vector<std::uint64_t> begins)
 {
@@ -35,10 +39,7 @@ void LineExchange::Begin(std::vector<std::uint64_t> begins)
     this->Now = {};
     this->Now = {std::unique_ptr<std::byte[]>(new std::byte[this->Count()]), this->Count()};  // not set to 0
   }
-  this->ToOthers.resize(this->Ranks.Size());
-  for (std::string& text : this->ToOthers) {
-    text.clear();
-  }
+  this->Clear();
 }
 
 void LineExchange::Add(std::uint64_t at, const void* bytes, std::uint64_t count)
@@ -52,7 +53,7 @@ void LineExchange::Add(std::uint64_t at, const void* bytes, std::uint64_t count)
     if (rank == this->Ranks.Rank()) {
       this->Put(at, next, part);
     } else {
-      Append(this->ToOthers[rank], at, next, part);
+      this->Send(rank, at, next, part);
     }
     at += part;
     next += part;
@@ -60,33 +61,10 @@ void LineExchange::Add(std::uint64_t at, const void* bytes, std::uint64_t count)
   }
 }
 
-void LineExchange::Fail(const std::string& fault)
-{
-  for (std::string& text : this->ToOthers) {
-    text.clear();
-    Append(text, Nowhere, fault.data(), fault.size());
-  }
-}
-
-void LineExchange::Exchange()
-{
-  this->Ranks.Exchange(this->ToOthers, this->FromOthers);
-}
-
 LineExchange::Range LineExchange::Mine()
 {
-  for (const std::string& text : this->FromOthers) {
-    for (std::size_t at = 0; at + sizeof(Head) <= text.size();) {
-      Head head;
-      std::memcpy(head.data(), text.data() + at, sizeof head);
-      at += sizeof head;
-      if (head[0] == Nowhere) {
-        throw Error(text.substr(at));
-      }
-      this->Put(head[0], text.data() + at, std::min<std::uint64_t>(head[1], text.size() - at));
-      at += head[1];
-    }
-  }
+  this->ForReceived(
+      [this](std::uint64_t at, const std::byte* bytes, std::uint64_t count) { this->Put(at, bytes, count); });
   if (this->Filled != this->Count()) {
     throw Error(fmt::format("Rank {} received {} of {} bytes to write. Please report this error.",
         this->Ranks.Rank(), this->Filled, this->Count()));

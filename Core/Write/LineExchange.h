@@ -3,21 +3,74 @@
 #pragma once
 
 #include "Base/Communicator.h"
+#include "Base/Error.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace patchio::output {
 
-/// A line of bytes: each rank holds pieces of it and receives one contiguous range. Successive lines use
-/// the same memory, because page faults cost more than copying.
-class LineExchange
+/// Pieces of bytes that ranks send to each other, each with its position.
+class PieceExchange
 {
 public:
-  explicit LineExchange(Communicator& ranks) : Ranks(ranks) {}
+  explicit PieceExchange(Communicator& ranks) : Ranks(ranks), ToOthers(ranks.Size()) {}
+
+  /// Removes the pieces of this rank, to begin anew with the same memory.
+  void Clear();
+  /// Adds a piece at position `at` for a rank. The bytes are copied.
+  void Send(int rank, std::uint64_t at, const void* bytes, std::uint64_t count);
+  /// Replaces this rank's pieces by a fault, which ForReceived() then throws on all ranks.
+  void Fail(const std::string& fault);
+  /// Exchanges the pieces of all ranks. Collective: every rank of the communicator calls it.
+  void Exchange() { this->Ranks.Exchange(this->ToOthers, this->FromOthers); }
+
+  /// Calls visit(at, bytes, count) for all pieces that this rank has received. The bytes stay valid until the
+  /// next exchange. Throws Error with the fault of a rank that called Fail().
+  template <typename Visit>
+  void ForReceived(Visit visit) const;
+
+protected:
+  Communicator& Ranks;
+
+private:
+  /// The header of each piece: its position and its length.
+  using Head = std::array<std::uint64_t, 2>;
+  /// The position in the header of a fault's text.
+  static constexpr std::uint64_t Nowhere = ~std::uint64_t(0);
+
+  std::vector<std::string> ToOthers, FromOthers;
+};
+
+template <typename Visit>
+void PieceExchange::ForReceived(Visit visit) const
+{
+  for (const std::string& text : this->FromOthers) {
+    for (std::size_t at = 0; at + sizeof(Head) <= text.size();) {
+      Head head;
+      std::memcpy(head.data(), text.data() + at, sizeof head);
+      at += sizeof head;
+      if (head[0] == Nowhere) {
+        throw Error(text.substr(at));
+      }
+      const std::uint64_t count = head[1] < text.size() - at ? head[1] : text.size() - at;
+      visit(head[0], reinterpret_cast<const std::byte*>(text.data()) + at, count);
+      at += count;
+    }
+  }
+}
+
+/// A line of bytes: each rank holds pieces of it and receives one contiguous range. Successive lines use
+/// the same memory, because page faults cost more than copying.
+class LineExchange : public PieceExchange
+{
+public:
+  explicit LineExchange(Communicator& ranks) : PieceExchange(ranks) {}
 
   /// Begins a line. `begins`: the begin of each rank's range, in rank order, and the end of the last; the
   /// same on all ranks.
@@ -26,10 +79,6 @@ public:
   /// Adds a piece of this rank at byte `at` of the line. The pieces of all ranks must fill the line without
   /// overlap.
   void Add(std::uint64_t at, const void* bytes, std::uint64_t count);
-  /// Replaces this rank's pieces by a fault, which Mine() then throws on all ranks.
-  void Fail(const std::string& fault);
-  /// Exchanges the pieces after the last Add(). Collective: every rank of the communicator calls it.
-  void Exchange();
 
   struct Range
   {
@@ -50,9 +99,7 @@ private:
   std::uint64_t Count() const { return this->Begins[this->Ranks.Rank() + 1] - this->First(); }
   void Put(std::uint64_t at, const void* bytes, std::uint64_t count);
 
-  Communicator& Ranks;
   std::vector<std::uint64_t> Begins;
-  std::vector<std::string> ToOthers, FromOthers;
   Memory Now, Before;
   std::uint64_t Filled = 0;  ///< bytes of this rank's range that have arrived
 };

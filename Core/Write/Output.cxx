@@ -4,9 +4,7 @@
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/Text.h"
-#include "Write/ArraysOfStep.h"
 #include "Write/OutputConfig.h"
-#include "Write/SocketCommunicator.h"
 
 #include <fmt/format.h>
 #include <hdf5.h>
@@ -34,30 +32,19 @@ struct StepHead
   std::uint64_t Declared = 0;  ///< checksum of Declaration::Lines()
 };
 
-/// The part of a step that goes to one sink.
-struct Output::Part
-{
-  std::size_t Sink = 0;
-  std::unique_ptr<PendingStep> To;
-  std::vector<container::PatchValues> Mine;
-  std::string Fault;  ///< reason why this rank could not prepare the part
-};
-
 /// A step between the call of Write() and its writing.
 struct Output::Step
 {
   std::int64_t Number = 0;
   double Time = 0;
   std::shared_ptr<const Declaration> What;
-  std::vector<std::size_t> Sinks;   ///< sinks that write the step
-  std::vector<bool> Wanted;         ///< per variable: whether one of the sinks writes it
-  std::vector<ArrayOfStep> Arrays;  ///< arrays of this rank, by variable and patch
-  bool HasAll = true;               ///< no variable is missing on a patch of this rank
-  std::string Fault;                ///< reason why this rank cannot provide its values
+  std::vector<std::size_t> Channels;  ///< channels that write the step
+  std::vector<bool> Wanted;           ///< per variable: whether one of the channels writes it
+  std::vector<ArrayOfStep> Arrays;    ///< arrays of this rank, by variable and patch
+  bool HasAll = true;                 ///< no variable is missing on a patch of this rank
+  std::string Fault;                  ///< reason why this rank cannot provide its values
   std::unique_ptr<std::byte[]> Copies;
-  std::uint64_t BytesOfParts = 0;  ///< bytes that sinks copy by themselves
-
-  std::vector<Part> Parts;
+  std::uint64_t BytesOfParts = 0;  ///< bytes that targets copy by themselves
 
   /// Returns the bytes that CopyArrays() copies: all arrays, or only those with ghosts.
   std::uint64_t BytesToCopy(bool all) const;
@@ -143,7 +130,7 @@ std::shared_ptr<Output::Step> Output::MakeStep(
   step->Time = time;
   step->What = this->Declared;
   step->Wanted.resize(this->Declared->Variables().size());
-  step->Sinks = this->SinksFor(number);
+  step->Channels = this->Writer->ChannelsFor(number);
   step->TryTo([&] { this->TakeArrays(*step, values); });
   return step;
 }
@@ -173,13 +160,13 @@ void Output::TakeArrays(Step& step, const void* const* values) const
   }
   std::vector<bool>& wanted = step.Wanted;
   std::vector<bool> whole = wanted;
-  for (const std::size_t sink : step.Sinks) {
-    const std::vector<int> variables = VariablesOf(this->Sinks[sink].What, data);
-    PartialTarget* const parts = this->Sinks[sink].To->AsPartialTarget();
-    step.BytesOfParts += parts ? parts->BytesOf(this->Declared, variables.size()) : 0;
+  for (const std::size_t channel : step.Channels) {
+    const std::vector<int> variables = VariablesOf(this->Config.Channels[channel], data);
+    Target& target = this->Writer->TargetOf(channel);
+    step.BytesOfParts += target.BytesOf(this->Declared, variables.size());
     for (const int variable : variables) {
       wanted[variable] = true;
-      whole[variable] = whole[variable] || !parts;
+      whole[variable] = whole[variable] || !target.TakesParts();
     }
   }
   const std::vector<int>& mine = this->Declared->Mine();
@@ -230,10 +217,9 @@ std::vector<std::string> Output::Agree(const Step& step)
 /// of rank 0, so that all ranks lose the same step.
 std::vector<std::string> Output::Compare(const Step& step, std::int64_t& number) const
 {
-  const auto takesParts = [this](std::size_t sink) {
-    return this->Sinks[sink].To->AsPartialTarget() != nullptr;
-  };
-  if (std::all_of(step.Sinks.begin(), step.Sinks.end(), takesParts)) {
+  const auto takesParts = [this](
+                              std::size_t channel) { return this->Writer->TargetOf(channel).TakesParts(); };
+  if (std::all_of(step.Channels.begin(), step.Channels.end(), takesParts)) {
     // Targets that take parts compare the steps of the ranks later, after gathering several.
     return std::vector<std::string>(this->Ranks->Size(), TellArrays({}, true));
   }
@@ -286,19 +272,9 @@ OutputConfig WithAbsolutePaths(OutputConfig config)
   return config;
 }
 
-/// Throws Error with all faults, if there are any.
-void ThrowFaults(std::vector<std::string> faults)
-{
-  faults.erase(std::remove(faults.begin(), faults.end(), ""), faults.end());
-  if (!faults.empty()) {
-    throw Error(JoinLines(faults));
-  }
-}
-
 }  // namespace
 
-Output::Output(const OutputConfig& config, MPI_Comm comm)
-    : Config(WithAbsolutePaths(config)), Given(comm), Writer(config.Memory, config.WaitSeconds)
+Output::Output(const OutputConfig& config, MPI_Comm comm) : Config(WithAbsolutePaths(config)), Given(comm)
 {
   this->Ranks = std::make_unique<BoundedCommunicator>(comm, config.WaitSeconds, "patchio_open");
   CheckAlike(config, *this->Ranks);
@@ -307,14 +283,8 @@ Output::Output(const OutputConfig& config, MPI_Comm comm)
     this->Ranks =
         std::make_unique<BoundedCommunicator>(this->Roles->Alike(), config.WaitSeconds, "patchio_open");
   }
-  if (this->Roles ? !this->Roles->Computes() : config.How == Mode::Thread) {
-    this->Aside = this->Ranks->Size() > 1 ? MakeSocketCommunicator(*this->Ranks, config.WaitSeconds)
-                                          : MakeSelfCommunicator();
-  }
-  for (const Channel& channel : this->Config.Channels) {
-    this->Sinks.push_back({channel, MakeTarget(this->Writers(), channel),
-        ThreadsFor(this->Config, channel, this->Ranks->Size())});
-  }
+  const bool later = this->Roles ? !this->Roles->Computes() : config.How == Mode::Thread;
+  this->Writer = std::make_unique<ChannelOutput>(this->Config, *this->Ranks, later);
   this->CheckPlaces();
   // MPI_Finalize() runs its callbacks in reverse order. HDF5 is registered now, so that it ends after open
   // outputs were closed.
@@ -354,8 +324,8 @@ MPI_Comm Output::Compute()
   if (!this->Receiver) {
     this->Receiver = std::make_unique<StepReceiver>(*this->Roles, this->Ranks->Rank(), this->Config);
     if (this->Receiver->Serve([this](const auto& received) { this->WriteReceived(received); })) {
-      this->Writer.Finish();
-      this->Sinks.clear();  // completes the files
+      this->Writer->Thread().Finish();
+      this->Writer->Close();
     }
     this->Receiver->End();
   }
@@ -375,7 +345,9 @@ void Output::CheckThatItComputes() const
 
 std::uint64_t Output::PeakMemory() const
 {
-  return this->Sender ? this->Sender->Peak() : this->Receiver ? this->Receiver->Peak() : this->Writer.Peak();
+  return this->Sender     ? this->Sender->Peak()
+         : this->Receiver ? this->Receiver->Peak()
+                          : this->Writer->Thread().Peak();
 }
 
 /// Returns a copy of the declaration for changes. Steps in progress keep the declaration that they were made
@@ -426,18 +398,7 @@ void Output::AddVariable(const DeclaredVariable& variable)
 
 bool Output::Wants(std::int64_t step) const
 {
-  return !this->SinksFor(step).empty();
-}
-
-std::vector<std::size_t> Output::SinksFor(std::int64_t step) const
-{
-  std::vector<std::size_t> sinks;
-  for (std::size_t i = 0; i < this->Sinks.size(); ++i) {
-    if (this->Sinks[i].What.Wants(step)) {
-      sinks.push_back(i);
-    }
-  }
-  return sinks;
+  return !this->Writer->ChannelsFor(step).empty();
 }
 
 void Output::Write(std::int64_t number, double time, const void* const* values)
@@ -448,42 +409,34 @@ void Output::Write(std::int64_t number, double time, const void* const* values)
     throw Error(fmt::format("Step numbers must be 0 or more, not {}.", number));
   }
   const std::shared_ptr<Step> step = this->MakeStep(number, time, values);
-  if (!step->Sinks.empty()) {
-    this->Sender ? this->SendStep(*step) : this->Aside ? this->WriteLater(step) : this->WriteNow(*step);
+  if (!step->Channels.empty()) {
+    this->Sender ? this->SendStep(*step) : this->WriteStep(step);
   }
   ThrowFaults({this->TakeFaults()});
 }
 
 std::string Output::TakeFaults()
 {
-  return this->Sender ? this->Sender->TakeFaults() : this->Writer.TakeFaults();
+  return this->Sender ? this->Sender->TakeFaults() : this->Writer->Thread().TakeFaults();
 }
 
-void Output::WriteNow(Step& step)
+/// Writes a step on this rank. A writing thread gets a copy of the values. A step too large for the memory
+/// limit is written from the simulation's own arrays; the call then waits for the write.
+void Output::WriteStep(const std::shared_ptr<Step>& step)
 {
-  step.TryTo([&] {
-    this->CheckRoom(step, step.BytesToCopy(false));
-    step.CopyArrays(false);
-  });
-  this->Prepare(step, this->Agree(step));
-  this->WriteParts(step);
-}
-
-/// Hands a copy of the values to the writing thread. A step too large for the memory limit is written from
-/// the simulation's own arrays; the call then waits for the write.
-void Output::WriteLater(const std::shared_ptr<Step>& step)
-{
-  const bool all = step->BytesToCopy(true) + step->BytesOfParts <= this->Config.Memory;
-  const std::uint64_t bytes = step->BytesToCopy(all) + step->BytesOfParts;
+  WritingThread& thread = this->Writer->Thread();
+  const std::uint64_t ofParts = thread.IsLater() ? step->BytesOfParts : 0;
+  const bool all = thread.IsLater() && step->BytesToCopy(true) + ofParts <= this->Config.Memory;
+  const std::uint64_t bytes = step->BytesToCopy(all) + ofParts;
   step->TryTo([&] {
     this->CheckRoom(*step, bytes);
-    this->Writer.MakeRoom(bytes);
+    thread.MakeRoom(bytes);
     step->CopyArrays(all);
   });
-  this->Prepare(*step, this->Agree(*step));
-  this->Writer.Add(bytes, [this, step] { this->WriteParts(*step); });
+  const std::vector<std::string> told = this->Agree(*step);
+  this->Writer->WriteParts(step->Number, this->Prepare(step, told), bytes);
   if (!all) {
-    this->Writer.FinishInAnyTime();
+    thread.FinishInAnyTime();
   }
 }
 
@@ -503,18 +456,7 @@ void Output::SendStep(Step& step)
 /// Informs the targets of this rank, or the I/O ranks, that a step is lost.
 void Output::Lose(std::int64_t step)
 {
-  const auto tell = [this, step] {
-    for (const std::size_t sink : this->SinksFor(step)) {
-      this->Sinks[sink].To->Lose(step);
-    }
-  };
-  if (this->Sender) {
-    this->Sender->Lose(step);
-  } else if (this->Aside) {
-    this->Writer.Add(0, tell);
-  } else {
-    tell();
-  }
+  this->Sender ? this->Sender->Lose(step) : this->Writer->Lose(step, this->Writer->ChannelsFor(step));
 }
 
 void Output::WriteReceived(const std::shared_ptr<ReceivedStep>& received)
@@ -528,24 +470,13 @@ void Output::WriteReceived(const std::shared_ptr<ReceivedStep>& received)
   step->What = received->Declared;
   step->Wanted = received->Wanted;
   step->Arrays = received->Arrays;
-  step->Sinks = this->SinksFor(step->Number);
-  this->Prepare(*step, received->What.Told, received->Map);
-  this->Writer.Add(received->Bytes, [this, step, received] {
-    const std::string fault = CatchError([&] { this->WriteParts(*step); });
+  step->Channels = this->Writer->ChannelsFor(step->Number);
+  this->Writer->WriteParts(
+      step->Number, this->Prepare(step, received->What.Told, received->Map), received->Bytes);
+  this->Writer->Thread().Add(0, [this, received] {
     received->Buffers.clear();
-    this->Receiver->Done(fault);
+    this->Receiver->Done(this->Writer->Thread().TakeFaults());
   });
-}
-
-/// Collective over the writing ranks. Writes the steps that targets have gathered.
-void Output::FlushTargets()
-{
-  std::vector<std::string> faults;
-  for (const Sink& sink : this->Sinks) {
-    const std::string fault = CatchError([&] { sink.To->Flush(sink.Threads); });
-    faults.push_back(fault.empty() ? fault : fmt::format("Channel '{}': {}", sink.What.Name, fault));
-  }
-  ThrowFaults(faults);
 }
 
 void Output::Flush()
@@ -580,22 +511,22 @@ void Output::FinishSteps(const std::string& call, bool closes)
     }
     if (this->Sender) {
       this->Sender->Finish();
-    } else if (this->Aside) {
-      if (apart.empty()) {
-        this->Writer.Add(0, [this] { this->FlushTargets(); });
-      }
-      this->Writer.Finish();
-    } else if (apart.empty()) {
-      this->FlushTargets();
+      return;
     }
+    if (apart.empty()) {
+      this->Writer->Flush();
+    }
+    this->Writer->Thread().Finish();
   });
   ThrowFaults({apart, fault, this->TakeFaults()});
 }
 
 /// Prepares the parts of a step. `told`: the encoded arrays of the ranks that made the declaration. `map`:
 /// the I/O rank of each of them; empty if they write themselves.
-void Output::Prepare(Step& step, const std::vector<std::string>& told, const std::vector<int>& map)
+std::vector<StepPart> Output::Prepare(
+    const std::shared_ptr<Step>& given, const std::vector<std::string>& told, const std::vector<int>& map)
 {
+  const Step& step = *given;
   Catalog data = step.What->Data();
   data.Step = step.Number;
   data.Time = step.Time;
@@ -608,19 +539,22 @@ void Output::Prepare(Step& step, const std::vector<std::string>& told, const std
   for (Patch& patch : data.Patches) {
     patch.Writer = map.empty() ? patch.Writer : map[patch.Writer];
   }
-  for (const std::size_t sink : step.Sinks) {
-    Part& part = step.Parts.emplace_back();
-    part.Sink = sink;
+  std::vector<StepPart> parts;
+  for (const std::size_t channel : step.Channels) {
+    StepPart& part = parts.emplace_back();
+    part.Channel = channel;
+    part.Values.Holder = given;
     part.Fault = CatchError(
-        [&] { this->PreparePart(step, sink == step.Sinks.back() ? std::move(data) : data, part); });
+        [&] { this->PreparePart(step, channel == step.Channels.back() ? std::move(data) : data, part); });
   }
+  return parts;
 }
 
-/// Prepares the part of one sink, with the variables of its channel.
-void Output::PreparePart(const Step& step, Catalog data, Part& part)
+/// Prepares the part of one channel, with its variables.
+void Output::PreparePart(const Step& step, Catalog data, StepPart& part)
 {
-  Sink& sink = this->Sinks[part.Sink];
-  const std::vector<int> variables = VariablesOf(sink.What, data);
+  Target& target = this->Writer->TargetOf(part.Channel);
+  const std::vector<int> variables = VariablesOf(this->Config.Channels[part.Channel], data);
   std::vector<int> places(data.Variables.size(), -1);
   container::StepToWrite wanted;
   for (const int variable : variables) {
@@ -628,47 +562,16 @@ void Output::PreparePart(const Step& step, Catalog data, Part& part)
     wanted.Types.push_back(step.What->Variables()[variable].Type);
   }
   wanted.Data = WithVariables(std::move(data), variables);
-  PartialTarget* const parts = sink.To->AsPartialTarget();
-  std::vector<GivenArray> given;
+  GivenArrays given{step.What, {}, step.Fault};
   for (const ArrayOfStep& array : step.Arrays) {
-    if (places[array.Variable] >= 0 && parts) {
-      given.push_back(
+    if (places[array.Variable] >= 0 && target.TakesParts()) {
+      given.Mine.push_back(
           {array.Patch, places[array.Variable], array.Given, step.What->Variables()[array.Variable].Ghosts});
     } else if (places[array.Variable] >= 0) {
-      part.Mine.push_back({array.Patch, places[array.Variable], array.Values});
+      part.Values.Mine.push_back({array.Patch, places[array.Variable], array.Values});
     }
   }
-  part.To =
-      parts ? parts->Prepare(wanted, step.What, given, step.Fault) : sink.To->Prepare(std::move(wanted));
-}
-
-/// Collective over the writing ranks. Writes the parts of a step. A channel that fails does not affect the
-/// other channels.
-void Output::WriteParts(Step& step)
-{
-  std::vector<std::string> faults;
-  for (Part& part : step.Parts) {
-    const Sink& sink = this->Sinks[part.Sink];
-    const std::string fault = CatchError([&] {
-      const auto check = [&] {
-        if (!part.Fault.empty()) {
-          throw Error(part.Fault);
-        }
-      };
-      const std::string unprepared =
-          CatchError([&] { sink.To->AsPartialTarget() ? check() : RunOnAllRanks(this->Writers(), check); });
-      if (!unprepared.empty()) {
-        sink.To->Lose(step.Number);
-        throw Error(unprepared);
-      }
-      part.To->Write(part.Mine, sink.Threads);
-    });
-    if (!fault.empty()) {
-      faults.push_back(
-          fmt::format("Step {} of the channel '{}' was not written. {}", step.Number, sink.What.Name, fault));
-    }
-  }
-  ThrowFaults(faults);
+  part.To = target.Prepare(std::move(wanted), given);
 }
 
 }  // namespace patchio::output

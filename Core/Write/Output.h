@@ -4,13 +4,12 @@
 #pragma once
 
 #include "Write/BoundedCommunicator.h"
+#include "Write/ChannelOutput.h"
 #include "Write/Declaration.h"
 #include "Write/IoRoles.h"
 #include "Write/OutputConfig.h"
 #include "Write/StepReceiver.h"
 #include "Write/StepSender.h"
-#include "Write/Target.h"
-#include "Write/WritingThread.h"
 
 #include <cstdint>
 #include <functional>
@@ -70,37 +69,24 @@ public:
 
 private:
   struct Step;
-  struct Part;
-  /// A channel and its target.
-  struct Sink
-  {
-    const Channel& What;
-    std::unique_ptr<Target> To;
-    int Threads = 1;
-  };
 
   void CheckThatItComputes() const;
   void CheckPlaces() const;
   void FinishSteps(const std::string& call, bool closes);
   Declaration& Change();
-  Communicator& Writers() const { return this->Aside ? *this->Aside : *this->Ranks; }
-  /// Returns the sinks that write the step.
-  std::vector<std::size_t> SinksFor(std::int64_t step) const;
   std::shared_ptr<Step> MakeStep(std::int64_t number, double time, const void* const* values) const;
   void TakeArrays(Step& step, const void* const* values) const;
   void CheckRoom(const Step& step, std::uint64_t bytes) const;
-  void WriteNow(Step& step);
-  void WriteLater(const std::shared_ptr<Step>& step);
+  void WriteStep(const std::shared_ptr<Step>& step);
   void SendStep(Step& step);
   void WriteReceived(const std::shared_ptr<ReceivedStep>& received);
   std::string TakeFaults();
   std::vector<std::string> Agree(const Step& step);
   std::vector<std::string> Compare(const Step& step, std::int64_t& number) const;
   void Lose(std::int64_t step);
-  void Prepare(Step& step, const std::vector<std::string>& told, const std::vector<int>& map = {});
-  void PreparePart(const Step& step, Catalog data, Part& part);
-  void WriteParts(Step& step);
-  void FlushTargets();
+  std::vector<StepPart> Prepare(const std::shared_ptr<Step>& step, const std::vector<std::string>& told,
+      const std::vector<int>& map = {});
+  void PreparePart(const Step& step, Catalog data, StepPart& part);
 
   const OutputConfig Config;
   const MPI_Comm Given;
@@ -108,11 +94,9 @@ private:
   std::unique_ptr<BoundedCommunicator> Ranks;  ///< all ranks; with Roles: those with this rank's role
   std::unique_ptr<StepSender> Sender;          ///< on a compute rank
   std::unique_ptr<StepReceiver> Receiver;      ///< on an I/O rank
-  std::unique_ptr<Communicator> Aside;         ///< for writing threads; null: the simulation's thread writes
   std::shared_ptr<const Declaration> Declared = std::make_shared<Declaration>();
   std::map<std::string, std::string> FailedCalls;  ///< messages, by the names that were passed to Declare()
-  std::vector<Sink> Sinks;                         ///< one per channel
-  WritingThread Writer;
+  std::unique_ptr<ChannelOutput> Writer;
 };
 
 }  // namespace patchio::output

@@ -429,6 +429,11 @@ const char* NameOf(TargetFormat format)
   return format == TargetFormat::Kwave ? "kwave" : format == TargetFormat::Grads ? "grads" : "container";
 }
 
+const char* NameOf(IoLayout layout)
+{
+  return layout == IoLayout::Shared ? "shared" : "independent";
+}
+
 const char* NameOf(Mode mode)
 {
   return mode == Mode::Direct ? "direct" : mode == Mode::Thread ? "thread" : "ranks";

@@ -5,7 +5,6 @@
 
 #include "Base/Communicator.h"
 #include "Catalog/Extent.h"
-#include "Write/RankMap.h"
 #include "Write/Sensor.h"
 
 #include <cstdint>
@@ -71,6 +70,15 @@ enum class Mode
 
 /// Returns the name in the configuration: "direct", "thread" or "ranks".
 const char* NameOf(Mode mode);
+
+enum class IoLayout
+{
+  Independent,  ///< the last ranks, which usually are on machines of their own
+  Shared        ///< a few ranks of each machine, so that values do not leave the machine
+};
+
+/// Returns the name in the configuration: "independent" or "shared".
+const char* NameOf(IoLayout layout);
 
 struct OutputConfig
 {

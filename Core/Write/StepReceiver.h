@@ -3,7 +3,6 @@
 #pragma once
 
 #include "Base/Stopwatch.h"
-#include "Write/ArraysOfStep.h"
 #include "Write/IoMessages.h"
 #include "Write/IoRoles.h"
 

@@ -256,6 +256,20 @@ void StepWriter::Write(const std::vector<PatchValues>& values, int threads)
   }
 }
 
+void StepWriter::Write(HeldValues values, int threads)
+{
+  this->Write(values.Mine, threads);
+  const std::string fault = CatchError([&] {
+    while (values.Next && this->Fault.empty()) {
+      const auto next = std::move(values.Next);
+      values = {};  // frees the memory of these values first
+      values = next();
+      this->Write(values.Mine, threads);
+    }
+  });
+  this->Fault = this->Fault.empty() ? fault : this->Fault;
+}
+
 void StepWriter::WriteAll(const std::vector<PatchValues>& values, int threads)
 {
   std::vector<PatchValues> plain, packed;
@@ -544,6 +558,7 @@ void StepWriter::MakePacker()
         chunked.ChunkBytes *= along;
       }
       chunked.FirstChunk = this->Chunks;
+      chunked.FirstByte = sets.empty() ? 0 : sets.back().FirstByte + sets.back().Bytes;
       this->Chunks += chunked.Chunks();
       this->Packed[{set.Level, set.Variable}] = sets.size();
       sets.push_back(chunked);
@@ -555,19 +570,21 @@ void StepWriter::MakePacker()
 /// Collective. Sends the parts of chunks with values of several ranks to the rank that has the first values.
 void StepWriter::ExchangeParts()
 {
-  std::vector<std::string> texts;
-  RunOnAllRanks(this->Ranks, [&] {
+  output::PieceExchange pieces(this->Ranks);
+  const std::string fault = CatchError([&] {
     std::vector<std::map<std::uint64_t, int>> writers(this->Packed.size());
     for (const auto& [where, set] : this->Packed) {
       writers[set] = this->WritersOf(where[0], where[1]);
     }
-    texts = this->Packer->TakeOthers(
-        this->Ranks.Size(), this->Ranks.Rank(), [&](std::size_t set, std::uint64_t begin) {
-          return std::prev(writers[set].upper_bound(begin))->second;
-        });
+    this->Packer->GiveOthers(pieces, this->Ranks.Rank(), [&](std::size_t set, std::uint64_t begin) {
+      return std::prev(writers[set].upper_bound(begin))->second;
+    });
   });
-  texts = this->Ranks.Exchange(std::move(texts));
-  RunOnAllRanks(this->Ranks, [&] { this->Packer->AddTexts(texts, this->Threads); });
+  if (!fault.empty()) {
+    pieces.Fail(fault);
+  }
+  pieces.Exchange();
+  RunOnAllRanks(this->Ranks, [&] { this->Packer->TakeFrom(pieces, this->Threads); });
 }
 
 /// Returns the ranks that write parts of a data set in this rank's file, by the first byte of the part.
@@ -638,16 +655,6 @@ void StepWriter::WriteChunks(const std::vector<std::uint64_t>& offsets) const
   flush();
 }
 
-namespace {
-
-/// The header of a part in a text; the bytes of the part follow.
-struct PartHead
-{
-  std::uint64_t Set, Begin, Bytes;
-};
-
-}  // namespace
-
 /// Cuts the part into parts of chunks.
 void ChunkPacker::Begin(const SetPart& part)
 {
@@ -709,31 +716,15 @@ void ChunkPacker::Take(OpenChunk& chunk, ChunkEncoder& encoder) const
   }
 }
 
-std::string ChunkPacker::TextOf(std::uint64_t number, const OpenChunk& chunk) const
-{
-  const ChunkedSet& set = this->Sets[chunk.Set];
-  std::string text;
-  for (const auto& [begin, bytes] : chunk.There) {
-    const PartHead head{chunk.Set, (number - set.FirstChunk) * set.ChunkBytes + begin, bytes};
-    text.append(reinterpret_cast<const char*>(&head), sizeof head);
-    text.append(reinterpret_cast<const char*>(chunk.Values.data()) + begin, bytes);
-  }
-  return text;
-}
-
-void ChunkPacker::AddTexts(const std::vector<std::string>& texts, int threads)
+void ChunkPacker::TakeFrom(const output::PieceExchange& from, int threads)
 {
   std::vector<SetPart> parts;
-  for (const std::string& text : texts) {
-    for (std::size_t at = 0; at + sizeof(PartHead) <= text.size();) {
-      PartHead head;
-      std::memcpy(&head, text.data() + at, sizeof head);
-      at += sizeof head;
-      parts.push_back(
-          {head.Set, head.Begin, head.Bytes, reinterpret_cast<const std::byte*>(text.data()) + at});
-      at += head.Bytes;
-    }
-  }
+  from.ForReceived([&](std::uint64_t at, const std::byte* bytes, std::uint64_t count) {
+    const auto after = std::upper_bound(this->Sets.begin(), this->Sets.end(), at,
+        [](std::uint64_t byte, const ChunkedSet& set) { return byte < set.FirstByte; });
+    const auto set = std::prev(after) - this->Sets.begin();
+    parts.push_back({static_cast<std::size_t>(set), at - this->Sets[set].FirstByte, count, bytes});
+  });
   this->Add(parts, threads);
 }
 

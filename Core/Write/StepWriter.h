@@ -7,11 +7,14 @@
 #include "Catalog/Extent.h"
 #include "Formats/Container/StepRecord.h"
 #include "Write/ChunkEncoder.h"
+#include "Write/LineExchange.h"
 #include "Write/StepFile.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -39,6 +42,15 @@ struct PatchValues
   const void* Values = nullptr;
 };
 
+/// Values of some of a rank's patches, and the owner of their memory.
+struct HeldValues
+{
+  std::vector<PatchValues> Mine;
+  std::shared_ptr<const void> Holder{};
+  /// Returns values of further patches, when these are not needed any more; null: there are none.
+  std::function<HeldValues()> Next{};
+};
+
 /// The checksum and the range of values that were written.
 struct WrittenValues
 {
@@ -64,7 +76,7 @@ enum class FileNames
 /// Returns the file name in the kind `names`.
 std::string RenamedFile(const std::string& name, FileNames names);
 
-/// A compressed data set: sizes in bytes, and the numbers of its chunks, which begin at FirstChunk.
+/// A compressed data set: sizes in bytes, and its begin among the chunks and bytes of all data sets.
 struct ChunkedSet
 {
   FilterKind Filter = FilterKind::None;
@@ -72,6 +84,7 @@ struct ChunkedSet
   std::uint64_t Bytes = 0;
   std::uint64_t ChunkBytes = 0;
   std::uint64_t FirstChunk = 0;
+  std::uint64_t FirstByte = 0;
 
   std::uint64_t Chunks() const { return (this->Bytes + this->ChunkBytes - 1) / this->ChunkBytes; }
 };
@@ -94,12 +107,12 @@ public:
   /// Copies values, and then compresses the chunks that are complete, `threads` at a time. Throws Error.
   void Add(const std::vector<SetPart>& parts, int threads);
 
-  /// Removes and returns the parts of incomplete chunks that other ranks complete, one text per rank.
-  /// ownerOf(set, first byte of the chunk) returns the rank that completes the chunk; chunks of rank `mine`
-  /// stay. The receiver passes the texts to AddTexts().
+  /// Moves the parts of incomplete chunks that other ranks complete to `to`. ownerOf(set, first byte of the
+  /// chunk) returns the rank that completes the chunk; chunks of rank `mine` stay.
   template <typename OwnerOf>
-  std::vector<std::string> TakeOthers(int ranks, int mine, const OwnerOf& ownerOf);
-  void AddTexts(const std::vector<std::string>& texts, int threads);
+  void GiveOthers(output::PieceExchange& to, int mine, const OwnerOf& ownerOf);
+  /// Adds the parts that other ranks have given to this one.
+  void TakeFrom(const output::PieceExchange& from, int threads);
 
   /// Complete chunks by number.
   const std::map<std::uint64_t, EncodedChunk>& Chunks() const { return this->Complete; }
@@ -125,7 +138,6 @@ private:
 
   void Begin(const SetPart& part);
   void Take(OpenChunk& chunk, ChunkEncoder& encoder) const;
-  std::string TextOf(std::uint64_t number, const OpenChunk& chunk) const;
 
   const std::vector<ChunkedSet> Sets;
   std::map<std::uint64_t, OpenChunk> Open;
@@ -133,18 +145,19 @@ private:
 };
 
 template <typename OwnerOf>
-std::vector<std::string> ChunkPacker::TakeOthers(int ranks, int mine, const OwnerOf& ownerOf)
+void ChunkPacker::GiveOthers(output::PieceExchange& to, int mine, const OwnerOf& ownerOf)
 {
-  std::vector<std::string> texts(ranks);
   for (auto chunk = this->Open.begin(); chunk != this->Open.end();) {
-    const std::size_t set = chunk->second.Set;
-    const int owner = ownerOf(set, (chunk->first - this->Sets[set].FirstChunk) * this->Sets[set].ChunkBytes);
-    if (owner != mine) {
-      texts[owner] += this->TextOf(chunk->first, chunk->second);
+    const OpenChunk& open = chunk->second;
+    const ChunkedSet& set = this->Sets[open.Set];
+    const std::uint64_t first = (chunk->first - set.FirstChunk) * set.ChunkBytes;
+    const int owner = ownerOf(open.Set, first);
+    for (std::size_t i = 0; i < open.There.size() && owner != mine; ++i) {
+      const auto& [begin, bytes] = open.There[i];
+      to.Send(owner, set.FirstByte + first + begin, open.Values.data() + begin, bytes);
     }
     chunk = owner != mine ? this->Open.erase(chunk) : std::next(chunk);
   }
-  return texts;
 }
 
 /// Writes one step. Methods marked collective must be called by all ranks together.
@@ -172,6 +185,8 @@ public:
   /// compressed values stay in memory until Finish(). Write each patch and variable once. Not collective.
   /// After a fault, which Finish() throws, nothing more is written.
   void Write(const std::vector<PatchValues>& values, int threads);
+  /// Writes these values and the next ones in the same way.
+  void Write(HeldValues values, int threads);
 
   /// Flushes the files to the storage and gives them their names. Collective. Returns the record for the log,
   /// on rank 0. Throws Error on all ranks when something was not written.

@@ -14,7 +14,7 @@ class ContainerTarget : public Target
 public:
   ContainerTarget(Communicator& ranks, const Channel& channel) : Ranks(ranks), What(channel) {}
 
-  std::unique_ptr<PendingStep> Prepare(container::StepToWrite step) override
+  std::unique_ptr<PendingStep> Prepare(container::StepToWrite step, const GivenArrays&) override
   {
     if (step.Compression.empty()) {
       step.Compression.assign(step.Types.size(), this->What.Compression);
@@ -31,11 +31,11 @@ private:
     {
     }
 
-    void Write(const std::vector<container::PatchValues>& mine, int threads) override
+    void Write(container::HeldValues values, int threads) override
     {
       container::ContainerWriter& writer = this->Into.Writer();
       writer.Begin(this->Writing);
-      this->Writing.Write(mine, threads);
+      this->Writing.Write(std::move(values), threads);
       writer.Commit(this->Writing);
     }
 

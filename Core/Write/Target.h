@@ -6,7 +6,9 @@
 #include "Write/OutputConfig.h"
 #include "Write/StepWriter.h"
 
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace patchio::output {
@@ -17,29 +19,9 @@ class PendingStep
 public:
   virtual ~PendingStep() = default;
   /// Writes this rank's values, `threads` requests at a time. Collective: every writing rank calls it. After
-  /// it has returned, the step survives a crash, and readers see it. Throws Error, the same on all ranks; the
-  /// target is then as before.
-  virtual void Write(const std::vector<container::PatchValues>& mine, int threads) = 0;
-};
-
-class PartialTarget;
-
-class Target
-{
-public:
-  virtual ~Target() = default;
-  /// Prepares a step, including all HDF5 calls. Call it on the simulation's thread: the library is not
-  /// thread-safe and the simulation may use it, too. Steps are written in the order in which they were
-  /// prepared. Not collective, but all ranks do it. Throws Error.
-  virtual std::unique_ptr<PendingStep> Prepare(container::StepToWrite step) = 0;
-  /// Writes the steps that the target has gathered, `threads` requests at a time. Collective: every writing
-  /// rank calls it. Throws Error, the same on all ranks.
-  virtual void Flush(int /*threads*/) {}
-  /// Tells the target that a step of its channel is lost. Formats without step numbers leave room for the
-  /// step, or refuse later steps. Not collective, but all ranks call it, in the order of the writes.
-  virtual void Lose(std::int64_t /*step*/) {}
-  /// This target as a PartialTarget, or null if it takes whole patches.
-  virtual PartialTarget* AsPartialTarget() { return nullptr; }
+  /// it has returned, the step survives a crash, and readers see it. Only containers take values in several
+  /// parts; see HeldValues::Next. Throws Error, the same on all ranks; the target is then as before.
+  virtual void Write(container::HeldValues values, int threads) = 0;
 };
 
 /// A simulation's array: a variable on a patch, with its ghosts.
@@ -51,24 +33,38 @@ struct GivenArray
   Int3 Ghosts{};  ///< layers around the patch
 };
 
-/// A target that copies the parts it needs from the simulation's arrays, so that whole patches are not
-/// copied.
-class PartialTarget : public Target
+/// A simulation's arrays of a step, for targets that copy the parts that they need.
+struct GivenArrays
+{
+  std::shared_ptr<const Declaration> What{};
+  std::vector<GivenArray> Mine{};
+  std::string Fault{};  ///< reason why this rank has no values; empty: it has them
+};
+
+class Target
 {
 public:
-  PartialTarget* AsPartialTarget() override { return this; }
-  /// Returns the bytes that the target keeps of a step with `variables` variables on this rank.
-  virtual std::uint64_t BytesOf(const std::shared_ptr<const Declaration>& what, std::size_t variables) = 0;
-  /// Replaces Prepare(step): the values are those of `mine`, and PendingStep::Write() gets no values.
-  /// `fault`: reason why this rank has no values; empty: it has them. Faults of one rank alone must not be
-  /// thrown here; the other ranks are told of them by PendingStep::Write(). Throws Error, the same on all
-  /// ranks.
-  virtual std::unique_ptr<PendingStep> Prepare(const container::StepToWrite& step,
-      const std::shared_ptr<const Declaration>& what, const std::vector<GivenArray>& mine,
-      const std::string& fault) = 0;
+  virtual ~Target() = default;
+  /// Prepares a step, including all HDF5 calls. Call it on the simulation's thread: the library is not
+  /// thread-safe and the simulation may use it, too. Steps are written in the order in which they were
+  /// prepared. Not collective, but all ranks do it. `given`: for targets that take parts. These must not
+  /// throw faults of one rank alone here; PendingStep::Write() tells the other ranks of them. Throws Error.
+  virtual std::unique_ptr<PendingStep> Prepare(container::StepToWrite step, const GivenArrays& given) = 0;
+  /// Writes the steps that the target has gathered, `threads` requests at a time. Collective: every writing
+  /// rank calls it. Throws Error, the same on all ranks.
+  virtual void Flush(int /*threads*/) {}
+  /// Tells the target that a step of its channel is lost. Formats without step numbers leave room for the
+  /// step, or refuse later steps. Not collective, but all ranks call it, in the order of the writes.
+  virtual void Lose(std::int64_t /*step*/) {}
 
-private:
-  std::unique_ptr<PendingStep> Prepare(container::StepToWrite) final { return nullptr; }
+  /// Returns whether the target copies the parts it needs from the simulation's arrays, so that whole patches
+  /// are not copied. PendingStep::Write() then gets no values.
+  virtual bool TakesParts() const { return false; }
+  /// Returns the bytes that such a target keeps of a step with `variables` variables on this rank.
+  virtual std::uint64_t BytesOf(const std::shared_ptr<const Declaration>& /*what*/, std::size_t /*variables*/)
+  {
+    return 0;
+  }
 };
 
 /// Makes the target of a channel; writes nothing and waits for no rank. `ranks`: the writing ranks. Both

@@ -1,7 +1,7 @@
 // What I/O ranks are told by: codes of variables, and which ranks serve which.
 #include "Base/Error.h"
+#include "Write/IoRoles.h"
 #include "Write/OutputConfig.h"
-#include "Write/RankMap.h"
 
 #include "TestTools.h"
 

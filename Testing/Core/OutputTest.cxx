@@ -4,7 +4,7 @@
 #include "Base/Error.h"
 #include "Write/Declaration.h"
 #include "Write/OutputConfig.h"
-#include "Write/WritingThread.h"
+#include "Write/ChannelOutput.h"
 
 #include "TestTools.h"
 

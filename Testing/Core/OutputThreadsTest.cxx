@@ -3,9 +3,10 @@
 #include "Formats/Container/ContainerLog.h"
 #include "Formats/KWave/KwaveFile.h"
 #include "TestTools.h"
-#include "Write/CatalogOutput.h"
+#include "Write/ChannelOutput.h"
 #include "Write/SensorWriter.h"
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <numeric>
@@ -104,7 +105,7 @@ TEST(OutputThreads, CatalogsAreWrittenWhileTheNextOneComes)
   const auto alone = MakeSelfCommunicator();
   for (const char* mode : {"thread", "direct"}) {
     const std::string path = folder / (std::string(mode) + ".pio");
-    CatalogOutput output(ReadOutputConfig(std::string(R"({"memory": "20 kB", "mode": ")") + mode +
+    ChannelOutput output(ReadOutputConfig(std::string(R"({"memory": "20 kB", "mode": ")") + mode +
                                           R"(", "channels": [{"path": ")" + path + R"("}]})"),
         *alone);
     std::vector<double> values(1000);
@@ -113,13 +114,16 @@ TEST(OutputThreads, CatalogsAreWrittenWhileTheNextOneComes)
       toWrite.Data.Step = step;
       std::iota(values.begin(), values.end(), 1000.0 * step);
       // Every fifth one is said to be larger than the memory.
-      output.Write(0, std::move(toWrite), step % 5 == 4 ? 30000 : 8000, [&](bool copies) {
+      output.Write(0, std::move(toWrite), step % 5 == 4 ? 30000 : 8000, [&](ValueForm form) {
+        const bool copies = form == ValueForm::Copies;
         EXPECT_EQ(copies, std::string(mode) == "thread" && step % 5 != 4);
+        EXPECT_EQ(form == ValueForm::Batches, std::string(mode) == "direct");
         const auto held = std::make_shared<std::vector<double>>(copies ? values : std::vector<double>());
-        return HeldValues{{{0, 0, copies ? held->data() : values.data()}}, held};
+        const container::HeldValues all{{{0, 0, copies ? held->data() : values.data()}}, held};
+        return form == ValueForm::Batches ? container::HeldValues{{}, nullptr, [all] { return all; }} : all;
       });
     }
-    CatalogOutput::Await(path + "/index");
+    ChannelOutput::Await(path + "/index");
     output.Finish();
     EXPECT_EQ(output.FinishHere(), "");
     EXPECT_TRUE(container::IsContainer(path));
@@ -127,11 +131,41 @@ TEST(OutputThreads, CatalogsAreWrittenWhileTheNextOneComes)
   }
 }
 
+TEST(OutputThreads, OnlyReadersOfAPathWaitForItsWriter)
+{
+  const TempFolder folder;
+  const auto alone = MakeSelfCommunicator();
+  const auto open = [&](const std::string& name) {
+    return std::make_unique<ChannelOutput>(
+        ReadOutputConfig(R"({"channels": [{"path": ")" + (folder / name) + R"("}]})"), *alone);
+  };
+  auto slow = open("slow.pio");
+  std::atomic<bool> goesOn{false};
+  slow->Thread().Add(0, [&] {
+    while (!goesOn) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  slow->Thread().Add(0, [] {});
+  std::atomic<bool> hasWaited{false};
+  std::thread reader([&] {
+    ChannelOutput::Await(folder / "slow.pio");
+    hasWaited = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  open("other.pio");
+  ChannelOutput::Await(folder / "other.pio");
+  EXPECT_FALSE(hasWaited);
+  goesOn = true;
+  slow.reset();  // a writer that ends releases its readers
+  reader.join();
+}
+
 TEST(OutputThreads, WhatIsForSimulationsAloneIsRefused)
 {
   const auto alone = MakeSelfCommunicator();
   const auto refusal = [&](const std::string& config) {
-    return patchio::testing::MessageOf([&] { CatalogOutput(ReadOutputConfig(config), *alone); });
+    return patchio::testing::MessageOf([&] { ChannelOutput(ReadOutputConfig(config), *alone); });
   };
   EXPECT_THAT(refusal(R"({"mode": "ranks"})"), ::testing::HasSubstr("only simulations support"));
   EXPECT_THAT(
