@@ -223,7 +223,7 @@ void ChannelOutput::Write(std::size_t channel, container::StepToWrite step, std:
   const std::string fault = CatchError([&] {
     RunOnAllRanks(this->Ranks, [&] {
       thread.MakeRoom(bytes);
-      parts[0].To = this->TargetOf(channel).Prepare(std::move(step), {});
+      parts[0].Writes = this->TargetOf(channel).Prepare(std::move(step), {});
       parts[0].Values = take(copies ? ValueForm::Copies : inBatches ? ValueForm::Batches : ValueForm::Whole);
     });
   });
@@ -262,11 +262,9 @@ std::string ChannelOutput::FinishHere()
 
 void ChannelOutput::WriteParts(std::int64_t step, std::vector<StepPart> parts, std::uint64_t bytes)
 {
-  // A std::function can be copied, the parts cannot.
-  const auto held = std::make_shared<std::vector<StepPart>>(std::move(parts));
-  this->Writer->Add(bytes, [this, step, held] {
+  this->Writer->Add(bytes, [this, step, parts = std::move(parts)]() mutable {
     std::vector<std::string> faults;
-    for (StepPart& part : *held) {
+    for (StepPart& part : parts) {
       const std::string fault = CatchError([&] { this->WritePart(step, part); });
       const std::string& name = this->Config.Channels[part.Channel].Name;
       faults.push_back(
@@ -293,7 +291,7 @@ void ChannelOutput::WritePart(std::int64_t step, StepPart& part)
     sink.To->Lose(step);
     throw Error(unprepared);
   }
-  part.To->Write(std::move(part.Values), sink.Threads);
+  part.Writes(std::move(part.Values), sink.Threads);
 }
 
 void ChannelOutput::Lose(std::int64_t step, const std::vector<std::size_t>& channels)

@@ -79,7 +79,7 @@ private:
 struct StepPart
 {
   std::size_t Channel = 0;
-  std::unique_ptr<PendingStep> To;
+  PendingStep Writes{};
   container::HeldValues Values{};
   std::string Fault{};  ///< reason why this rank could not prepare the part; empty: it is prepared
 };
@@ -127,7 +127,7 @@ public:
   std::string FinishHere();
 
   /// Writes the parts of a step, which hold `bytes` bytes. Collective over the writing ranks. A channel that
-  /// fails does not affect the other channels. The thread keeps the faults.
+  /// fails does not affect the other channels. The faults are kept for WritingThread::TakeFaults().
   void WriteParts(std::int64_t step, std::vector<StepPart> parts, std::uint64_t bytes);
   /// Informs the targets of channels that they lose a step. Not collective, but all ranks call it.
   void Lose(std::int64_t step, const std::vector<std::size_t>& channels);

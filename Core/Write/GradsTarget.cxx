@@ -101,27 +101,15 @@ public:
   {
   }
 
-  std::unique_ptr<PendingStep> Prepare(container::StepToWrite step, const GivenArrays&) override
+  PendingStep Prepare(container::StepToWrite step, const GivenArrays&) override
   {
-    return std::make_unique<Step>(*this, std::move(step));
+    return [this, what = std::move(step)](const container::HeldValues& values, int threads) {
+      this->WriteStep(what, values.Mine, threads);
+    };
   }
   void Lose(std::int64_t step) override { this->Lost.Add(step); }
 
 private:
-  class Step : public PendingStep
-  {
-  public:
-    Step(GradsTarget& into, container::StepToWrite step) : Into(into), What(std::move(step)) {}
-    void Write(container::HeldValues values, int threads) override
-    {
-      this->Into.WriteStep(this->What, values.Mine, threads);
-    }
-
-  private:
-    GradsTarget& Into;
-    const container::StepToWrite What;
-  };
-
   void Open();
   void WriteStep(
       const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads);

@@ -24,25 +24,11 @@ public:
 
   bool TakesParts() const override { return true; }
   std::uint64_t BytesOf(const std::shared_ptr<const Declaration>& what, std::size_t variables) override;
-  std::unique_ptr<PendingStep> Prepare(container::StepToWrite step, const GivenArrays& given) override;
+  PendingStep Prepare(container::StepToWrite step, const GivenArrays& given) override;
   void Flush(int /*threads*/) override { this->Writer.Flush(); }
   void Lose(std::int64_t step) override { this->Writer.Lose(step); }
 
 private:
-  class Step : public PendingStep
-  {
-  public:
-    Step(SensorWriter& into, SensorSample sample) : Into(into), Sample(std::move(sample)) {}
-    void Write(container::HeldValues, int threads) override
-    {
-      this->Into.Add(std::move(this->Sample), threads);
-    }
-
-  private:
-    SensorWriter& Into;
-    SensorSample Sample;
-  };
-
   std::shared_ptr<const SensorCut> CutOf(const std::shared_ptr<const Declaration>& what) const;
   void Check(const Catalog& data) const;
   void Require(bool holds, const std::string& expected, const std::string& found) const;
@@ -84,7 +70,7 @@ std::shared_ptr<const SensorCut> KwaveTarget::CutOf(const std::shared_ptr<const 
   return cut;
 }
 
-std::unique_ptr<PendingStep> KwaveTarget::Prepare(container::StepToWrite step, const GivenArrays& given)
+PendingStep KwaveTarget::Prepare(container::StepToWrite step, const GivenArrays& given)
 {
   this->Alike.Check(step.Data);
   this->Check(step.Data);
@@ -104,7 +90,9 @@ std::unique_ptr<PendingStep> KwaveTarget::Prepare(container::StepToWrite step, c
   });
   sample.Fault = given.Fault.empty() ? problem : given.Fault;
   this->Alike.Add(step.Data);
-  return std::make_unique<Step>(this->Writer, std::move(sample));
+  return [this, sample = std::move(sample)](const container::HeldValues&, int threads) mutable {
+    this->Writer.Add(std::move(sample), threads);
+  };
 }
 
 /// Throws Error if the format kwave does not support the step.

@@ -571,7 +571,7 @@ void Output::PreparePart(const Step& step, Catalog data, StepPart& part)
       part.Values.Mine.push_back({array.Patch, places[array.Variable], array.Values});
     }
   }
-  part.To = target.Prepare(std::move(wanted), given);
+  part.Writes = target.Prepare(std::move(wanted), given);
 }
 
 }  // namespace patchio::output

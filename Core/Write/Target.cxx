@@ -14,36 +14,22 @@ class ContainerTarget : public Target
 public:
   ContainerTarget(Communicator& ranks, const Channel& channel) : Ranks(ranks), What(channel) {}
 
-  std::unique_ptr<PendingStep> Prepare(container::StepToWrite step, const GivenArrays&) override
+  PendingStep Prepare(container::StepToWrite step, const GivenArrays&) override
   {
     if (step.Compression.empty()) {
       step.Compression.assign(step.Types.size(), this->What.Compression);
     }
-    return std::make_unique<Step>(*this, std::move(step));
+    const auto writing = std::make_shared<container::StepWriter>(
+        this->Ranks, this->What.Path, std::move(step), this->What.RanksAFile);
+    return [this, writing](container::HeldValues values, int threads) {
+      container::ContainerWriter& writer = this->Writer();
+      writer.Begin(*writing);
+      writing->Write(std::move(values), threads);
+      writer.Commit(*writing);
+    };
   }
 
 private:
-  class Step : public PendingStep
-  {
-  public:
-    Step(ContainerTarget& into, container::StepToWrite step)
-        : Into(into), Writing(into.Ranks, into.What.Path, std::move(step), into.What.RanksAFile)
-    {
-    }
-
-    void Write(container::HeldValues values, int threads) override
-    {
-      container::ContainerWriter& writer = this->Into.Writer();
-      writer.Begin(this->Writing);
-      this->Writing.Write(std::move(values), threads);
-      writer.Commit(this->Writing);
-    }
-
-  private:
-    ContainerTarget& Into;
-    container::StepWriter Writing;
-  };
-
   /// Returns the writer of the container. Collective at the first call.
   container::ContainerWriter& Writer()
   {

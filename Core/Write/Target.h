@@ -7,22 +7,18 @@
 #include "Write/StepWriter.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace patchio::output {
 
-/// A step that is prepared for its target.
-class PendingStep
-{
-public:
-  virtual ~PendingStep() = default;
-  /// Writes this rank's values, `threads` requests at a time. Collective: every writing rank calls it. After
-  /// it has returned, the step survives a crash, and readers see it. Only containers take values in several
-  /// parts; see HeldValues::Next. Throws Error, the same on all ranks; the target is then as before.
-  virtual void Write(container::HeldValues values, int threads) = 0;
-};
+/// Writes a step that is prepared for its target, with this rank's values, `threads` requests at a time.
+/// Collective: every writing rank calls it. After it has returned, the step survives a crash, and readers see
+/// it. Only containers take values in several parts; see HeldValues::Next. Throws Error, the same on all
+/// ranks; the target is then as before.
+using PendingStep = std::function<void(container::HeldValues values, int threads)>;
 
 /// A simulation's array: a variable on a patch, with its ghosts.
 struct GivenArray
@@ -48,8 +44,8 @@ public:
   /// Prepares a step, including all HDF5 calls. Call it on the simulation's thread: the library is not
   /// thread-safe and the simulation may use it, too. Steps are written in the order in which they were
   /// prepared. Not collective, but all ranks do it. `given`: for targets that take parts. These must not
-  /// throw faults of one rank alone here; PendingStep::Write() tells the other ranks of them. Throws Error.
-  virtual std::unique_ptr<PendingStep> Prepare(container::StepToWrite step, const GivenArrays& given) = 0;
+  /// throw faults of one rank alone here; the PendingStep tells the other ranks of them. Throws Error.
+  virtual PendingStep Prepare(container::StepToWrite step, const GivenArrays& given) = 0;
   /// Writes the steps that the target has gathered, `threads` requests at a time. Collective: every writing
   /// rank calls it. Throws Error, the same on all ranks.
   virtual void Flush(int /*threads*/) {}
@@ -58,7 +54,7 @@ public:
   virtual void Lose(std::int64_t /*step*/) {}
 
   /// Returns whether the target copies the parts it needs from the simulation's arrays, so that whole patches
-  /// are not copied. PendingStep::Write() then gets no values.
+  /// are not copied. The PendingStep then gets no values.
   virtual bool TakesParts() const { return false; }
   /// Returns the bytes that such a target keeps of a step with `variables` variables on this rank.
   virtual std::uint64_t BytesOf(const std::shared_ptr<const Declaration>& /*what*/, std::size_t /*variables*/)
