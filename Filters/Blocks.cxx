@@ -232,19 +232,9 @@ private:
 
 }  // namespace
 
-std::array<double, 3> Block::PositionAt(const Int3& at) const
+/// Returns the position of a point of a curvilinear grid.
+std::array<double, 3> Block::CornerOf(long long point) const
 {
-  if (this->Form == BlockForm::Curvilinear) {
-    return this->PositionOf(this->PointAt(at));
-  }
-  return {this->PositionsOf(0)[at[0]], this->PositionsOf(1)[at[1]], this->PositionsOf(2)[at[2]]};
-}
-
-std::array<double, 3> Block::PositionOf(long long point) const
-{
-  if (this->Form != BlockForm::Curvilinear) {
-    return this->PositionAt(this->IndexOf(point));
-  }
   std::array<double, 3> position;
   this->Corners->GetTuple(point, position.data());
   return position;

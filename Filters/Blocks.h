@@ -84,8 +84,21 @@ struct Block
         static_cast<int>(row / this->Points[1])};
   }
   /// Return the position of the point with these indices, or of this number.
-  std::array<double, 3> PositionAt(const Int3& at) const;
-  std::array<double, 3> PositionOf(long long point) const;
+  std::array<double, 3> PositionAt(const Int3& at) const
+  {
+    if (this->Form == BlockForm::Curvilinear) {
+      return this->CornerOf(this->PointAt(at));
+    }
+    return {this->PositionsOf(0)[at[0]], this->PositionsOf(1)[at[1]], this->PositionsOf(2)[at[2]]};
+  }
+  std::array<double, 3> PositionOf(long long point) const
+  {
+    return this->Form == BlockForm::Curvilinear ? this->CornerOf(point)
+                                                : this->PositionAt(this->IndexOf(point));
+  }
+
+private:
+  std::array<double, 3> CornerOf(long long point) const;
 };
 
 /// All grids of an input on this rank, without empty ones.

@@ -351,6 +351,7 @@ void Assembly::Fill(const Part& part, const PointsOfPart& points, const Place& p
   this->PointArrays.Take(*part.From, own, points.First);
   this->FillCells(part, points, place);
   std::vector<long long> cells;
+  cells.reserve(part.CellCount());
   for (const int cell : part.Whole) {
     cells.push_back(part.CellOfBlock(cell));
   }
@@ -374,12 +375,13 @@ std::vector<EdgePoint> Assembly::FillPoints(const Part& part, const PointsOfPart
       continue;
     }
     const int made = p - part.InBox;
-    const long long here = made < 0 ? part.PointOfBlock(p) : 0;
-    const EdgePoint& point = own.emplace_back(made < 0 ? EdgePoint{here, here, 0.0} : part.Made[made]);
-    if (!part.Positions.empty()) {
+    if (made >= 0 && !part.Positions.empty()) {
+      own.push_back(part.Made[made]);
       to = std::copy(part.Positions[made].begin(), part.Positions[made].end(), to);
       continue;
     }
+    const long long here = made < 0 ? part.PointOfBlock(p) : 0;
+    const EdgePoint& point = own.emplace_back(made < 0 ? EdgePoint{here, here, 0.0} : part.Made[made]);
     const std::array<double, 3> a = part.From->PositionOf(point.A);
     const std::array<double, 3> b = point.T == 0 ? a : part.From->PositionOf(point.B);
     for (int axis = 0; axis < 3; ++axis) {

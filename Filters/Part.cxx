@@ -121,7 +121,10 @@ std::vector<Part> TakeBoxes(
 
 void CutTasks::Add(std::size_t of, const Block& block, int rows, long long cellsOfRow)
 {
-  const int step = static_cast<int>(std::clamp<long long>(CellsOfTask / std::max(cellsOfRow, 1LL), 1, rows));
+  // Tasks make the points between them twice, so a few rows are better than one if there are enough.
+  const long long few = std::min(4, rows / 32);
+  const int step = static_cast<int>(
+      std::clamp<long long>(std::max(CellsOfTask / std::max(cellsOfRow, 1LL), few), 1, rows));
   for (int begin = 0; begin < rows; begin += step) {
     this->Tasks.push_back({of, {begin, std::min(begin + step, rows), rows}});
     this->Parts.emplace_back(block).FirstNumber = this->Points;

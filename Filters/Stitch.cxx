@@ -17,7 +17,12 @@ long long Stitch(
     const std::vector<std::vector<SharedPoint>>& shared, long long first, std::vector<PointsOfPart>& parts)
 {
   constexpr long long elsewhere = -3;
+  std::size_t count = 0;
+  for (const std::vector<SharedPoint>& some : shared) {
+    count += some.size();
+  }
   std::vector<SharedPoint> sorted;
+  sorted.reserve(count);
   for (const std::vector<SharedPoint>& some : shared) {
     sorted.insert(sorted.end(), some.begin(), some.end());
   }
@@ -92,6 +97,7 @@ void ForEachAtRim(const Part& part, Work work)
 std::vector<SharedPoint> SharedOf(const Part& part, int number, const NumberOfPoint& numberOf)
 {
   std::vector<SharedPoint> shared;
+  shared.reserve(part.Shared.size());
   ForEachAtRim(part, [&](int point, long long at) {
     shared.push_back({{numberOf(part, at), NoPoint}, number, point});
   });
