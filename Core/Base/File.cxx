@@ -210,6 +210,15 @@ void CheckRegularFile(const std::string& path)
   ::close(descriptor);
 }
 
+void FlushFolder(const std::string& folder)
+{
+  const int number = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (number >= 0) {
+    ::fsync(number);
+    ::close(number);
+  }
+}
+
 void ReplaceFile(const std::string& path, const std::string& text)
 {
   const std::string temporary = TemporaryName(path);
@@ -226,6 +235,7 @@ void ReplaceFile(const std::string& path, const std::string& text)
     const std::size_t at = fault.find(temporary);
     throw Error(at == std::string::npos ? fault : fault.replace(at, temporary.size(), path));
   }
+  FlushFolder(fs::path(path).parent_path().string());
 }
 
 }  // namespace patchio

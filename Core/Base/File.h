@@ -79,9 +79,13 @@ int OpenRegularFile(const std::string& path);
 /// standard stream opens the file, because these may wait for a pipe.
 void CheckRegularFile(const std::string& path);
 
-/// Replaces the contents of a file by `text`. Writes and flushes a temporary file in the same folder and
-/// renames it, so that other programs always see either the old or the new text. Throws Error; the old file
-/// is unchanged then.
+/// Flushes the names in a folder to the storage, so that new, renamed and removed files survive a failure of
+/// the machine. Ignores errors: some file systems do not support this, and do not need it.
+void FlushFolder(const std::string& folder);
+
+/// Replaces the contents of a file by `text`. Writes and flushes a temporary file in the same folder, renames
+/// it and flushes the folder, so that other programs always see either the old or the new text, and the new
+/// one survives a failure of the machine. Throws Error; the old file is unchanged then.
 void ReplaceFile(const std::string& path, const std::string& text);
 
 }  // namespace patchio

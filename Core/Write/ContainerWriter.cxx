@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
@@ -63,16 +62,6 @@ bool IsFromKilledWriter(const fs::path& file)
     return text.empty() || text.rfind(LockText, 0) == 0;
   }
   return file.extension() != ".part" && file.extension() != ".hdf" && log.compare(0, text.size(), text) == 0;
-}
-
-/// Flushes the names in a folder to the storage.
-void FlushFolder(const std::string& folder)
-{
-  const int number = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (number >= 0) {
-    ::fsync(number);  // some file systems do not support this, and do not need it
-    ::close(number);
-  }
 }
 
 using FilesOfSteps = std::map<std::int64_t, std::vector<std::string>>;
@@ -150,10 +139,13 @@ void MakeFolder(const std::string& folder)
     throw FileError(
         folder, "a folder outside other containers", "a folder within a container", "Choose another folder");
   }
-  fs::create_directory(folder, fault);
+  const bool isNew = fs::create_directory(folder, fault);
   if (fault) {
     throw SystemError(folder, "a folder that can be created", fault.value(),
         "Check that the parent folder exists and is writable");
+  }
+  if (isNew) {
+    FlushFolder(normal.parent_path().parent_path().string());
   }
   CheckFiles(folder);
 }
@@ -298,8 +290,8 @@ std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::Open()
     this->Log = std::make_unique<PlainFile>(path, PlainFile::Purpose::Update);
     this->Log->SetSize(this->LogEnd);  // bytes behind this were not written completely
     this->Log->Flush();
+    FlushFolder(this->Folder);
   }
-  FlushFolder(this->Folder);
   return steps;
 }
 
@@ -382,7 +374,6 @@ void ContainerWriter::Commit(StepWriter& step)
       }
       this->Files[number] = step.Description().Files;
       if (replaces) {
-        FlushFolder(this->Folder);
         this->RemoveOthers({".hdf"});
         this->GiveUsualNames(step);
       }

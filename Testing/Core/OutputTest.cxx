@@ -2,9 +2,9 @@
 // writes. Testing/Simulation has whole runs.
 #include "Base/Communicator.h"
 #include "Base/Error.h"
+#include "Write/ChannelOutput.h"
 #include "Write/Declaration.h"
 #include "Write/OutputConfig.h"
-#include "Write/ChannelOutput.h"
 
 #include "TestTools.h"
 
