@@ -58,7 +58,7 @@ int Hdf5Locator::NumberOf(const std::string& path)
 template <typename Work>
 const LocatedDataset& Hdf5Locator::Find(const std::string& path, const std::string& name, const Work& check)
 {
-  const auto [entry, isNew] = this->Found.try_emplace({path, name});
+  const auto [entry, isNew] = this->Found[path].try_emplace(name);
   LocatedDataset& found = entry->second;
   if (isNew) {
     found.File = this->NumberOf(path);
@@ -82,9 +82,8 @@ const LocatedDataset& Hdf5Locator::Find(const std::string& path, const std::stri
   return found;
 }
 
-Location Hdf5Locator::LocateOne(const PatchVariable& request)
+Location Hdf5Locator::LocateAt(const DatasetPlace& place, const PatchVariable& request)
 {
-  const DatasetPlace place = this->PlaceOf(request);
   const auto check = [&](LocatedDataset& found) { this->Check(found, place, request); };
   const LocatedDataset& found = this->Find(place.Path, place.Dataset, check);
   const hdf5::DatasetPart& part = place.Part;

@@ -7,7 +7,6 @@
 
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace patchio {
@@ -45,19 +44,19 @@ public:
   LocationTable Run(const std::vector<PatchVariable>& requests);
 
 protected:
-  /// Returns the place of the values of a request, which are stored. Throws Error.
-  virtual DatasetPlace PlaceOf(const PatchVariable& request) = 0;
+  /// Returns the location of a request whose values are stored: in most formats, that of LocateAt(). Throws
+  /// Error.
+  virtual Location LocateOne(const PatchVariable& request) = 0;
   /// Checks a data set, and may change its description. Called for the first request that needs the data set.
   /// Throws Error, which is then the error of all requests for the data set.
   virtual void Check(
       LocatedDataset& /*found*/, const DatasetPlace& /*place*/, const PatchVariable& /*request*/)
   {
   }
-  /// Returns the location of a request whose values are stored: an extent, or a chunked or library array.
-  /// Throws Error when the file cannot be opened, when the data set does not exist, is damaged, is not
-  /// supported, fails the check or has too few values, and for values that a virtual data set takes from
-  /// several others.
-  virtual Location LocateOne(const PatchVariable& request);
+  /// Returns the location of values at a place: an extent, or a chunked or library array. Throws Error when
+  /// the file cannot be opened, when the data set does not exist, is damaged, is not supported, fails the
+  /// check or has too few values, and for values that a virtual data set takes from several others.
+  Location LocateAt(const DatasetPlace& place, const PatchVariable& request);
 
   const Catalog& Data;
   const LocateOptions& Options;
@@ -73,8 +72,8 @@ private:
   Location AppendFill(const LocatedDataset& found, std::uint64_t count);
 
   std::map<std::string, hdf5::File> Files;
-  std::map<std::string, int> Numbers;  ///< number of each file in the table
-  std::map<std::pair<std::string, std::string>, LocatedDataset> Found;
+  std::map<std::string, int> Numbers;                                  ///< number of each file in the table
+  std::map<std::string, std::map<std::string, LocatedDataset>> Found;  ///< by file and name
 };
 
 }  // namespace patchio

@@ -67,7 +67,6 @@ public:
 private:
   const DataSet& SetOf(const PatchVariable& request, hdf5::DatasetPart& part);
   Location LocateOne(const PatchVariable& request) override;
-  DatasetPlace PlaceOf(const PatchVariable& request) override;
   void Check(LocatedDataset& found, const DatasetPlace& place, const PatchVariable& request) override;
   void CheckInFile(const DataSet& set, const Extent& extent) const;
   const std::vector<std::uint64_t>& BeforeOf(int variable);
@@ -118,7 +117,7 @@ Location Locator::LocateOne(const PatchVariable& request)
     this->Table.Extents.push_back(extent);
     return MakeLocation(Encoding::Raw, this->Table.Extents.size() - 1, 1);
   }
-  const Location location = Hdf5Locator::LocateOne(request);
+  const Location location = this->LocateAt({this->Table.Files[set.File], set.Name, part}, request);
   if (location.Kind == Encoding::Chunked) {
     const ChunkedArray& array = this->Table.ChunkedArrays.back();
     const auto begin = this->Table.Chunks.begin() + static_cast<std::ptrdiff_t>(array.FirstChunk);
@@ -128,13 +127,6 @@ Location Locator::LocateOne(const PatchVariable& request)
     }
   }
   return location;
-}
-
-DatasetPlace Locator::PlaceOf(const PatchVariable& request)
-{
-  hdf5::DatasetPart part;
-  const DataSet& set = this->SetOf(request, part);
-  return {this->Table.Files[set.File], set.Name, part};
 }
 
 void Locator::Check(LocatedDataset& found, const DatasetPlace& place, const PatchVariable& request)

@@ -148,7 +148,7 @@ public:
   Locator(const Catalog& catalog, const LocateOptions& options);
 
 private:
-  DatasetPlace PlaceOf(const PatchVariable& request) override;
+  Location LocateOne(const PatchVariable& request) override;
   void Check(LocatedDataset& found, const DatasetPlace& place, const PatchVariable& request) override;
   bool IsSeries(int variable) const
   {
@@ -176,8 +176,8 @@ Locator::Locator(const Catalog& catalog, const LocateOptions& options) : Hdf5Loc
   }
 }
 
-/// Returns the place of a request's values: of the catalog's step, or of all steps.
-DatasetPlace Locator::PlaceOf(const PatchVariable& request)
+/// Returns the location of a request's values: of the catalog's step, or of all steps.
+Location Locator::LocateOne(const PatchVariable& request)
 {
   const Patch& patch = this->Data.Patches[request.Patch];
   DatasetPlace place{this->Data.Path, this->Data.Variables[request.Variable].StoredName, {}};
@@ -199,7 +199,7 @@ DatasetPlace Locator::PlaceOf(const PatchVariable& request)
   } else if (this->IsSeries(request.Variable)) {
     part.First += partValues * static_cast<std::uint64_t>(this->Data.StepInFile);
   }
-  return place;
+  return this->LocateAt(place, request);
 }
 
 /// Throws Error unless the data set is as the catalog describes it. Contiguous steps become chunks.

@@ -250,7 +250,7 @@ public:
   }
 
 private:
-  DatasetPlace PlaceOf(const PatchVariable& request) override;
+  Location LocateOne(const PatchVariable& request) override;
   const std::vector<std::uint64_t>& BeforePatches(int variable);
   std::uint64_t TuplesShared(int first, int patch) const;
 
@@ -293,7 +293,7 @@ std::uint64_t Locator::TuplesShared(int first, int patch) const
   return shared;
 }
 
-DatasetPlace Locator::PlaceOf(const PatchVariable& request)
+Location Locator::LocateOne(const PatchVariable& request)
 {
   const auto [patch, variable] = request;
   const Variable& info = this->Data.Variables[variable];
@@ -303,8 +303,9 @@ DatasetPlace Locator::PlaceOf(const PatchVariable& request)
   const std::uint64_t first = this->Places.First[IndexOf(this->Data, row, level, variable)] +
                               this->BeforePatches(variable)[static_cast<std::size_t>(patch)];
   const auto tuples = static_cast<std::uint64_t>(this->Data.StoredTuples(variable, patch));
-  return {this->Data.Path, GroupOfLevel(this->Places.Type, level) + "/" + info.StoredName,
-      {first * components, tuples * components}};
+  return this->LocateAt({this->Data.Path, GroupOfLevel(this->Places.Type, level) + "/" + info.StoredName,
+                            {first * components, tuples * components}},
+      request);
 }
 
 }  // namespace
