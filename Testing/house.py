@@ -15,7 +15,7 @@ import tempfile
 FOLDERS = ["Core", "Readers", "Filters", "Writers", "Plugin", "Tools", "Python", "Documentation/Examples"]
 SUFFIXES = {".h", ".cxx", ".py", ".xml", ".in", ".cmake", ".txt"}
 MOST_OF_FILE, MOST_OF_FUNCTION = 800, 80
-MOST_LONELY = 56    # falls with each merge; 20 is the aim
+MOST_LONELY = 28    # falls with each merge; 20 is the aim
 TYPE = re.compile(r"^\s*(template\b.*|)\s*(class|struct|enum|union)\b")
 
 
