@@ -367,9 +367,16 @@ void Assembly::Fill(const Part& part, const PointsOfPart& points, const Place& p
 /// Sets the positions of the points that occur in this part first, and returns these points.
 std::vector<EdgePoint> Assembly::FillPoints(const Part& part, const PointsOfPart& points) const
 {
-  std::vector<EdgePoint> own;
-  own.reserve(points.End - points.First);
   double* to = this->Positions->GetPointer(3 * points.First);
+  const auto count = static_cast<std::size_t>(points.End - points.First);
+  if (count > 0 && count == part.Positions.size()) {  // none of the points belongs to another part
+    for (const std::array<double, 3>& position : part.Positions) {
+      to = std::copy(position.begin(), position.end(), to);
+    }
+    return part.Made;
+  }
+  std::vector<EdgePoint> own;
+  own.reserve(count);
   for (int p = 0; p < part.PointCount(); ++p) {
     if (points.Ids[p] != points.First + static_cast<long long>(own.size())) {
       continue;
