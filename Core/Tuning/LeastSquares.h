@@ -16,6 +16,7 @@ class LeastSquares
 {
 public:
   using Vector = Eigen::Matrix<double, Unknowns, 1>;
+  using Matrix = Eigen::Matrix<double, Unknowns, Unknowns>;
 
   void Add(const Vector& row, double value, double weight)
   {
@@ -38,7 +39,7 @@ public:
     std::optional<Vector> best;
     double least = std::numeric_limits<double>::infinity();
     for (unsigned set = 0; set < (1u << Unknowns); ++set) {
-      const std::optional<Vector> x = this->SolveFor(set);
+      const std::optional<Vector> x = this->Solve(set);
       if (x && IsAllowed(*x, bounded) && this->Misfit(*x) < least) {
         least = this->Misfit(*x);
         best = x;
@@ -47,19 +48,10 @@ public:
     return best;
   }
 
-private:
-  static bool IsAllowed(const Vector& x, const std::array<bool, Unknowns>& bounded)
-  {
-    bool allowed = x.allFinite();
-    for (int i = 0; i < Unknowns; ++i) {
-      allowed = allowed && (!bounded[i] || x[i] >= 0);
-    }
-    return allowed;
-  }
-
-  /// Solves for the unknowns in `set` (bit i: x[i]) with the others zero. The matrix is scaled to a diagonal
-  /// of ones, so that the test for singularity does not depend on units.
-  std::optional<Vector> SolveFor(unsigned set) const
+  /// Returns the best x with all unknowns zero that are not in `set` (bit i: x[i]), or nothing if the
+  /// equations do not determine it. The matrix is scaled to a diagonal of ones, so that the test for
+  /// singularity does not depend on units.
+  std::optional<Vector> Solve(unsigned set) const
   {
     constexpr double singular = 1e-12;
     Vector scale = Vector::Zero();
@@ -82,7 +74,15 @@ private:
     return Vector(scale.asDiagonal() * factors.solve(scale.asDiagonal() * this->Right));
   }
 
-  using Matrix = Eigen::Matrix<double, Unknowns, Unknowns>;
+private:
+  static bool IsAllowed(const Vector& x, const std::array<bool, Unknowns>& bounded)
+  {
+    bool allowed = x.allFinite();
+    for (int i = 0; i < Unknowns; ++i) {
+      allowed = allowed && (!bounded[i] || x[i] >= 0);
+    }
+    return allowed;
+  }
 
   Matrix Normal = Matrix::Zero();
   Vector Right = Vector::Zero();

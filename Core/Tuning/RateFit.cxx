@@ -9,7 +9,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <optional>
 #include <random>
 #include <utility>
 #include <vector>
@@ -45,18 +44,6 @@ struct RatePoints
   double Noise = AssumedNoise;
 };
 
-/// A law with its coefficients, in the order of the formula at RateLaw.
-struct FittedLaw
-{
-  RateLaw Law;
-  std::vector<double> Values;
-  double Misfit = 0;  ///< weighted sum of squares of the points around the law, in ln(rate)
-};
-
-constexpr double UsualFall = 0.5;       ///< usual exponent of falls; that of the emulated file system
-constexpr int StepsOfOctave = 16;       ///< grid for the knee
-constexpr int CoarseStepsOfOctave = 8;  ///< grid for both ends of a plateau
-
 /// Estimates the standard deviation of samples so that the result is too large as often as too small,
 /// whatever the number of samples. The median of many such estimates is robust against a few disturbed N.
 double SpreadOf(double squares, std::size_t samples)
@@ -67,137 +54,6 @@ double SpreadOf(double squares, std::size_t samples)
   constexpr double medianOfMore = 0.91;
   const double deviation = std::sqrt(squares / static_cast<double>(samples - 1));
   return deviation / (samples == 2 ? medianOfTwo : samples == 3 ? medianOfThree : medianOfMore);
-}
-
-double LogOf(RateLaw law, const std::vector<double>& values, double x);
-
-/// Interpolates ln F at ln N = x linearly. `points` contains ln N and ln F alternately.
-double JoinedLogOf(const std::vector<double>& points, double x)
-{
-  std::size_t next = 2;
-  while (next + 2 < points.size() && points[next] < x) {
-    next += 2;
-  }
-  const double part = (x - points[next - 2]) / (points[next] - points[next - 2]);
-  return points[next - 1] + part * (points[next + 1] - points[next - 1]);
-}
-
-FittedLaw WithMisfit(const RatePoints& points, RateLaw law, const std::vector<double>& values)
-{
-  FittedLaw fitted{law, values};
-  for (const RatePoint& point : points.All) {
-    const double off = point.Log - LogOf(law, values, std::log(point.Concurrency));
-    fitted.Misfit += point.Weight * off * off;
-  }
-  return fitted;
-}
-
-FittedLaw FitConstant(const RatePoints& points)
-{
-  double mean = 0;
-  for (const RatePoint& point : points.All) {
-    mean += point.Weight * point.Log / points.Samples;
-  }
-  return WithMisfit(points, RateLaw::Constant, {std::exp(mean)});
-}
-
-/// Fits the Universal Scalability Law, which is linear in N/F = (1 + sigma (N-1) + kappa N (N-1)) / lambda.
-/// Weights of (F/N)^2 make the errors relative.
-std::optional<FittedLaw> FitScalability(const RatePoints& points)
-{
-  LeastSquares<3> equations;
-  for (const RatePoint& point : points.All) {
-    const double n = point.Concurrency;
-    const double weight = std::exp(point.Log) / n;
-    equations.Add({weight, weight * (n - 1), weight * n * (n - 1)}, 1, point.Weight);
-  }
-  const auto solution = equations.SolveNonNegative({false, true, true});
-  if (!solution || !((*solution)[0] > 0)) {
-    return {};
-  }
-  const double reciprocal = (*solution)[0];
-  return WithMisfit(points, RateLaw::Scalability,
-      {1 / reciprocal, (*solution)[1] / reciprocal, (*solution)[2] / reciprocal});
-}
-
-std::optional<FittedLaw> FitParabola(const RatePoints& points)
-{
-  LeastSquares<3> equations;
-  for (const RatePoint& point : points.All) {
-    const double octaves = std::log2(point.Concurrency);
-    equations.Add({1, octaves, -octaves * octaves}, point.Log, point.Weight);
-  }
-  const auto solution = equations.SolveNonNegative({false, false, true});
-  if (!solution) {
-    return {};
-  }
-  return WithMisfit(
-      points, RateLaw::Parabola, {(*solution)[0], (*solution)[1], 0.0 - (*solution)[2]});  // not -0
-}
-
-/// A law with given knees, and its cost: the misfit plus a penalty for steep falls. If only one point lies
-/// beyond the knee, a later knee with a steeper fall fits as well, so falls of the usual exponent are
-/// preferred.
-struct Hinge
-{
-  double Cost = std::numeric_limits<double>::infinity();
-  double Top = 0, Rise = 0, Fall = 0;
-  double Knee = 1, End = 1;
-};
-
-Hinge FitHinge(const RatePoints& points, double knee, double end)
-{
-  LeastSquares<3> equations;
-  for (const RatePoint& point : points.All) {
-    const double x = std::log(point.Concurrency);
-    equations.Add({1, std::min(x - knee, 0.0), -std::max(x - end, 0.0)}, point.Log, point.Weight);
-  }
-  equations.Add({0, 0, 1}, 0, std::pow(points.Noise / UsualFall, 2));
-  Hinge hinge;
-  if (const auto solution = equations.SolveNonNegative({false, true, true})) {
-    hinge = {equations.Misfit(*solution), (*solution)[0], (*solution)[1], (*solution)[2], knee, end};
-  }
-  return hinge;
-}
-
-/// Finds the best knees on a grid, which is robust against the many local minima.
-Hinge BestHinge(const RatePoints& points, int stepsOfOctave, bool plateau)
-{
-  const double least = std::log(points.All.front().Concurrency);
-  const double most = std::log(points.All.back().Concurrency);
-  const int steps =
-      std::max(1, static_cast<int>(std::lround((most - least) / std::log(2.0) * stepsOfOctave)));
-  const auto place = [&](int step) { return least + (most - least) * step / steps; };
-  Hinge best;
-  for (int knee = 0; knee <= steps; ++knee) {
-    const int last = plateau ? steps : knee;
-    for (int end = knee; end <= last; ++end) {
-      const Hinge hinge = FitHinge(points, place(knee), place(end));
-      if (hinge.Cost < best.Cost) {
-        best = hinge;
-      }
-    }
-  }
-  return best;
-}
-
-std::optional<FittedLaw> FitKnee(const RatePoints& points)
-{
-  const Hinge best = BestHinge(points, StepsOfOctave, false);
-  if (!std::isfinite(best.Cost)) {
-    return {};
-  }
-  return WithMisfit(points, RateLaw::Knee, {std::exp(best.Top), best.Rise, std::exp(best.Knee), best.Fall});
-}
-
-std::optional<FittedLaw> FitPlateau(const RatePoints& points)
-{
-  const Hinge best = BestHinge(points, CoarseStepsOfOctave, true);
-  if (!std::isfinite(best.Cost)) {
-    return {};
-  }
-  return WithMisfit(points, RateLaw::Plateau,
-      {std::exp(best.Top), best.Rise, std::exp(best.Knee), std::exp(best.End), best.Fall});
 }
 
 /// Groups samples by N, and estimates the noise from the spread of samples with the same N. Ignores invalid
@@ -230,48 +86,6 @@ RatePoints PointsOf(const std::vector<RateSample>& samples)
   return points;
 }
 
-/// Returns ln F of the law at ln N = x.
-double LogOf(RateLaw law, const std::vector<double>& values, double x)
-{
-  switch (law) {
-    case RateLaw::Constant:
-      return std::log(values[0]);
-    case RateLaw::Scalability: {
-      const double n = std::exp(x);
-      return std::log(values[0] * n / (1 + values[1] * (n - 1) + values[2] * n * (n - 1)));
-    }
-    case RateLaw::Parabola: {
-      const double octaves = x / std::log(2.0);
-      return values[0] + values[1] * octaves + values[2] * octaves * octaves;
-    }
-    case RateLaw::Knee:
-      return std::log(values[0]) + values[1] * std::min(x - std::log(values[2]), 0.0) -
-             values[3] * std::max(x - std::log(values[2]), 0.0);
-    case RateLaw::Plateau:
-      return std::log(values[0]) + values[1] * std::min(x - std::log(values[2]), 0.0) -
-             values[4] * std::max(x - std::log(values[3]), 0.0);
-    case RateLaw::Joined:
-      return JoinedLogOf(values, x);
-    case RateLaw::Unknown:
-      break;
-  }
-  return -std::numeric_limits<double>::infinity();
-}
-
-/// Fits the constant, the Universal Scalability Law, the parabola, the knee and the plateau, in this order.
-/// Laws that cannot be fitted to the points are left out. There must be at least one point.
-std::vector<FittedLaw> FitLaws(const RatePoints& points)
-{
-  std::vector<FittedLaw> laws{FitConstant(points)};
-  for (const auto& fitted :
-      {FitScalability(points), FitParabola(points), FitKnee(points), FitPlateau(points)}) {
-    if (fitted && std::isfinite(fitted->Misfit)) {
-      laws.push_back(*fitted);
-    }
-  }
-  return laws;
-}
-
 // The following values were found with samples from known laws (RateFitTest: two passes over N = 1 .. 128,
 // noise of 0, 2 and 5 %, storages that peak at 4, 16 and 64) and with probes of the emulated parallel file
 // system, whose N* is known (`./dev bench tuning`), unless a comment says otherwise.
@@ -279,92 +93,172 @@ std::vector<FittedLaw> FitLaws(const RatePoints& points)
 /// Fraction of the greatest F that N* must reach. Fewer requests leave more for others, and 2 % is within the
 /// noise of a quiet storage.
 constexpr double GoodEnough = 0.98;
-/// Accepted ratio of the variance around a law to that of noise: the 91 % quantile of F(5, 8), for eight N in
-/// two passes and a law with three coefficients.
-constexpr double AcceptedMisfit = 3;
-/// Difference of Akaike's criterion that counts, as usual: exp(4 / 2) = 7 times as likely.
-constexpr double ClearlyLikelier = 4;
+/// Difference of Akaike's criterion that counts: exp(2 / 2) = 2.7 times as likely.
+constexpr double ClearlyLikelier = 2;
+/// Usual exponent of falls; that of the emulated file system.
+constexpr double UsualFall = 0.5;
 ///@{
-/// The deviation that refutes a law: relative to the noise, and at least Rough, because few samples tell
-/// little about their noise. From probes of a shared local disk that no law fits (RateFitTest, joined
+/// The deviation that refutes all shapes: relative to the noise, and at least Rough, because few samples tell
+/// little about their noise. From probes of a shared local disk that no shape fits (RateFitTest, joined
 /// samples).
 constexpr double FarBeyondNoise = 3;
 constexpr double Rough = 0.15;
 ///@}
 
-/// Returns whether the deviations from the law are no larger than those among samples of one N.
-bool IsOnlyNoise(const RatePoints& points, const FittedLaw& law)
+/// A shape, fitted to points.
+struct FittedShape
 {
-  const auto freedom = static_cast<double>(points.All.size()) - static_cast<double>(law.Values.size());
-  return law.Misfit <= AcceptedMisfit * points.Noise * points.Noise * std::max(freedom, 1.0);
+  RateShape Shape;
+  double LogTop = 0;
+  double Misfit = 0;      ///< weighted sum of squares of the points around the shape, in ln(rate)
+  double Parameters = 0;  ///< slopes, and their corners within the sampled range
+};
+
+/// A grid of corners.
+struct CornerGrid
+{
+  double Sharpness;
+  int StepsOfOctave;
+  int StepsOfEnd;  ///< E is this number of steps, or a multiple, above K
+};
+
+/// Smooth corners need no fine grid. The grid is robust against the many local minima.
+constexpr CornerGrid Grids[] = {{0.5, 2, 1}, {1, 2, 1}, {1.4, 2, 1}, {2, 4, 2}, {100, 8, 2}};
+
+/// A slope of a shape: absent, 1 as in the Universal Scalability Law, or any.
+enum Slope
+{
+  Zero,
+  One,
+  Any
+};
+
+/// Fits a shape with the given corners. Adds nothing if there is no such shape.
+void FitShape(const RatePoints& points, const RateShape& corners, Slope rise, Slope fall,
+    LeastSquares<3> equations, std::vector<FittedShape>& fitted)
+{
+  constexpr double exactly = 1e9;  // weight
+  if (rise == One) {
+    equations.Add({0, 1, 0}, 1, exactly);
+  }
+  if (fall == One) {
+    equations.Add({0, 0, 1}, 1, exactly);
+  }
+  const auto x = equations.Solve(1u | (rise == Zero ? 0u : 2u) | (fall == Zero ? 0u : 4u));
+  if (!x || !x->allFinite() || (*x)[1] < 0 || (*x)[2] < 0) {
+    return;
+  }
+  FittedShape shape{corners, (*x)[0], equations.Misfit(*x)};
+  shape.Shape.Rise = (*x)[1] + 0.0;  // not -0
+  shape.Shape.Fall = (*x)[2] + 0.0;
+  const bool kneeSeen = corners.Knee < std::log(points.All.back().Concurrency);
+  const bool endSeen = corners.End > std::log(points.All.front().Concurrency);
+  shape.Parameters = (rise == Any) + (fall == Any) + (rise != Zero && kneeSeen) + (fall != Zero && endSeen);
+  fitted.push_back(shape);
+}
+
+/// Fits all shapes with the given corners. withoutRise, withoutFall: also shapes without K, or without E, so
+/// that the grid has each of them once.
+void FitSlopes(const RatePoints& points, const RateShape& corners, bool withoutRise, bool withoutFall,
+    std::vector<FittedShape>& fitted)
+{
+  LeastSquares<3> equations;
+  for (const RatePoint& point : points.All) {
+    const auto [rise, fall] = corners.Bends(std::log(point.Concurrency));
+    equations.Add({1, -rise, -fall}, point.Log, point.Weight);
+  }
+  // If only one point lies beyond E, a later E with a steeper fall fits as well, so falls of the usual
+  // exponent are preferred.
+  equations.Add({0, 0, 1}, 0, std::pow(points.Noise / UsualFall, 2));
+  for (int rise = withoutRise ? Zero : One; rise <= Any; ++rise) {
+    for (int fall = withoutFall ? Zero : One; fall <= Any; ++fall) {
+      FitShape(points, corners, Slope(rise), Slope(fall), equations, fitted);
+    }
+  }
+}
+
+/// Fits shapes with all corners of the grids, which go one octave beyond the sampled range on both sides.
+/// There must be at least two points. The constant is among the results.
+std::vector<FittedShape> FitShapes(const RatePoints& points)
+{
+  const double least = std::log(points.All.front().Concurrency);
+  const double range = std::log(points.All.back().Concurrency) - least;
+  std::vector<FittedShape> fitted;
+  for (const CornerGrid& grid : Grids) {
+    const int steps = std::max(1, static_cast<int>(std::lround(range / std::log(2.0) * grid.StepsOfOctave)));
+    const int first = -grid.StepsOfOctave, last = steps + grid.StepsOfOctave;
+    const auto place = [&](int step) { return least + range * step / steps; };
+    for (int knee = first; knee <= last; ++knee) {
+      for (int end = knee; end <= last; end += grid.StepsOfEnd) {
+        const RateShape corners{0, place(knee), place(end), 0, grid.Sharpness};
+        FitSlopes(points, corners, knee == first, end == knee, fitted);
+      }
+    }
+  }
+  return fitted;
 }
 
 /// Returns Akaike's criterion, corrected for few samples (see FitRates()); smaller is more likely. Returns
-/// infinity if the law has too many coefficients for the samples.
-double UnlikelihoodOf(const RatePoints& points, const FittedLaw& law)
+/// infinity if the shape has too many parameters for the samples.
+double UnlikelihoodOf(const RatePoints& points, const FittedShape& shape)
 {
-  const double samples = points.Samples;
-  const double parameters = static_cast<double>(law.Values.size()) + 1;  // plus the noise
-  const double left = samples - parameters - 1;
-  if (left <= 0 || points.All.size() < law.Values.size()) {
+  const double parameters = shape.Parameters + 2;  // plus top and noise
+  const double left = points.Samples - parameters - 1;
+  if (left <= 0) {
     return std::numeric_limits<double>::infinity();
   }
-  const double variance = std::max((law.Misfit + points.Within) / samples, LeastNoise * LeastNoise);
-  return samples * std::log(variance) + 2 * parameters + 2 * parameters * (parameters + 1) / left;
+  const double variance = std::max((shape.Misfit + points.Within) / points.Samples, LeastNoise * LeastNoise);
+  return points.Samples * std::log(variance) + 2 * parameters + 2 * parameters * (parameters + 1) / left;
 }
 
-/// Returns whether the deviations from the law are far larger than noise. A single disturbed point does not
-/// refute a law.
-bool IsRefuted(const RatePoints& points, const FittedLaw& law)
+/// Returns the shape with the fewest parameters, unless another one is clearly more likely.
+FittedShape BestOf(const RatePoints& points, const std::vector<FittedShape>& shapes)
+{
+  std::map<double, std::pair<double, const FittedShape*>> likeliest;  // by the number of parameters
+  double least = std::numeric_limits<double>::infinity();
+  for (const FittedShape& shape : shapes) {
+    const double unlikelihood = UnlikelihoodOf(points, shape);
+    const auto [same, first] = likeliest.try_emplace(shape.Parameters, unlikelihood, &shape);
+    if (!first && unlikelihood < same->second.first) {
+      same->second = {unlikelihood, &shape};
+    }
+    least = std::min(least, unlikelihood);
+  }
+  return *std::find_if(likeliest.begin(), likeliest.end(), [&](const auto& entry) {
+    return entry.second.first <= least + ClearlyLikelier;
+  })->second.second;
+}
+
+/// The deviations of the points from a fitted shape, root mean squares of ln(rate).
+struct Deviations
+{
+  double All = 0;
+  double WithoutWorst = 0;  ///< without the point that deviates most, if there are enough points
+};
+
+Deviations DeviationsFrom(const RatePoints& points, const FittedShape& fitted)
 {
   constexpr std::size_t enough = 5;
   std::vector<std::pair<double, double>> squares;
   for (const RatePoint& point : points.All) {
-    const double off = point.Log - LogOf(law.Law, law.Values, std::log(point.Concurrency));
+    const double off = point.Log - fitted.LogTop - fitted.Shape.LogRate(std::log(point.Concurrency));
     squares.emplace_back(off * off, point.Weight);
   }
   std::sort(squares.begin(), squares.end());
+  const auto mean = [&squares] {
+    double sum = 0, weight = 0;
+    for (const auto& [square, of] : squares) {
+      sum += square * of;
+      weight += of;
+    }
+    return std::sqrt(sum / weight);
+  };
+  Deviations deviations{mean(), 0};
   if (squares.size() >= enough) {
     squares.pop_back();
   }
-  double sum = 0, weight = 0;
-  for (const auto& [square, of] : squares) {
-    sum += square * of;
-    weight += of;
-  }
-  return std::sqrt(sum / weight) > std::max(FarBeyondNoise * points.Noise, Rough);
-}
-
-/// Returns the chosen law, or null if no law is good enough.
-const FittedLaw* Choose(const RatePoints& points, const std::vector<FittedLaw>& laws)
-{
-  constexpr double never = std::numeric_limits<double>::infinity();
-  std::vector<double> unlikelihoods;
-  for (const FittedLaw& law : laws) {
-    unlikelihoods.push_back(IsRefuted(points, law) ? never : UnlikelihoodOf(points, law));
-  }
-  const auto least = std::min_element(unlikelihoods.begin(), unlikelihoods.end());
-  // The constant and the Universal Scalability Law come first, and are taken if they suffice.
-  for (std::size_t i = 0; i < laws.size(); ++i) {
-    const bool preferred = laws[i].Law == RateLaw::Constant || laws[i].Law == RateLaw::Scalability;
-    if (preferred && IsOnlyNoise(points, laws[i]) && unlikelihoods[i] <= *least + ClearlyLikelier) {
-      return &laws[i];
-    }
-  }
-  return *least < never ? &laws[least - unlikelihoods.begin()] : nullptr;
-}
-
-/// Joins the points by straight lines. The misfit is that of the best law.
-FittedLaw Join(const RatePoints& points, const std::vector<FittedLaw>& laws)
-{
-  FittedLaw joined{RateLaw::Joined, {}};
-  for (const RatePoint& point : points.All) {
-    joined.Values.insert(joined.Values.end(), {std::log(point.Concurrency), point.Log});
-  }
-  const auto nearest = std::min_element(
-      laws.begin(), laws.end(), [](const FittedLaw& a, const FittedLaw& b) { return a.Misfit < b.Misfit; });
-  joined.Misfit = nearest->Misfit;
-  return joined;
+  deviations.WithoutWorst = mean();
+  return deviations;
 }
 
 /// Returns N* of joined points: one of the sampled N, because nothing was measured in between.
@@ -377,7 +271,7 @@ int SmallestGoodEnough(const RatePoints& points)
   })->Concurrency;
 }
 
-/// Returns N* of a law. F is smooth, so beyond some thousand N are tried in steps of 1/4096.
+/// Returns N* of a shape. F is smooth, so beyond some thousand N are tried in steps of 1/4096.
 int SmallestGoodEnough(const RateFit& fit)
 {
   const auto next = [](int n) { return n + 1 + n / 4096; };
@@ -400,14 +294,8 @@ const char* NameOf(RateLaw law)
   switch (law) {
     case RateLaw::Constant:
       return "constant";
-    case RateLaw::Scalability:
-      return "Universal Scalability Law";
-    case RateLaw::Parabola:
-      return "parabola";
-    case RateLaw::Knee:
-      return "knee";
-    case RateLaw::Plateau:
-      return "plateau";
+    case RateLaw::BrokenPowerLaw:
+      return "broken power law";
     case RateLaw::Joined:
       return "no law fits, samples interpolated";
     case RateLaw::Unknown:
@@ -416,17 +304,19 @@ const char* NameOf(RateLaw law)
   return "unknown";
 }
 
-double RateFit::InRange(double concurrency) const
+/// Returns ln F at ln N = x in the sampled range.
+double RateFit::LogAt(double x) const
 {
-  return std::exp(LogOf(this->LawValue, this->Values, std::log(concurrency)));
-}
-
-/// Returns d ln F / d ln N at the greatest N sampled.
-double RateFit::SlopeAtEnd() const
-{
-  constexpr double step = 1e-3;
-  const double end = std::log(this->MostValue);
-  return (LogOf(this->LawValue, this->Values, end) - LogOf(this->LawValue, this->Values, end - step)) / step;
+  if (this->Points.empty()) {
+    return this->LogTop + this->Shape.LogRate(x);
+  }
+  std::size_t next = 1;
+  while (next + 1 < this->Points.size() && this->Points[next].first < x) {
+    ++next;
+  }
+  const auto& [x0, y0] = this->Points[next - 1];
+  const auto& [x1, y1] = this->Points[next];
+  return y0 + (x - x0) / (x1 - x0) * (y1 - y0);
 }
 
 double RateFit::At(double concurrency) const
@@ -434,27 +324,30 @@ double RateFit::At(double concurrency) const
   if (!this->Known() || !(concurrency > 0)) {
     return 0;
   }
-  if (concurrency < this->LeastValue) {
-    return this->InRange(this->LeastValue) * concurrency / this->LeastValue;
+  const double x = std::log(concurrency);
+  const double least = std::log(this->LeastValue), most = std::log(this->MostValue);
+  if (x < least) {
+    return std::exp(this->LogAt(least) + x - least);
   }
-  if (concurrency > this->MostValue) {
-    const double slope = std::clamp(this->SlopeAtEnd(), -1.0, 0.0);
-    return this->InRange(this->MostValue) * std::pow(concurrency / this->MostValue, slope);
+  if (x > most) {
+    constexpr double step = 1e-3;
+    const double slope = (this->LogAt(most) - this->LogAt(most - step)) / step;
+    return std::exp(this->LogAt(most) + (x - most) * std::clamp(slope, -1.0, 0.0));
   }
-  return this->InRange(concurrency);
+  return std::exp(this->LogAt(x));
 }
 
 std::vector<RateCoefficient> RateFit::Coefficients() const
 {
-  static const std::map<RateLaw, std::vector<const char*>> names{{RateLaw::Unknown, {}},
-      {RateLaw::Constant, {"c"}}, {RateLaw::Scalability, {"lambda", "sigma", "kappa"}},
-      {RateLaw::Parabola, {"a", "b", "c"}}, {RateLaw::Knee, {"top", "rise", "K", "fall"}},
-      {RateLaw::Plateau, {"top", "rise", "K", "E", "fall"}}};
-  std::vector<RateCoefficient> coefficients;
-  for (std::size_t i = 0; this->LawValue != RateLaw::Joined && i < this->Values.size(); ++i) {
-    coefficients.push_back({names.at(this->LawValue)[i], this->Values[i]});
+  switch (this->LawValue) {
+    case RateLaw::Constant:
+      return {{"top", std::exp(this->LogTop)}};
+    case RateLaw::BrokenPowerLaw:
+      return {{"top", std::exp(this->LogTop)}, {"rise", this->Shape.Rise}, {"K", std::exp(this->Shape.Knee)},
+          {"E", std::exp(this->Shape.End)}, {"fall", this->Shape.Fall}, {"s", this->Shape.Sharpness}};
+    default:
+      return {};
   }
-  return coefficients;
 }
 
 std::string RateFit::Text() const
@@ -478,16 +371,23 @@ RateFit FitRates(const std::vector<RateSample>& samples)
   if (points.All.size() < leastPoints) {
     return fit;
   }
-  const std::vector<FittedLaw> laws = FitLaws(points);
-  const FittedLaw* law = Choose(points, laws);
-  const FittedLaw chosen = law ? *law : Join(points, laws);
-  fit.LawValue = chosen.Law;
-  fit.Values = chosen.Values;
+  const FittedShape best = BestOf(points, FitShapes(points));
+  const Deviations deviations = DeviationsFrom(points, best);
+  fit.LawValue = best.Parameters > 0 ? RateLaw::BrokenPowerLaw : RateLaw::Constant;
+  fit.Shape = best.Shape;
+  fit.LogTop = best.LogTop;
   fit.LeastValue = points.All.front().Concurrency;
   fit.MostValue = points.All.back().Concurrency;
-  fit.ResidualValue = std::sqrt(chosen.Misfit / points.Samples);
+  fit.ResidualValue = deviations.All;
   fit.NoiseValue = points.Noise;
-  fit.BestValue = law ? SmallestGoodEnough(fit) : SmallestGoodEnough(points);
+  if (!std::isfinite(UnlikelihoodOf(points, best)) ||
+      deviations.WithoutWorst > std::max(FarBeyondNoise * points.Noise, Rough)) {
+    fit.LawValue = RateLaw::Joined;
+    for (const RatePoint& point : points.All) {
+      fit.Points.emplace_back(std::log(point.Concurrency), point.Log);
+    }
+  }
+  fit.BestValue = fit.LawValue == RateLaw::Joined ? SmallestGoodEnough(points) : SmallestGoodEnough(fit);
   return fit;
 }
 

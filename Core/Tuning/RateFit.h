@@ -1,7 +1,10 @@
 // F(N), the rate of a storage as a function of the requests in flight, fitted to noisy samples.
 #pragma once
 
+#include "Tuning/RateShape.h"
+
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace patchio {
@@ -20,21 +23,16 @@ bool IsSample(const RateSample& sample);
 /// Samples with a larger N are considered mistakes.
 constexpr int MostConcurrency = 1 << 20;
 
-/// The laws that are fitted to F(N). N0 is the least N sampled. All exponents are >= 0.
+/// The kinds of a fitted F(N).
 enum class RateLaw
 {
   Unknown,
-  Constant,  ///< F = c
-  /// The Universal Scalability Law F = lambda N / (1 + sigma (N-1) + kappa N (N-1)) (N. J. Gunther,
-  /// "Guerrilla Capacity Planning", 2007).
-  Scalability,
-  Parabola,  ///< log F = a + b log2 N + c (log2 N)^2, c <= 0
-  Knee,      ///< F = top (N/K)^rise up to K, top (N/K)^-fall beyond
-  Plateau,   ///< F = top (N/K)^rise up to K, top up to E, top (N/E)^-fall beyond
-  Joined     ///< no law fits: log F is interpolated linearly in log N between the sampled N
+  Constant,        ///< F = top
+  BrokenPowerLaw,  ///< the formula at RateShape
+  Joined           ///< no shape fits: log F is interpolated linearly in log N between the sampled N
 };
 
-/// Returns the name of the law, such as "Universal Scalability Law".
+/// Returns the name of the law, such as "broken power law".
 const char* NameOf(RateLaw law);
 
 /// A coefficient of a fitted law, with its name.
@@ -59,7 +57,8 @@ public:
   int Best() const { return this->BestValue; }
 
   RateLaw Law() const { return this->LawValue; }
-  /// Returns the coefficients in the order of the formula at RateLaw, or none if the samples are only joined.
+  /// Returns the coefficients in the order of the formula at RateShape, or none if the samples are only
+  /// joined.
   std::vector<RateCoefficient> Coefficients() const;
   /// Returns the relative deviation of the mean samples from the law (root mean square). If the samples are
   /// only joined, the deviation is that from the best law, and tells how rough they are.
@@ -74,11 +73,12 @@ public:
 
 private:
   friend RateFit FitRates(const std::vector<RateSample>& samples);
-  double InRange(double concurrency) const;
-  double SlopeAtEnd() const;
+  double LogAt(double x) const;
 
   RateLaw LawValue = RateLaw::Unknown;
-  std::vector<double> Values;  ///< coefficients in the order of the law's formula
+  RateShape Shape;
+  double LogTop = 0;                              ///< ln(top)
+  std::vector<std::pair<double, double>> Points;  ///< ln N and ln F, if the samples are joined
   int LeastValue = 0;
   int MostValue = 0;
   int BestValue = 1;
@@ -86,12 +86,11 @@ private:
   double NoiseValue = 0;
 };
 
-/// Fits the laws with relative errors. Chooses the Universal Scalability Law (coefficients >= 0) if its
-/// deviations are noise, compared with the spread of samples of one N, and no other law is clearly more
-/// likely; or a constant, if that explains as much. Otherwise chooses the law with the least Akaike
-/// criterion, corrected for few samples (C. M. Hurvich and C.-L. Tsai, "Regression and time series model
-/// selection in small samples", 1989). Invalid samples (N < 1, rates that are not positive numbers) are
-/// ignored. Of three or more samples of one N, the median counts. Takes some milliseconds.
+/// Fits the constant and the shapes of RateShape with relative errors, and chooses the shape with the least
+/// Akaike criterion, corrected for few samples (C. M. Hurvich and C.-L. Tsai, "Regression and time series
+/// model selection in small samples", 1989), given the spread of samples of one N. Invalid samples (N < 1,
+/// rates that are not positive numbers) are ignored. Of three or more samples of one N, the median counts.
+/// Takes some milliseconds.
 RateFit FitRates(const std::vector<RateSample>& samples);
 
 /// The range that contains N* in 9 of 10 similar measurements.
