@@ -1,10 +1,13 @@
 #include "Tuning/ThreadController.h"
 
+#include "Tuning/RateShape.h"
+
 #include <algorithm>
 #include <array>
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace patchio {
 namespace {
@@ -31,8 +34,6 @@ constexpr double PriorOctaves = 2;
 constexpr double Memory = 0.993;
 /// Weight of a window; below 1, because noise comes in bursts and outliers are frequent.
 constexpr double SampleWeight = 0.7;
-/// Deviation of real storages from all shapes, in ln(rate).
-constexpr double ShapeError = 0.02;
 /// Surprise, in standard deviations, that does not count as drift.
 constexpr double DriftSlack = 0.6;
 /// Sum of surprises beyond DriftSlack that indicates a changed storage.
@@ -42,24 +43,11 @@ constexpr double FarOff = 4;
 /// Number of windows that profit from better knowledge.
 constexpr double Horizon = 26;
 /// Number of windows needed to learn the rate of a number.
-constexpr double LookCost = 4;
-/// Number of windows lost by switching to another number.
-constexpr double SwitchCost = 0.3;
-/// Octaves that one step may go, except to the best number.
-constexpr double Reach = 3;
+constexpr double WindowsToLearn = 4;
 /// Number of windows without potential gain before fewer threads are tried.
 constexpr int Patience = 8;
-/// Number of the newest windows that are kept for a new epoch.
-constexpr std::size_t KeptSamples = 12;
-/// Greatest number of kept windows that count as the new state of the storage.
-constexpr int SamplesOfNewEpoch = 3;
-/// Fraction of the log probabilities that survives a change of load: the best number moves, but seldom far.
-constexpr double KeptBelief = 0.05;
-/// Least log probability that is carried over.
-constexpr double LeastBelief = -20;
 
-// Shapes: -log(2^(-s x) + 2^(d s x)) / s over x = log2 N - knee. They rise like N far below the knee and fall
-// like N^-d far beyond it, with the sharpness s.
+// Shapes of RateShape with rise = 1 and K = E. The sharpness of the corner is s (1 + fall).
 constexpr std::array<double, 6> Falls{0, 0.125, 0.25, 0.5, 0.75, 1};
 constexpr std::array<double, 5> Sharpness{0.5, 1, 2, 6, 40};
 constexpr int CurveOctaves = 12;  ///< on both sides of the knee
@@ -67,24 +55,18 @@ constexpr int CurveSteps = 48;    ///< per octave
 
 using Curve = std::vector<float>;
 
-Curve MakeCurve(double fall, double sharpness)
-{
-  Curve curve;
-  for (int i = -CurveOctaves * CurveSteps; i <= CurveOctaves * CurveSteps; ++i) {
-    const double x = static_cast<double>(i) / CurveSteps * std::log(2.0);
-    curve.push_back(
-        static_cast<float>(-std::log(std::exp(-sharpness * x) + std::exp(fall * sharpness * x)) / sharpness));
-  }
-  return curve;
-}
-
 const std::vector<Curve>& AllCurves()
 {
   static const std::vector<Curve> curves = [] {
     std::vector<Curve> made;
     for (const double fall : Falls) {
       for (const double sharpness : Sharpness) {
-        made.push_back(MakeCurve(fall, sharpness));
+        const RateShape shape{1, 0, 0, fall, sharpness * (1 + fall)};
+        Curve& curve = made.emplace_back();
+        for (int i = -CurveOctaves * CurveSteps; i <= CurveOctaves * CurveSteps; ++i) {
+          curve.push_back(
+              static_cast<float>(shape.LogRate(static_cast<double>(i) / CurveSteps * std::log(2.0))));
+        }
       }
     }
     return made;
@@ -113,9 +95,7 @@ ThreadController::ThreadController(const ControllerOptions& options)
 {
   this->MakeNumbers(options);
   this->MakeShapes();
-  for (const Shape& shape : this->Shapes) {
-    this->Belief.push_back(shape.Prior);
-  }
+  this->Probability.resize(this->Shapes.size());
   this->Forget();
   this->Weigh();
 }
@@ -141,7 +121,7 @@ void ThreadController::MakeNumbers(const ControllerOptions& options)
   }
   const auto place = std::lower_bound(numbers.begin(), numbers.end(), start);
   assert(place != numbers.end());
-  this->Current = this->Leader = static_cast<int>(place - numbers.begin());
+  this->Current = this->Best = static_cast<int>(place - numbers.begin());
 }
 
 /// Makes all curves with knees all over the grid. Shapes whose best number is the initial one are most
@@ -167,8 +147,8 @@ void ThreadController::MakeShapes()
 void ThreadController::Forget()
 {
   this->Total = 0;
-  this->Rest.assign(this->Shapes.size(), 0);
-  this->RestSquared.assign(this->Shapes.size(), 0);
+  this->Deviation.assign(this->Shapes.size(), 0);
+  this->DeviationSquared.assign(this->Shapes.size(), 0);
 }
 
 double ThreadController::WindowSeconds() const
@@ -182,37 +162,30 @@ void ThreadController::Observe(double rate, int threads)
     return;
   }
   if (rate == 0) {
-    ++this->Zeros;
+    ++this->EmptyWindows;
     return;
   }
-  rate /= 1 + this->Zeros;
-  this->Zeros = 0;
+  rate /= 1 + this->EmptyWindows;
+  this->EmptyWindows = 0;
   const Sample sample{std::log2(threads), std::log(rate), SampleWeight};
   this->MeasureNoise(sample, threads);
   const double surprise = this->SurpriseOf(sample);
   this->Total *= Memory;
-  std::for_each(this->Rest.begin(), this->Rest.end(), [](double& sum) { sum *= Memory; });
-  std::for_each(this->RestSquared.begin(), this->RestSquared.end(), [](double& sum) { sum *= Memory; });
-  this->Recent.push_back(sample);
-  if (this->Recent.size() > KeptSamples) {
-    this->Recent.erase(this->Recent.begin());
-  }
+  std::for_each(this->Deviation.begin(), this->Deviation.end(), [](double& sum) { sum *= Memory; });
+  std::for_each(
+      this->DeviationSquared.begin(), this->DeviationSquared.end(), [](double& sum) { sum *= Memory; });
   const bool up = this->Up.Add(surprise);
   const bool down = this->Down.Add(-surprise);
   if (up || down) {
-    this->StartOver(up ? this->Up.Length : this->Down.Length);
+    this->StartOver(sample);
   } else if (std::abs(surprise) > FarOff && !this->Doubtful) {
     // An outlier, or the first window of a new state: the next window tells.
-    this->Doubtful = true;
+    this->Doubtful = sample;
   } else {
     if (this->Doubtful) {
-      this->Learn(this->Recent[this->Recent.size() - 2]);
+      this->Learn(*std::exchange(this->Doubtful, std::nullopt));
     }
-    this->Doubtful = false;
     this->Learn(sample);
-    if (this->NothingFits()) {
-      this->StartOver(1);
-    }
   }
   this->Record(rate, threads);
   this->Weigh();
@@ -241,42 +214,35 @@ double ThreadController::SurpriseOf(const Sample& sample) const
   for (std::size_t s = 0; s < this->Shapes.size(); ++s) {
     if (this->Probability[s] > 0) {
       const Shape& shape = this->Shapes[s];
-      const double expected = this->Rest[s] / this->Total + ValueOf(shape.Curve, sample.Place - shape.Knee);
+      const double expected =
+          this->Deviation[s] / this->Total + ValueOf(shape.Curve, sample.Place - shape.Knee);
       const double off = sample.Value - expected;
       mean += this->Probability[s] * off;
       square += this->Probability[s] * off * off;
     }
   }
-  const double variance = std::max(0.0, square - mean * mean) +
-                          this->Noise * (1 / sample.Weight + 1 / this->Total) + ShapeError * ShapeError;
+  const double variance =
+      std::max(0.0, square - mean * mean) + this->Noise * (1 / sample.Weight + 1 / this->Total);
   return mean / std::sqrt(variance);
 }
 
 bool ThreadController::Drift::Add(double surprise)
 {
   this->Sum += std::clamp(surprise, -3.0, 3.0) - DriftSlack;
-  ++this->Length;
   if (this->Sum <= 0) {
     *this = Drift();
   }
   return this->Sum > DriftLimit;
 }
 
-/// Begins a new epoch: the storage has changed with the last `samples` windows.
-void ThreadController::StartOver(int samples)
+/// Begins a new epoch: the storage has changed. Of the samples only the newest one, and an outlier before it
+/// that is not learnt yet, belong to the new state.
+void ThreadController::StartOver(const Sample& newest)
 {
   ++this->Epoch;
-  this->Belief = this->LogProbabilities();
-  for (std::size_t s = 0; s < this->Shapes.size(); ++s) {
-    this->Belief[s] = this->Shapes[s].Prior + KeptBelief * std::max(this->Belief[s], LeastBelief);
-  }
   this->Forget();
   this->Up = this->Down = Drift();
-  const auto kept = std::min({samples, SamplesOfNewEpoch, static_cast<int>(this->Recent.size())});
-  this->Recent.erase(this->Recent.begin(), this->Recent.end() - kept);
-  for (const Sample& sample : this->Recent) {
-    this->Learn(sample);
-  }
+  this->Learn(newest);
 }
 
 void ThreadController::Learn(const Sample& sample)
@@ -284,42 +250,28 @@ void ThreadController::Learn(const Sample& sample)
   this->Total += sample.Weight;
   for (std::size_t s = 0; s < this->Shapes.size(); ++s) {
     const Shape& shape = this->Shapes[s];
-    const double rest = sample.Value - ValueOf(shape.Curve, sample.Place - shape.Knee);
-    this->Rest[s] += sample.Weight * rest;
-    this->RestSquared[s] += sample.Weight * rest * rest;
+    const double deviation = sample.Value - ValueOf(shape.Curve, sample.Place - shape.Knee);
+    this->Deviation[s] += sample.Weight * deviation;
+    this->DeviationSquared[s] += sample.Weight * deviation * deviation;
   }
 }
 
-/// Returns whether even the best shape leaves deviations far larger than noise.
-bool ThreadController::NothingFits() const
-{
-  double least = this->RestSquared[0] - this->Rest[0] * this->Rest[0] / this->Total;
-  for (std::size_t s = 1; s < this->Shapes.size(); ++s) {
-    least = std::min(least, this->RestSquared[s] - this->Rest[s] * this->Rest[s] / this->Total);
-  }
-  return least / this->Noise > this->Total + 4 * std::sqrt(2 * this->Total) + 6;
-}
-
-/// Returns the log probabilities of the shapes, given all observations. The most likely shape has 0.
-ThreadController::Vector ThreadController::LogProbabilities() const
-{
-  Vector logs = this->Belief;
-  for (std::size_t s = 0; s < logs.size() && this->Total > 0; ++s) {
-    const double squares = this->RestSquared[s] - this->Rest[s] * this->Rest[s] / this->Total;
-    logs[s] -= squares / (2 * this->Noise);
-  }
-  const double most = *std::max_element(logs.begin(), logs.end());
-  std::for_each(logs.begin(), logs.end(), [most](double& value) { value -= most; });
-  return logs;
-}
-
+/// Computes the probabilities of the shapes, given the observations of this epoch.
 void ThreadController::Weigh()
 {
   constexpr double negligible = -14;
-  this->Probability = this->LogProbabilities();
+  for (std::size_t s = 0; s < this->Shapes.size(); ++s) {
+    this->Probability[s] = this->Shapes[s].Prior;
+    if (this->Total > 0) {
+      const double squares =
+          this->DeviationSquared[s] - this->Deviation[s] * this->Deviation[s] / this->Total;
+      this->Probability[s] -= squares / (2 * this->Noise);
+    }
+  }
+  const double most = *std::max_element(this->Probability.begin(), this->Probability.end());
   double sum = 0;
   for (double& probability : this->Probability) {
-    probability = probability > negligible ? std::exp(probability) : 0;
+    probability = probability - most > negligible ? std::exp(probability - most) : 0;
     sum += probability;
   }
   for (double& probability : this->Probability) {
@@ -340,10 +292,10 @@ void ThreadController::Record(double rate, int threads)
   tried->Rate += (rate - tried->Rate) / tried->Samples;
 }
 
-ThreadController::Outlook ThreadController::LookAhead() const
+ThreadController::Expectation ThreadController::Expect() const
 {
   const std::size_t numbers = this->Numbers.size();
-  Outlook outlook{Vector(numbers, 0), Vector(numbers, 0), Vector(numbers, 0)};
+  Expectation expected{Vector(numbers, 0), Vector(numbers, 0), Vector(numbers, 0)};
   Vector mean(numbers, 0);
   for (std::size_t s = 0; s < this->Shapes.size(); ++s) {
     const double probability = this->Probability[s];
@@ -351,73 +303,71 @@ ThreadController::Outlook ThreadController::LookAhead() const
       continue;
     }
     const Shape& shape = this->Shapes[s];
-    const double level = this->Total > 0 ? this->Rest[s] / this->Total - this->LastValue : 0;
+    const double level = this->Total > 0 ? this->Deviation[s] / this->Total - this->LastValue : 0;
     for (std::size_t n = 0; n < numbers; ++n) {
       const double value = ValueOf(shape.Curve, this->Places[n] - shape.Knee);
       const double loss = LossOf(shape.Top - value);
-      outlook.Loss[n] += probability * loss;
-      outlook.Regret[n] += probability * std::max(0.0, loss - this->Tolerance);
+      expected.Loss[n] += probability * loss;
+      expected.Regret[n] += probability * std::max(0.0, loss - this->Tolerance);
       mean[n] += probability * (level + value);
-      outlook.Variance[n] += probability * (level + value) * (level + value);
+      expected.Variance[n] += probability * (level + value) * (level + value);
     }
   }
   for (std::size_t n = 0; n < numbers; ++n) {
-    outlook.Variance[n] = std::max(0.0, outlook.Variance[n] - mean[n] * mean[n]);
+    expected.Variance[n] = std::max(0.0, expected.Variance[n] - mean[n] * mean[n]);
   }
-  return outlook;
+  return expected;
 }
 
-/// Chooses the number for the next window. The leader is the smallest number whose regret is close to the
+/// Chooses the number for the next window. The best number is the smallest one whose regret is close to the
 /// least one. Another number is tried if the expected information is worth its cost.
 void ThreadController::Choose()
 {
-  const Outlook outlook = this->LookAhead();
-  const double least = *std::min_element(outlook.Regret.begin(), outlook.Regret.end());
-  const auto leader = std::find_if(outlook.Regret.begin(), outlook.Regret.end(),
+  const Expectation expected = this->Expect();
+  const double least = *std::min_element(expected.Regret.begin(), expected.Regret.end());
+  const auto best = std::find_if(expected.Regret.begin(), expected.Regret.end(),
       [&](double regret) { return regret <= least + this->Tolerance; });
-  this->Leader = static_cast<int>(leader - outlook.Regret.begin());
-  const double toGain = outlook.Loss[this->Leader];
+  this->Best = static_cast<int>(best - expected.Regret.begin());
+  const double gain = expected.Loss[this->Best];
   const int now = this->Current;
   double most = -std::numeric_limits<double>::infinity();
   for (int n = 0; n < static_cast<int>(this->Numbers.size()); ++n) {
-    if (n == this->Leader || std::abs(this->Places[n] - this->Places[now]) <= Reach) {
-      const double variance = outlook.Variance[n];
-      const double resolved = variance / (variance + this->Noise / LookCost);
-      const double loss = std::max(0.0, outlook.Loss[n] - outlook.Loss[this->Leader]);
-      // More threads than the leader's burden other users of the storage.
-      const double burden = 2 * this->Tolerance * std::max(0.0, this->Places[n] - this->Places[this->Leader]);
-      const double cost = loss * (LookCost + (n == now ? 0 : SwitchCost)) + burden;
-      const double value = Horizon * toGain * resolved - cost + (n == this->Leader ? 1e-9 : 0);
-      if (value > most) {
-        most = value;
-        this->Current = n;
-      }
+    const double variance = expected.Variance[n];
+    const double resolved = variance / (variance + this->Noise / WindowsToLearn);
+    const double loss = std::max(0.0, expected.Loss[n] - expected.Loss[this->Best]);
+    // More threads than the best number burden other users of the storage.
+    const double burden = 2 * this->Tolerance * std::max(0.0, this->Places[n] - this->Places[this->Best]);
+    const double value =
+        Horizon * gain * resolved - loss * WindowsToLearn - burden + (n == this->Best ? 1e-9 : 0);
+    if (value > most) {
+      most = value;
+      this->Current = n;
     }
   }
-  if (this->Current == now && now == this->Leader) {
-    this->TryFewer(outlook);
+  if (this->Current == now && now == this->Best) {
+    this->TryFewer(expected);
   } else {
-    this->Stay = 0;
+    this->WindowsAtBest = 0;
   }
 }
 
 /// If nothing is left to gain, fewer threads may suffice: tries half an octave less once in a while, unless
 /// that was tried before.
-void ThreadController::TryFewer(const Outlook& outlook)
+void ThreadController::TryFewer(const Expectation& expected)
 {
   constexpr double half = 0.5;
   constexpr double bearable = 0.15;  // loss
   const auto above =
-      std::upper_bound(this->Places.begin(), this->Places.end(), this->Places[this->Leader] - half);
-  if (++this->Stay < Patience || above == this->Places.begin()) {
+      std::upper_bound(this->Places.begin(), this->Places.end(), this->Places[this->Best] - half);
+  if (++this->WindowsAtBest < Patience || above == this->Places.begin()) {
     return;
   }
-  this->Stay = 0;
+  this->WindowsAtBest = 0;
   const auto number = static_cast<int>(above - this->Places.begin()) - 1;
   const auto known = [&](const ThreadsTried& tried) {
     return tried.Epoch == this->Epoch && tried.Samples >= 2 && tried.Threads <= this->Numbers[number];
   };
-  if (outlook.Loss[number] < bearable && std::none_of(this->Tried.begin(), this->Tried.end(), known)) {
+  if (expected.Loss[number] < bearable && std::none_of(this->Tried.begin(), this->Tried.end(), known)) {
     this->Current = number;
   }
 }

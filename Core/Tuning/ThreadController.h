@@ -2,6 +2,7 @@
 // tried.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 namespace patchio {
@@ -28,11 +29,11 @@ struct ThreadsTried
 /// contain noise and load by others, so each decision weighs the cost of trying a number against the
 /// information it may give.
 ///
-/// The knowledge is a probability for each of many shapes of the rate over N: rising like N up to a knee and
-/// falling like a power of N beyond it, more or less sharply. The level is free; only ratios count. The
-/// shapes give, for each N of a geometric grid, the expected loss of rate and the information that trying it
-/// would give. Several contradicting rates in a row mean that the storage has changed (other readers have
-/// come or gone); most of the knowledge is then forgotten.
+/// The knowledge is a probability for each of many shapes of the rate over N (RateShape): rising like N up to
+/// a knee and falling like a power of N beyond it, more or less sharply. The level is free; only ratios
+/// count. The shapes give, for each N of a geometric grid, the expected loss of rate and the information that
+/// trying it would give. Several contradicting rates in a row mean that the storage has changed (other
+/// readers have come or gone); the knowledge is then forgotten.
 ///
 /// Deterministic, without clocks and threads: ranks with the same observations are in the same state. A
 /// decision takes some hundred microseconds. Not thread-safe.
@@ -51,7 +52,7 @@ public:
   void Observe(double rate, int threads);
 
   /// Returns the N that is currently considered the best.
-  int BestSoFar() const { return this->Numbers[this->Leader]; }
+  int BestSoFar() const { return this->Numbers[this->Best]; }
   const std::vector<ThreadsTried>& History() const { return this->Tried; }
 
 private:
@@ -76,11 +77,10 @@ private:
   struct Drift
   {
     double Sum = 0;
-    int Length = 0;
     bool Add(double surprise);
   };
   /// The expectations for each number of the grid.
-  struct Outlook
+  struct Expectation
   {
     Vector Loss;      ///< expected loss, as a fraction of the best rate
     Vector Regret;    ///< expected loss beyond the tolerance
@@ -90,36 +90,32 @@ private:
   void MakeNumbers(const ControllerOptions& options);
   void MakeShapes();
   void Forget();
-  void StartOver(int samples);
+  void StartOver(const Sample& newest);
   void MeasureNoise(const Sample& sample, int threads);
   double SurpriseOf(const Sample& sample) const;
   void Learn(const Sample& sample);
-  bool NothingFits() const;
-  Vector LogProbabilities() const;
   void Weigh();
   void Record(double rate, int threads);
-  Outlook LookAhead() const;
+  Expectation Expect() const;
   void Choose();
-  void TryFewer(const Outlook& outlook);
+  void TryFewer(const Expectation& expected);
 
   std::vector<int> Numbers;  ///< grid of N, ascending
   Vector Places;             ///< log2 of Numbers
   std::vector<Shape> Shapes;
   double Tolerance;
-  int Current = 0, Leader = 0;  ///< indices into Numbers
-  Vector Belief;                ///< log probability of each shape at the beginning of this epoch
-  Vector Probability;           ///< probability of each shape
+  int Current = 0, Best = 0;  ///< indices into Numbers
+  Vector Probability;         ///< probability of each shape
   // Weighted sums over the observations: of 1, and per shape of the deviations and of their squares.
   double Total = 0;
-  Vector Rest, RestSquared;
+  Vector Deviation, DeviationSquared;
   double Noise;  ///< variance of a log rate, from successive windows with the same N
   int LastThreads = 0;
   double LastValue = 0;
-  int Zeros = 0;
+  int EmptyWindows = 0;  ///< number of windows with a rate of 0 since the last other one
   Drift Up, Down;
-  bool Doubtful = false;       ///< the last sample was an outlier and is not learnt yet
-  std::vector<Sample> Recent;  ///< newest last
-  int Stay = 0;                ///< number of windows for which the leader was kept
+  std::optional<Sample> Doubtful;  ///< the last sample, if it was an outlier: it is not learnt yet
+  int WindowsAtBest = 0;           ///< number of windows for which N was kept at the best one
   int Epoch = 0;
   std::vector<ThreadsTried> Tried;
 };
