@@ -290,7 +290,7 @@ struct OthersInDisk
 /// Returns the requests in the disk's queue that are not PatchIO's. A request of PatchIO may be several
 /// there; their number is uncertain if others use requests of another size.
 OthersInDisk InQueue(
-    const DeviceRates& device, const OwnShard& here, double inDisk, double others, const Disk& disk)
+    const DeviceRates& device, const OwnShare& here, double inDisk, double others, const Disk& disk)
 {
   const double request = here.Requests > 0 ? static_cast<double>(here.Bytes) / here.Requests : 0;
   const double byMean = std::max(1.0, request / std::max(1.0, device.Request));
@@ -316,7 +316,7 @@ LoadEstimate OfDevice(const Reading& before, const Reading& after, const OwnRead
   if (!device) {
     return Unknown(who + ": its counters were reset");
   }
-  const OwnShard here = own.Here.value_or(own.All);
+  const OwnShare here = own.Here.value_or(own.All);
   const OwnRate mine = FetchedRate(before, after, own, seconds);
   const double part = disk.Several ? 0.6 : 1;
   if (!(here.InFlight > 0) || mine.Rate * seconds < FewBytes) {
@@ -369,7 +369,7 @@ std::optional<ClientRates> RatesOf(const ClientCounters& before, const ClientCou
 
 /// Returns the load by other processes of this machine.
 LoadEstimate OfMachine(
-    const ClientRates& client, const OwnShard& here, double seconds, const std::string& who)
+    const ClientRates& client, const OwnShare& here, double seconds, const std::string& who)
 {
   const double mine = here.Bytes / seconds;
   if (!(here.InFlight > 0) || mine * seconds < FewBytes) {

@@ -63,7 +63,7 @@ struct LoadEstimate
 };
 
 /// This reader's reads since the previous sample.
-struct OwnShard
+struct OwnShare
 {
   std::uint64_t Bytes = 0;
   double InFlight = 0;         ///< mean number of requests in flight; 0: did not read
@@ -72,8 +72,8 @@ struct OwnShard
 
 struct OwnReads
 {
-  OwnShard All;                  ///< all ranks
-  std::optional<OwnShard> Here;  ///< ranks on this machine; empty: all ranks
+  OwnShare All;                  ///< all ranks
+  std::optional<OwnShare> Here;  ///< ranks on this machine; empty: all ranks
   /// Bytes that disks delivered to the ranks on this machine: the sum over these ranks of the increase of
   /// FetchedBytes() since the previous sample. Empty: this process is the only rank here and asks the kernel
   /// itself.

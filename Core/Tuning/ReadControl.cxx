@@ -45,7 +45,7 @@ ReadWindow WindowOf(const std::vector<double>& sum)
   window.Threads = static_cast<int>(sum[ThreadsTerm]);
   window.Load = sum[LoadTerm] / Unit;
   const auto share = [&](Term bytes, Term inFlight, Term requests) {
-    return OwnShard{static_cast<std::uint64_t>(sum[bytes]), sum[inFlight] / Unit,
+    return OwnShare{static_cast<std::uint64_t>(sum[bytes]), sum[inFlight] / Unit,
         static_cast<std::uint64_t>(sum[requests])};
   };
   window.Own.All = share(BytesTerm, InFlightTerm, RequestsTerm);

@@ -63,12 +63,12 @@ public:
   void End(std::uint64_t bytes) { this->Step(-1, bytes); }
 
   /// Since the last call.
-  patchio::OwnShard Take()
+  patchio::OwnShare Take()
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
     this->Advance();
     const double passed = this->Last - this->Begun;
-    const patchio::OwnShard share{this->Bytes, passed > 0 ? this->Area / passed : 0, this->Requests};
+    const patchio::OwnShare share{this->Bytes, passed > 0 ? this->Area / passed : 0, this->Requests};
     this->Begun = this->Last;
     this->Bytes = 0;
     this->Requests = 0;
@@ -139,7 +139,7 @@ public:
     this->Change.notify_all();
   }
 
-  patchio::OwnShard Take()
+  patchio::OwnShare Take()
   {
     if (this->Failed) {
       throw patchio::Error("A file could not be read.");

@@ -242,7 +242,7 @@ TEST(LoadOfDisk, TakesTheRanksOfThisMachineForIt)
   disk.Set({400 * MB, 16000, 0, 0});
   disk.Fetched(50 * MB);
   OwnReads own = Own(900 * MB, 40);
-  own.Here = OwnShard{200 * MB, 8};
+  own.Here = OwnShare{200 * MB, 8};
   own.Fetched = 200 * MB;
   EXPECT_NEAR(sensor.Sample(own, 1).Load, 8, 0.01);
 }
