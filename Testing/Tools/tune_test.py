@@ -11,6 +11,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "AMReX"))
+from plotfile_writer import write_plotfile  # noqa: E402
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -52,6 +55,13 @@ def main():
         expect(len({p["start"] for p in unknown["policies"].values()}) == 1, "policies differ without a profile")
         expect(unknown["step_bytes"] > 0, "a step without bytes")
         expect("patchio probe" in tune(index)[1], "no word of the probe")
+
+        # A step of 8^3 floats, and of as many doubles.
+        for real, size in (("f4", 4), ("f8", 8)):
+            plotfile = os.path.join(place, real)
+            write_plotfile(plotfile, ((0, 0, 0), (7, 7, 7)), [[((0, 0, 0), (7, 7, 7))]], names=["density"], real=real)
+            step = found(os.path.join(plotfile, "Header"))
+            expect(step["step_bytes"] == 8 ** 3 * size, "%s: %s bytes" % (real, step["step_bytes"]))
 
         # By hand: N* = 40 for 8 ranks.
         profile(mount=mount, best_concurrency=40)

@@ -1,6 +1,7 @@
 #include "Base/Error.h"
 #include "Base/Text.h"
 #include "Formats/Format.h"
+#include "Io/ReadTask.h"
 #include "Plan/ThreadBudget.h"
 #include "PythonScript.h"
 #include "Read/CollectiveCalls.h"
@@ -22,6 +23,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <vector>
 
 namespace fs = std::filesystem;
 
@@ -53,19 +55,43 @@ struct Facts
   std::optional<double> StepBytes;  ///< bytes of the last step; none if the path is not a data set
 };
 
-/// Returns the bytes of all variables of the last step, which is often the largest. Every value counts as a
-/// float of 4 bytes.
+/// Returns the bytes of a number of each variable, as stored on the first patch that has the variable. A
+/// variable whose array cannot be located counts as float of 4 bytes.
+std::vector<std::size_t> NumberBytes(const Catalog& catalog, const Format& format)
+{
+  std::vector<PatchVariable> requests;
+  for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
+    for (int p = 0; p < static_cast<int>(catalog.Patches.size()); ++p) {
+      if (catalog.PresenceOf(v, p) == Presence::Stored) {
+        requests.push_back({p, v});
+        break;
+      }
+    }
+  }
+  std::vector<std::size_t> bytes(catalog.Variables.size(), sizeof(float));
+  CatchError([&] {
+    const LocationTable table = format.Locate(catalog, requests, {});
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      bytes[requests[i].Variable] = SizeOf(TypeOf(table, table.Locations[i]));
+    }
+  });
+  return bytes;
+}
+
+/// Returns the bytes of all variables of the last step, which is often the largest.
 double BytesOfLastStep(const std::string& path)
 {
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
   const Series series = OpenSeries(*alone, {path}, SeriesOptions(), ChannelMode::ReadOnly);
-  const Catalog catalog = ReadCatalog(*alone, series.Steps.back().Path);
+  const std::string& step = series.Steps.back().Path;
+  const Catalog catalog = ReadCatalog(*alone, step);
+  const std::vector<std::size_t> numberBytes = NumberBytes(catalog, FormatOf(step));
   double bytes = 0;
   for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
     for (int p = 0; p < static_cast<int>(catalog.Patches.size()); ++p) {
       if (catalog.PresenceOf(v, p) == Presence::Stored) {
         bytes += static_cast<double>(catalog.StoredTuples(v, p)) * catalog.Variables[v].Components *
-                 static_cast<double>(sizeof(float));
+                 static_cast<double>(numberBytes[v]);
       }
     }
   }
