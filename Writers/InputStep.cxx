@@ -33,6 +33,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace patchio {
@@ -532,11 +533,15 @@ void InputStep::WriteTo(
     RunOnAllRanks(this->Ranks, [&] { sample = this->BatchFrom(0, MostCopiedBytes, false); });
   }
   toWrite.Compression = container::ChooseCompression(this->Ranks, toWrite, compression, sample.Mine);
-  sample = {};
-  to.Write(channel, std::move(toWrite), this->BytesOfMine(), [this](output::ValueForm form) {
+  to.Write(channel, std::move(toWrite), this->BytesOfMine(), [this, &sample](output::ValueForm form) {
+    container::HeldValues first = std::exchange(sample, {});
     const bool inBatches = form == output::ValueForm::Batches;
-    return this->BatchFrom(
-        0, inBatches ? MostCopiedBytes : ~std::uint64_t(0), form == output::ValueForm::Copies);
+    if (!inBatches || !first.Holder) {
+      first = {};  // before the values are copied
+      first = this->BatchFrom(
+          0, inBatches ? MostCopiedBytes : ~std::uint64_t(0), form == output::ValueForm::Copies);
+    }
+    return first;
   });
 }
 
