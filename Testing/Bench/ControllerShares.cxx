@@ -1,6 +1,6 @@
 // How often simulated reads come near the best fixed number of threads: the controller, and what it competes
 // with. One JSON object on standard output: scenario -> way -> share of reads within 5 %.
-#include "../Core/SimulatedStorage.h"
+#include "../Core/Tuning/SimulatedStorage.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

@@ -6,10 +6,12 @@ import platform
 import random
 import statistics
 import subprocess
+import sys
 import time
 
 here = os.path.dirname(os.path.abspath(__file__))
 root = os.path.dirname(os.path.dirname(here))
+sys.path.insert(1, os.path.join(root, "Testing", "Emulator"))    # for the suites, which import `emulator`
 
 
 def programs():

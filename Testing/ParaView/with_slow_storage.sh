@@ -1,5 +1,5 @@
 #!/bin/bash
-# Shows a copy of a series through an emulated storage (Testing/Bench/Emulator) and runs a command, which finds its
+# Shows a copy of a series through an emulated storage (Testing/Emulator) and runs a command, which finds its
 # dumps.visit in PATCHIO_DATASET, and in PATCHIO_STORAGE the file that takes commands for the storage: "load 1000000"
 # makes reads last for hours, "load 0" lets them end at once. Where everything lies is known, so that nothing
 # but reads of values waits for the storage.

@@ -1,5 +1,5 @@
 // The parts of `patchio probe` that need no storage.
-#include "../Core/TestTools.h"
+#include "../Core/Tools/TestTools.h"
 #include "Probe/Circumstances.h"
 #include "Probe/Curve.h"
 #include "Probe/Functions.h"

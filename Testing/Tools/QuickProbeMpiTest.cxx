@@ -1,5 +1,5 @@
 // The quick probe on several ranks: all get the same, and no rank waits for one that gave up.
-#include "../Core/MpiTest.h"
+#include "../Core/Tools/MpiTest.h"
 #include "Base/Communicator.h"
 #include "Probe/QuickProbe.h"
 

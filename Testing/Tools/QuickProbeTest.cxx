@@ -1,6 +1,6 @@
 #include "Probe/QuickProbe.h"
 
-#include "../Core/TestTools.h"
+#include "../Core/Tools/TestTools.h"
 #include "FakeSource.h"
 #include "Probe/Interrupt.h"
 #include "Probe/StorageMeter.h"

@@ -1,6 +1,6 @@
 #include "SimulatedReads.h"
 
-#include "../Emulator/Schedule.h"
+#include "../../Emulator/Schedule.h"
 
 #include <algorithm>
 

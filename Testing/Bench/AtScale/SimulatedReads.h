@@ -2,7 +2,7 @@
 // clock is the time of the next event. Nothing waits and nothing is read.
 #pragma once
 
-#include "../Emulator/Model.h"
+#include "../../Emulator/Model.h"
 #include "Tuning/ThreadController.h"
 
 #include <cstdint>

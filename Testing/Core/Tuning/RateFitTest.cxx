@@ -33,7 +33,7 @@ std::vector<RateSample> Sampled(
   return samples;
 }
 
-/// The law of the emulated storage, see Testing/Bench/Emulator: linear up to N*, or to the rate of the whole,
+/// The law of the emulated storage, see Testing/Emulator: linear up to N*, or to the rate of the whole,
 /// and a fall past N*.
 Law Emulated(double best, double fall = 0.5, double total = 1e18)
 {

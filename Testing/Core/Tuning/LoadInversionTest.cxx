@@ -12,7 +12,7 @@
 namespace patchio {
 namespace {
 
-/// What the emulated storage does (Testing/Bench/Emulator/README.md): proportional to N up to N*, then
+/// What the emulated storage does (Testing/Emulator/README.md): proportional to N up to N*, then
 /// falling.
 LoadCurve Kinked(double best, double contention = 0.5)
 {

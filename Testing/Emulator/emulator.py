@@ -1,4 +1,4 @@
-"""Python interface of the emulated storage (Emulator/README.md): starts it, controls it and stops it.
+"""Python interface of the emulated storage (README.md): starts it, controls it and stops it.
 
     with emulator.slow_storage("/data", latency=2, concurrency=16) as storage:
         read_something(storage.mount)
