@@ -4,11 +4,14 @@
 
 #include <signal.h>
 #include <sys/syscall.h>
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <exception>
 #include <future>
 #include <mutex>
@@ -25,8 +28,70 @@ namespace {
 /// Time for which a successful check of the system's limit on threads counts.
 constexpr std::chrono::seconds ProofHolds(1);
 
+/// Longest time for which an ending process waits for running tasks.
+constexpr std::chrono::seconds ExitGrace{2};
+
 /// Number of pieces of work given to slots; only for ThreadSanitizer, see Enqueue().
 std::atomic<std::size_t> HandedOver{0};
+
+/// The threads that TBB provides for reads in this process. Reads wait for storage, so they need many more
+/// threads than there are cores. TBB fixes its greatest number of threads when it is first used in the
+/// process, and aborts the process if the system refuses a thread. PatchIO therefore requests MostIoThreads
+/// as soon as it is loaded, determines before each read how many threads TBB and the system allow, and never
+/// uses more. Thread-safe.
+class IoThreads
+{
+public:
+  /// A TBB arena for one task at a time. In a wider arena a hanging task would cost other arenas a thread:
+  /// when the other threads of the arena run out of work, TBB considers the entire arena idle and counts the
+  /// hanging thread as free.
+  struct Slot
+  {
+    explicit Slot(TaskPriority priority);
+    /// Runs `work` on a thread of TBB. `work` ends with GiveBack().
+    void Enqueue(std::function<void()> work);
+
+    const TaskPriority Priority;
+
+  private:
+    void CarryOut();
+
+    tbb::task_arena Arena;
+    std::function<void()> Work;
+  };
+
+  static IoThreads& OfProcess();
+
+  /// Returns `wanted` free slots; fewer, or none, if another user of TBB has set a lower limit or the system
+  /// refuses threads (ulimit, cgroup, memory). Each slot must be given back.
+  std::vector<Slot*> Take(int wanted, TaskPriority priority);
+  /// Returns a slot after its task. The task calls it as its last action.
+  void GiveBack(Slot* slot);
+  /// Returns a slot that got no task.
+  void PutBack(Slot* slot);
+
+  /// Returns true when the process is ending; no more tasks may begin then.
+  bool Ends() const { return this->Ending.load(std::memory_order_relaxed); }
+
+private:
+  IoThreads();
+  int MostOfSystem(int threads);
+  void LimitTbb(int threads);
+  void EndOfProcess();
+
+  std::unique_ptr<tbb::global_control> Limit;
+  tbb::task_scheduler_handle Handle;  ///< keeps the threads alive between reads
+  std::mutex Mutex;
+  std::condition_variable Change;
+  std::deque<Slot> Slots;
+  std::vector<Slot*> Free[2];  ///< by priority
+  int InUse = 0;
+  bool Refused = false;  ///< the system refused threads in the last check
+  int Proven = 0;        ///< total number of threads that the system allowed at ProvenAt
+  std::chrono::steady_clock::time_point ProvenAt;
+  std::atomic<int> Seen{0};  ///< number of TBB threads that have carried out a task; they stay alive
+  std::atomic<bool> Ending{false};
+};
 
 /// Waits until the system no longer counts a thread: it does so for a moment after the thread was joined.
 void WaitForEnd(pid_t thread)
@@ -63,11 +128,6 @@ int ThreadsToHave(int wanted)
   }
   return wanted;
 }
-
-// Sets the limit as soon as the program or the plugin that links this code is loaded.
-[[maybe_unused]] const IoThreads& MadeWhenLoaded = IoThreads::OfProcess();
-
-}  // namespace
 
 IoThreads& IoThreads::OfProcess()
 {
@@ -106,7 +166,7 @@ void IoThreads::Slot::CarryOut()
 
 IoThreads::IoThreads() : Handle(tbb::attach{})
 {
-  this->LimitTbb(MostThreads);
+  this->LimitTbb(MostIoThreads);
   // TBB searches for its helper libraries when it is first used, which takes 1 ms: better here than during a
   // read.
   tbb::task_arena(1, 0).initialize();
@@ -160,7 +220,7 @@ int IoThreads::MostOfSystem(int threads)
   const bool refused = this->Proven < threads;
   if (refused || this->Refused) {
     this->Refused = refused;
-    this->LimitTbb(refused ? this->Proven : MostThreads);
+    this->LimitTbb(refused ? this->Proven : MostIoThreads);
   }
   return this->Proven;
 }
@@ -192,6 +252,11 @@ void IoThreads::EndOfProcess()
     tbb::finalize(this->Handle, std::nothrow);
   }
 }
+
+// Sets the limit as soon as the program or the plugin that links this code is loaded.
+[[maybe_unused]] const IoThreads& MadeWhenLoaded = IoThreads::OfProcess();
+
+}  // namespace
 
 /// The state shared by the scheduler and its tasks. Each running task keeps it alive.
 struct IoScheduler::State : std::enable_shared_from_this<State>

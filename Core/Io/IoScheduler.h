@@ -5,89 +5,18 @@
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 
-#include <tbb/global_control.h>
-#include <tbb/task_arena.h>
-
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
 
 namespace patchio {
 
-/// Declared here for IoThreads; defined below.
-enum class TaskPriority;
-
-/// The threads that TBB provides for reads in this process. Reads wait for storage, so they need many more
-/// threads than there are cores. TBB fixes its greatest number of threads when it is first used in the
-/// process, and aborts the process if the system refuses a thread. PatchIO therefore requests MostThreads as
-/// soon as it is loaded, determines before each read how many threads TBB and the system allow, and never
-/// uses more. Thread-safe.
-class IoThreads
-{
-public:
-  /// Greatest number of threads: enough for several reads of 256 hanging tasks and one more read. TBB
-  /// allocates about 200 bytes for each thread, used or not.
-  static constexpr int MostThreads = 4096;
-  /// Longest time for which an ending process waits for running tasks.
-  static constexpr std::chrono::seconds ExitGrace{2};
-
-  /// A TBB arena for one task at a time. In a wider arena a hanging task would cost other arenas a thread:
-  /// when the other threads of the arena run out of work, TBB considers the entire arena idle and counts the
-  /// hanging thread as free.
-  struct Slot
-  {
-    explicit Slot(TaskPriority priority);
-    /// Runs `work` on a thread of TBB. `work` ends with GiveBack().
-    void Enqueue(std::function<void()> work);
-
-    const TaskPriority Priority;
-
-  private:
-    void CarryOut();
-
-    tbb::task_arena Arena;
-    std::function<void()> Work;
-  };
-
-  static IoThreads& OfProcess();
-
-  /// Returns `wanted` free slots; fewer, or none, if another user of TBB has set a lower limit or the system
-  /// refuses threads (ulimit, cgroup, memory). Each slot must be given back.
-  std::vector<Slot*> Take(int wanted, TaskPriority priority);
-  /// Returns a slot after its task. The task calls it as its last action.
-  void GiveBack(Slot* slot);
-  /// Returns a slot that got no task.
-  void PutBack(Slot* slot);
-
-  /// Returns true when the process is ending; no more tasks may begin then.
-  bool Ends() const { return this->Ending.load(std::memory_order_relaxed); }
-
-private:
-  IoThreads();
-  int MostOfSystem(int threads);
-  void LimitTbb(int threads);
-  void EndOfProcess();
-
-  std::unique_ptr<tbb::global_control> Limit;
-  tbb::task_scheduler_handle Handle;  ///< keeps the threads alive between reads
-  std::mutex Mutex;
-  std::condition_variable Change;
-  std::deque<Slot> Slots;
-  std::vector<Slot*> Free[2];  ///< by priority
-  int InUse = 0;
-  bool Refused = false;  ///< the system refused threads in the last check
-  int Proven = 0;        ///< total number of threads that the system allowed at ProvenAt
-  std::chrono::steady_clock::time_point ProvenAt;
-  std::atomic<int> Seen{0};  ///< number of TBB threads that have carried out a task; they stay alive
-  std::atomic<bool> Ending{false};
-};
+/// Greatest number of TBB threads for reads in a process: enough for several reads of 256 hanging tasks and
+/// one more read. TBB allocates about 200 bytes for each thread, used or not.
+constexpr int MostIoThreads = 4096;
 
 /// Receives the finished fraction, 0..1, on the waiting thread only. If it returns false, the work is
 /// cancelled: running tasks finish, and no others begin.

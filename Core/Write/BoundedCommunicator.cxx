@@ -11,7 +11,6 @@
 #include <limits>
 #include <numeric>
 #include <thread>
-#include <tuple>
 #include <utility>
 
 namespace patchio::output {
@@ -273,16 +272,21 @@ std::vector<std::string> BoundedCommunicator::AllGather(const std::string& text)
   this->Wait(requests, sizes);
   std::vector<std::uint64_t> offsets(this->SizeValue + 1, 0);
   std::partial_sum(sizes.second.begin(), sizes.second.end(), offsets.begin() + 1);
-  std::tuple<std::string, std::vector<char>, std::vector<int>, std::vector<int>> buffers;
-  auto& [mine, all, counts, begins] = buffers;
+  struct
+  {
+    std::string Mine;
+    std::vector<char> All;
+    std::vector<int> Counts, Begins;
+  } buffers;
+  std::vector<char>& all = buffers.All;
   all.resize(offsets.back());
   requests.assign(1, MPI_REQUEST_NULL);
   if (offsets.back() <= MostOfCall) {
-    mine = text;
-    counts.assign(sizes.second.begin(), sizes.second.end());
-    begins.assign(offsets.begin(), offsets.end());
-    MPI_Iallgatherv(mine.data(), static_cast<int>(mine.size()), MPI_CHAR, all.data(), counts.data(),
-        begins.data(), MPI_CHAR, this->Comm, requests.data());
+    buffers.Mine = text;
+    buffers.Counts.assign(sizes.second.begin(), sizes.second.end());
+    buffers.Begins.assign(offsets.begin(), offsets.end());
+    MPI_Iallgatherv(buffers.Mine.data(), static_cast<int>(text.size()), MPI_CHAR, all.data(),
+        buffers.Counts.data(), buffers.Begins.data(), MPI_CHAR, this->Comm, requests.data());
   } else {
     requests.clear();
     std::copy(text.begin(), text.end(), all.data() + offsets[this->RankValue]);

@@ -23,7 +23,6 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <regex>
 #include <set>
 #include <string>
 #include <utility>
@@ -355,18 +354,11 @@ void ReadSensor(Section& section, Channel& channel)
 void ReadTimes(Section& section, Channel& channel)
 {
   const std::string start = channel.Start, interval = channel.Interval;
-  const auto like = [](const char* pattern) {
-    return [pattern](const std::string& text) { return std::regex_match(text, std::regex(pattern)); };
-  };
-  channel.Start = section.Get<std::string>("start", "a time such as \"06:00Z01jun2017\"", start,
-      like("([01][0-9]|2[0-3]):[0-5][0-9]Z(0[1-9]|[12][0-9]|3[01])(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|"
-           "nov|dec)[0-9]{4}"));
-  if (!grads::ParseDate(channel.Start, grads::Calendar::Gregorian)) {
-    section.Fail("a date that exists for \"start\"", channel.Start);
-  }
+  channel.Start = section.Get<std::string>("start", "a time that exists, such as \"06:00Z01jun2017\",", start,
+      [](const std::string& text) { return grads::ParseDate(text, grads::Calendar::Gregorian).has_value(); });
   channel.Interval =
       section.Get<std::string>("interval", "a time such as \"10mn\", \"6hr\", \"1dy\", \"1mo\" or \"1yr\"",
-          interval, like("[1-9][0-9]{0,5}(mn|hr|dy|mo|yr)"));
+          interval, [](const std::string& text) { return grads::ParseIncrement(text).has_value(); });
   if (channel.Format != TargetFormat::Grads && (channel.Start != start || channel.Interval != interval)) {
     section.Fail("\"start\" and \"interval\" only with the format grads", NameOf(channel.Format));
   }

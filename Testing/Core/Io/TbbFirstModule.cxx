@@ -4,6 +4,7 @@
 #include <tbb/global_control.h>
 
 #include <atomic>
+#include <memory>
 #include <thread>
 
 namespace patchio {
@@ -13,7 +14,7 @@ const char* ReadAfterOthers()
 {
   const auto most =
       static_cast<int>(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism)) - 1;
-  if (most >= IoThreads::MostThreads) {
+  if (most >= MostIoThreads) {
     return "nobody was first";
   }
   const auto open = std::make_shared<std::atomic<bool>>(false);

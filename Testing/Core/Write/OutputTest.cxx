@@ -134,9 +134,9 @@ TEST(OutputConfig, TakesDatesThatExist)
   const auto starting = [](const std::string& start) {
     return R"({"channels": [{"path": "a.ctl", "format": "grads", "start": ")" + start + "\"}]}";
   };
-  for (const char* date : {"00:00Z31feb2000", "00:00Z29feb2001", "00:00Z31apr2017", "00:00Z01jan0000"}) {
-    EXPECT_THAT(
-        Refusal(starting(date)), HasSubstr(std::string("a date that exists for \"start\", found ") + date));
+  for (const char* date : {"00:00Z31feb2000", "00:00Z29feb2001", "00:00Z31apr2017", "00:00Z01jan0000",
+           "24:00Z01jan2000", "00:00Z01jan2000\\nVARS 0"}) {
+    EXPECT_THAT(Refusal(starting(date)), AllOf(HasSubstr("expected a time that exists"), HasSubstr(date)));
   }
   EXPECT_EQ(ReadOutputConfig(starting("00:00Z29feb2000")).Channels[0].Start, "00:00Z29feb2000");
 }
