@@ -5,7 +5,7 @@
 #include "Formats/Format.h"
 #include "Read/OpenedStep.h"
 #include "Read/RankRead.h"
-#include "Store/StepSidecar.h"
+#include "Store/StepIndexFile.h"
 #include "Tuning/AutomaticThreads.h"
 
 #include <cstdint>

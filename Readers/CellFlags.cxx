@@ -198,7 +198,7 @@ bool CellFlags::MarkRefined(const OwnedBox& part, const Box& grid, unsigned char
 /// Makes filters ignore refined cells, as they do in all grids with hidden cells.
 void CellFlags::HideRefined(const Block& block, const Box& grid, unsigned char* flags) const
 {
-  for (const Region& region : block.Fringe) {
+  for (const Region& region : block.GhostRegions) {
     this->MarkRefined({region.Cells, region.Owner}, grid, flags);
   }
   std::replace(flags, flags + grid.Cells(), Refined,
@@ -231,7 +231,7 @@ void CellFlags::MarkLayers(const Block& block, const Box& cells, unsigned char* 
   if (this->Ghosts == Int3{0, 0, 0}) {
     std::fill_n(flags, cells.Cells(),
         static_cast<unsigned char>(vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::HIDDENCELL));
-    for (const Region& region : block.Fringe) {
+    for (const Region& region : block.GhostRegions) {
       MarkBox(cells, region.Cells, vtkDataSetAttributes::DUPLICATECELL, flags);
     }
     return;

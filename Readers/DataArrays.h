@@ -2,7 +2,7 @@
 #ifndef DataArrays_h
 #define DataArrays_h
 
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "Io/MemoryPool.h"
 #include "Read/LoadRequest.h"
 

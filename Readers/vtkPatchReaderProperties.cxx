@@ -1,7 +1,7 @@
 #include "vtkPatchReaderProperties.h"
 
 #include "Read/ReadRequest.h"
-#include "Store/StepSidecar.h"
+#include "Store/StepIndexFile.h"
 
 #include <algorithm>
 #include <cmath>

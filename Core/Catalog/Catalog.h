@@ -1,5 +1,5 @@
 // The contents of one time step of a data set in any format: levels, patches, variables, and which variable
-// exists on which patch. Extent.h describes where the bytes lie.
+// exists on which patch. Location.h describes where the bytes lie.
 #pragma once
 
 #include "Catalog/Box.h"

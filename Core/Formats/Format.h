@@ -3,7 +3,7 @@
 #pragma once
 
 #include "Catalog/Catalog.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "Io/IoScheduler.h"
 
 #include <functional>
@@ -106,8 +106,8 @@ public:
   virtual bool NeedsIndex(const Catalog& /*catalog*/) const { return true; }
 
   /// Returns the locations of the requests at Catalog::StepInFile. Does not throw for a broken data file: its
-  /// requests become Missing, with the reason. Every extent lies inside its file and has the size that the
-  /// catalog states. Throws Error if Progress stops it.
+  /// requests become Missing, with the reason. Every byte range lies inside its file and has the size that
+  /// the catalog states. Throws Error if Progress stops it.
   virtual LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
       const LocateOptions& options) const = 0;
 };

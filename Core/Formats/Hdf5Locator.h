@@ -53,9 +53,9 @@ protected:
       LocatedDataset& /*found*/, const DatasetPlace& /*place*/, const PatchVariable& /*request*/)
   {
   }
-  /// Returns the location of values at a place: an extent, or a chunked or library array. Throws Error when
-  /// the file cannot be opened, when the data set does not exist, is damaged, is not supported, fails the
-  /// check or has too few values, and for values that a virtual data set takes from several others.
+  /// Returns the location of values at a place: a byte range, or a chunked or library array. Throws Error
+  /// when the file cannot be opened, when the data set does not exist, is damaged, is not supported, fails
+  /// the check or has too few values, and for values that a virtual data set takes from several others.
   Location LocateAt(const DatasetPlace& place, const PatchVariable& request);
 
   const Catalog& Data;

@@ -1,7 +1,7 @@
 // Data sets: shape, type, storage layout and filters, as far as reading their values requires.
 #pragma once
 
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "Hdf5/Datatype.h"
 #include "Hdf5/ObjectHeader.h"
 

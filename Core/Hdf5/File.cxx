@@ -341,9 +341,9 @@ Location AppendPart(const FoundDataset& found, ElementType type, const std::stri
 {
   if (found.Info.Layout == StorageLayout::Contiguous) {
     const std::size_t bytes = SizeOf(type);
-    table.Extents.push_back(
+    table.ByteRanges.push_back(
         {found.Info.Offset + part.First * bytes, part.Count * bytes, file, type, found.Info.BigEndian});
-    return MakeLocation(Encoding::Raw, table.Extents.size() - 1, 1);
+    return MakeLocation(Encoding::Raw, table.ByteRanges.size() - 1, 1);
   }
   if (found.Info.Layout == StorageLayout::Chunked) {
     return AppendChunked(found, type, part, file, table);

@@ -162,7 +162,7 @@ bool HasSignature(const std::string& path);
 /// Returns whether a File can be made for this path. Does not throw.
 bool CanOpen(const std::string& path);
 
-/// Appends the location of one component to the table, as an extent, a chunked array or a library array.
+/// Appends the location of one component to the table, as a byte range, a chunked array or a library array.
 /// `name`: name of the data set; `file`: number of its file in the table. Returns the location.
 Location AppendPart(const FoundDataset& found, ElementType type, const std::string& name,
     const DatasetPart& part, int file, LocationTable& table);

@@ -1,7 +1,7 @@
 // The HDF5 library: handles, errors, settings for its use.
 #pragma once
 
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 
 #include <hdf5.h>
 

@@ -7,7 +7,7 @@
 //   trust    the library reads in this process
 #pragma once
 
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "Io/ReadTask.h"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // processor's cache.
 #pragma once
 
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "Io/Decode.h"
 
 #include <array>

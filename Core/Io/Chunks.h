@@ -1,7 +1,7 @@
 // Placement of the values of a chunk in the output. Pure functions on memory.
 #pragma once
 
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "Io/Decode.h"
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "Catalog/Box.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 
 #include <array>
 #include <cstddef>

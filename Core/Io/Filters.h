@@ -2,7 +2,7 @@
 // memory.
 #pragma once
 
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 
 #include <array>
 #include <cstddef>

@@ -84,7 +84,7 @@ std::uint64_t WholeOf(const LocationTable& table, const Location& location)
     const ChunkRange chunks = ChunksHolding(table.ChunkedArrays[location.First]);
     return chunks.End - chunks.Begin;
   }
-  return table.Extents[location.First].Bytes;
+  return table.ByteRanges[location.First].Bytes;
 }
 
 }  // namespace
@@ -215,9 +215,9 @@ public:
 private:
   const ReadTarget& TargetOf(const Piece& piece) const { return this->Targets[&piece - this->Begin]; }
   Encoding KindOf(const Piece& piece) const { return this->Table.Locations[piece.Task].Kind; }
-  const Extent& ExtentOf(const Piece& piece) const
+  const ByteRange& ByteRangeOf(const Piece& piece) const
   {
-    return this->Table.Extents[this->Table.Locations[piece.Task].First + piece.Component];
+    return this->Table.ByteRanges[this->Table.Locations[piece.Task].First + piece.Component];
   }
   const ChunkedArray& ArrayOf(const Piece& piece) const
   {
@@ -294,19 +294,19 @@ void TransferReader::Fetch()
 
 void TransferReader::PlaceExtent(const Piece& piece, const ReadTarget& target, std::byte* values) const
 {
-  const Extent& extent = this->ExtentOf(piece);
-  const std::int64_t elementBytes = SizeOf(extent.Type);
+  const ByteRange& byteRange = this->ByteRangeOf(piece);
+  const std::int64_t elementBytes = SizeOf(byteRange.Type);
   if (this->Sums && this->Sums->Wants(piece)) {
     const std::uint32_t sum = Crc32(0, values, piece.Bytes);
-    this->Sums->Set(&piece - this->FirstPiece, PartOfCrc32(sum, extent.Bytes - piece.Begin - piece.Bytes));
+    this->Sums->Set(&piece - this->FirstPiece, PartOfCrc32(sum, byteRange.Bytes - piece.Begin - piece.Bytes));
   }
   const bool blanks = BlanksUndefined(target);
   if (blanks) {
-    BlankStored(target, extent.Type, extent.BigEndian, values, piece.Bytes);
+    BlankStored(target, byteRange.Type, byteRange.BigEndian, values, piece.Bytes);
   }
   target.ForEach([&](const Destination& destination) {
     PlaceRun(destination.Place, values, piece.Begin / elementBytes, piece.Bytes / elementBytes, elementBytes,
-        !blanks && NeedsSwap(extent.Type, extent.BigEndian), (*target.Slots)[piece.Component],
+        !blanks && NeedsSwap(byteRange.Type, byteRange.BigEndian), (*target.Slots)[piece.Component],
         destination.Data);
   });
 }
@@ -450,37 +450,37 @@ void ZeroSurplus(const ReadTarget& target, const Destination& destination)
 }
 
 template <typename T>
-std::vector<T> ReadAll(TaskReader& reader, const Extent& extent)
+std::vector<T> ReadAll(TaskReader& reader, const ByteRange& byteRange)
 {
-  std::vector<T> values(extent.Bytes / sizeof(T));
+  std::vector<T> values(byteRange.Bytes / sizeof(T));
   std::vector<iovec>& buffers = reader.Buffers();
   buffers.push_back({values.data(), values.size() * sizeof(T)});
-  reader.Read(extent.File, extent.Offset, buffers);
-  if (NeedsSwap(extent.Type, extent.BigEndian)) {
+  reader.Read(byteRange.File, byteRange.Offset, buffers);
+  if (NeedsSwap(byteRange.Type, byteRange.BigEndian)) {
     SwapByteOrder(values.data(), values.size(), sizeof(T));
   }
   return values;
 }
 
-/// Reads the extents of a sparse location: the list of materials and, if a cell is mixed, mix_mat, next_mat
-/// and vol_fracs.
+/// Reads the byte ranges of a sparse location: the list of materials and, if a cell is mixed, mix_mat,
+/// next_mat and vol_fracs.
 void ReadSparse(
     TaskReader& reader, const LocationTable& table, const Location& location, const ReadTarget& target)
 {
-  const Extent* extents = table.Extents.data() + location.First;
-  const auto materials = ReadAll<std::int32_t>(reader, extents[0]);
+  const ByteRange* byteRanges = table.ByteRanges.data() + location.First;
+  const auto materials = ReadAll<std::int32_t>(reader, byteRanges[0]);
   std::vector<std::int32_t> mixMaterial, mixNext;
   std::vector<float> mixFraction;
   if (location.Count == 4) {
-    mixMaterial = ReadAll<std::int32_t>(reader, extents[1]);
-    mixNext = ReadAll<std::int32_t>(reader, extents[2]);
-    mixFraction = ReadAll<float>(reader, extents[3]);
+    mixMaterial = ReadAll<std::int32_t>(reader, byteRanges[1]);
+    mixNext = ReadAll<std::int32_t>(reader, byteRanges[2]);
+    mixFraction = ReadAll<float>(reader, byteRanges[3]);
   }
   std::vector<float> fractions(target.One.Place.StoredTuples());
   if (!DecodeSparseFractions(materials.data(), materials.size(), mixMaterial.data(), mixNext.data(),
           mixFraction.data(), mixMaterial.size(), location.Material, fractions.size(), fractions.data())) {
-    throw FileError(table.Files[extents[0].File],
-        fmt::format("a valid list of materials at offset {}", extents[0].Offset),
+    throw FileError(table.Files[byteRanges[0].File],
+        fmt::format("a valid list of materials at offset {}", byteRanges[0].Offset),
         "an entry that points outside the mix arrays or in a circle", "The file is damaged");
   }
   target.ForEach([&](const Destination& destination) {
@@ -521,7 +521,7 @@ void ReadWhole(
   FinishTask(target);
 }
 
-ByteRange WantedBytes(const ReadTarget& target)
+ComponentRange WantedBytes(const ReadTarget& target)
 {
   std::int64_t first = target.One.Place.Begin[2];
   std::int64_t end = target.One.Place.End[2];
@@ -538,7 +538,7 @@ ElementType TypeOf(const LocationTable& table, const Location& location)
 {
   switch (location.Kind) {
     case Encoding::Raw:
-      return table.Extents[location.First].Type;
+      return table.ByteRanges[location.First].Type;
     case Encoding::Chunked:
       return table.ChunkedArrays[location.First].Type;
     case Encoding::Library:

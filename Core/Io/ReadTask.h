@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Catalog/Catalog.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "Io/Decode.h"
 #include "Io/Filters.h"
 #include "Io/Progress.h"
@@ -148,7 +148,7 @@ void ReadWhole(
 
 /// Returns the range of stored bytes of each component that the target needs. Planes at both ends that have
 /// no place in any output are left out.
-ByteRange WantedBytes(const ReadTarget& target);
+ComponentRange WantedBytes(const ReadTarget& target);
 
 /// Returns the element type of the values at a location.
 ElementType TypeOf(const LocationTable& table, const Location& location);

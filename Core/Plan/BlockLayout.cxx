@@ -62,7 +62,7 @@ void BlockLayout::FindSources()
     for (const OwnedBox& part : block.Parts) {
       this->Patches.push_back(part.Owner);
     }
-    for (const Region& region : block.Fringe) {
+    for (const Region& region : block.GhostRegions) {
       this->Patches.push_back(region.Owner);
     }
   }
@@ -108,7 +108,7 @@ std::vector<Region> BlockLayout::CellRegions(const Block& block) const
   for (const OwnedBox& part : block.Parts) {
     regions.push_back({part.Cells, part.Owner, {1, 1, 1}});
   }
-  regions.insert(regions.end(), block.Fringe.begin(), block.Fringe.end());
+  regions.insert(regions.end(), block.GhostRegions.begin(), block.GhostRegions.end());
   return regions;
 }
 

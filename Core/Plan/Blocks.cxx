@@ -219,10 +219,10 @@ void AddInnerLayer(const BoxBins& bins, const std::vector<OwnedBox>& parts, cons
   Subtract(grown, block.Cells, around);
   for (const Box& box : around) {
     for (const int part : bins.Meeting(box)) {
-      block.Fringe.push_back({Intersect(box, parts[part].Cells), parts[part].Owner, {1, 1, 1}});
+      block.GhostRegions.push_back({Intersect(box, parts[part].Cells), parts[part].Owner, {1, 1, 1}});
     }
   }
-  GrowToFringe(block);
+  GrowToGhosts(block);
 }
 
 void CutBlock(const Block& block, const std::vector<OwnedBox>& parts, const CoverOptions& options,
@@ -302,9 +302,9 @@ std::vector<Block> CutToBoxes(const Block& block, const std::vector<Box>& boxes,
   return cut;
 }
 
-void GrowToFringe(Block& block)
+void GrowToGhosts(Block& block)
 {
-  for (const Region& region : block.Fringe) {
+  for (const Region& region : block.GhostRegions) {
     for (int axis = 0; axis < 3; ++axis) {
       const int below = block.Cells.Lower[axis] - region.Cells.Lower[axis];
       const int above = region.Cells.Upper[axis] - block.Cells.Upper[axis];
@@ -404,7 +404,7 @@ private:
     for (const Box& box : boxes) {
       const Box common = Intersect(box, cells);
       if (!common.Empty()) {
-        this->Target.Fringe.push_back({common, patch, ratio});
+        this->Target.GhostRegions.push_back({common, patch, ratio});
       }
       Subtract(box, common, rest);
     }
@@ -435,7 +435,7 @@ void AddGhostLayer(
       break;
     }
   }
-  GrowToFringe(block);
+  GrowToGhosts(block);
 }
 
 bool GoesAround(const Catalog& catalog)

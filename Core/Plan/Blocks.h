@@ -45,14 +45,15 @@ struct Block
   bool Full = true;             ///< true: the parts leave no gap; false: cells in gaps are hidden
   Int3 GhostLower{0, 0, 0};     ///< layers by which the grid exceeds Cells on the lower side of each axis
   Int3 LayersAbove{0, 0, 0};    ///< layers on the upper side
-  std::vector<Region> Fringe;   ///< sources of the values of cells outside the parts; disjoint
+  std::vector<Region> GhostRegions;  ///< sources of the values of cells outside the parts; disjoint
   CutFrom Origin = CutFrom::Nothing;
 
   bool operator==(const Block& other) const
   {
     return this->Level == other.Level && this->Cells == other.Cells && this->Full == other.Full &&
            this->GhostLower == other.GhostLower && this->LayersAbove == other.LayersAbove &&
-           this->Parts == other.Parts && this->Fringe == other.Fringe && this->Origin == other.Origin;
+           this->Parts == other.Parts && this->GhostRegions == other.GhostRegions &&
+           this->Origin == other.Origin;
   }
 };
 
@@ -112,15 +113,15 @@ std::vector<Block> CutToBoxes(const Block& block, const std::vector<Box>& boxes,
 
 /// Sets GhostLower and LayersAbove so that the grid is the smallest box that contains the block's cells and
 /// its fringe.
-void GrowToFringe(Block& block);
+void GrowToGhosts(Block& block);
 
 /// Returns a name for messages: "patch 17", or "46 patches, 12 to 57". The numbers are those within the
 /// level.
 std::string NameOfBlock(const Catalog& catalog, const Block& block);
 
 /// Grows a block by one cell on each side of each axis on which a patch has cells there, and fills its
-/// Fringe. Cells of the grown box outside the block get values from shown patches of the block's level, or
-/// else of the next coarser level that has cells there; a coarse cell then provides its value for all fine
+/// GhostRegions. Cells of the grown box outside the block get values from shown patches of the block's level,
+/// or else of the next coarser level that has cells there; a coarse cell then provides its value for all fine
 /// cells in it. Sides on which no patch has a cell, such as the boundary of the domain, do not grow: filters
 /// such as Clip ignore that cells are hidden, so the block's own cells must be the last ones there. On the
 /// other sides, cells that no patch covers stay open. Only patches of the block's kind are used. Uniform

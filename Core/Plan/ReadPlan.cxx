@@ -29,7 +29,10 @@ namespace {
 class Planner
 {
 public:
-  Planner(const LocationTable& table, const std::vector<ByteRange>& wanted) : Table(table), Wanted(wanted) {}
+  Planner(const LocationTable& table, const std::vector<ComponentRange>& wanted)
+      : Table(table), Wanted(wanted)
+  {
+  }
 
   ReadPlan Run(const StorageModel& storage, int threads)
   {
@@ -60,7 +63,7 @@ private:
   }
 
   void AddTask(std::uint32_t task);
-  void AddExtents(std::uint32_t task);
+  void AddByteRanges(std::uint32_t task);
   void AddChunks(std::uint32_t task);
   void SortWhole();
   void Cut();
@@ -68,7 +71,7 @@ private:
   void FindSequentialFiles();
 
   const LocationTable& Table;
-  const std::vector<ByteRange>& Wanted;
+  const std::vector<ComponentRange>& Wanted;
   RequestLimits Limits;
   std::vector<Part> Parts;
   ReadPlan Plan;
@@ -91,7 +94,7 @@ void Planner::AddTask(std::uint32_t task)
       break;
     case Encoding::Raw:
       ++this->Plan.PieceTasks;
-      this->AddExtents(task);
+      this->AddByteRanges(task);
       break;
     case Encoding::Chunked:
       ++this->Plan.PieceTasks;
@@ -100,17 +103,17 @@ void Planner::AddTask(std::uint32_t task)
   }
 }
 
-void Planner::AddExtents(std::uint32_t task)
+void Planner::AddByteRanges(std::uint32_t task)
 {
   const Location& location = this->Table.Locations[task];
-  const ByteRange range = this->Wanted.empty() ? ByteRange() : this->Wanted[task];
+  const ComponentRange range = this->Wanted.empty() ? ComponentRange() : this->Wanted[task];
   for (std::uint32_t c = 0; c < location.Count; ++c) {
-    const Extent& extent = this->Table.Extents[location.First + c];
+    const ByteRange& byteRange = this->Table.ByteRanges[location.First + c];
     Part part;
-    part.Begin = std::min(range.Begin, extent.Bytes);
-    part.Bytes = std::min(range.End, extent.Bytes) - part.Begin;
-    part.Offset = extent.Offset + part.Begin;
-    part.File = extent.File;
+    part.Begin = std::min(range.Begin, byteRange.Bytes);
+    part.Bytes = std::min(range.End, byteRange.Bytes) - part.Begin;
+    part.Offset = byteRange.Offset + part.Begin;
+    part.File = byteRange.File;
     part.Task = task;
     part.Component = c;
     this->Parts.push_back(part);
@@ -139,15 +142,15 @@ void Planner::AddChunks(std::uint32_t task)
 void Planner::SortWhole()
 {
   const auto key = [this](std::uint32_t task) {
-    const Extent& first = this->Table.Extents[this->Table.Locations[task].First];
+    const ByteRange& first = this->Table.ByteRanges[this->Table.Locations[task].First];
     return std::make_tuple(first.File, first.Offset, task);
   };
   std::sort(this->Plan.Whole.begin(), this->Plan.Whole.end(),
       [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
 }
 
-/// Cuts parts of extents that exceed the size of a request. Chunks are not cut, because a chunk is decoded as
-/// a whole.
+/// Cuts parts of byte ranges that exceed the size of a request. Chunks are not cut, because a chunk is
+/// decoded as a whole.
 void Planner::Cut()
 {
   constexpr std::uint64_t grain = 64 << 10;
@@ -207,7 +210,7 @@ void Planner::FindSequentialFiles()
 
 }  // namespace
 
-ReadPlan PlanReads(const LocationTable& table, const std::vector<ByteRange>& wanted,
+ReadPlan PlanReads(const LocationTable& table, const std::vector<ComponentRange>& wanted,
     const StorageModel& storage, int threads)
 {
   return Planner(table, wanted).Run(storage, threads);

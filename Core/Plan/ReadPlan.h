@@ -2,7 +2,7 @@
 // tasks.
 #pragma once
 
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -32,18 +32,18 @@ RequestLimits LimitsOf(const StorageModel& storage, std::uint64_t totalBytes, in
 
 /// The bytes Begin .. End-1 of each component that a task needs; by default all. Chunked arrays are always
 /// read in entire chunks.
-struct ByteRange
+struct ComponentRange
 {
   std::uint64_t Begin = 0;
   std::uint64_t End = ~std::uint64_t(0);
 };
 
-/// A contiguous range of stored bytes of one task: a part of an extent, or a chunk.
+/// A contiguous range of stored bytes of one task: a part of a byte range, or a chunk.
 struct Piece
 {
   std::uint64_t Offset = 0;  ///< in the file
   std::uint64_t Bytes = 0;   ///< of the piece; 0 for a chunk that was never written
-  std::uint64_t Begin = 0;   ///< Raw: offset within the extent; Chunked: index into LocationTable::Chunks
+  std::uint64_t Begin = 0;   ///< Raw: offset within the byte range; Chunked: index into LocationTable::Chunks
   std::uint32_t Task = 0;    ///< index into LocationTable::Locations
   std::uint32_t Component = 0;
 };
@@ -64,7 +64,7 @@ struct ReadPlan
   std::vector<Piece> Pieces;  ///< in file order
   std::vector<Transfer> Transfers;
   std::vector<std::uint32_t>
-      Whole;  ///< tasks that need all their extents at once (SparseMaterials), in file order
+      Whole;  ///< tasks that need all their byte ranges at once (SparseMaterials), in file order
   std::vector<std::uint32_t> Constant;  ///< tasks without bytes
   std::vector<std::uint32_t> Library;   ///< tasks for the HDF5 library, which allows one thread only
 
@@ -84,12 +84,12 @@ constexpr std::uint32_t MaximumPieces = 500;
 
 /// Plans all requests that produce values; absent and missing locations are left out. Pieces are sorted by
 /// file and offset. Neighbours are merged across gaps of up to RequestLimits::Gap bytes as long as the
-/// request has at most RequestLimits::Bytes; larger extents are cut at multiples of 64 KiB. O(n log n) in the
-/// number of pieces.
+/// request has at most RequestLimits::Bytes; larger byte ranges are cut at multiples of 64 KiB. O(n log n) in
+/// the number of pieces.
 ///
 /// wanted: one range per location of the table, or empty for all bytes. threads: concurrent requests of this
 /// rank.
-ReadPlan PlanReads(const LocationTable& table, const std::vector<ByteRange>& wanted,
+ReadPlan PlanReads(const LocationTable& table, const std::vector<ComponentRange>& wanted,
     const StorageModel& storage, int threads);
 
 }  // namespace patchio

@@ -5,7 +5,7 @@
 #include "Formats/Format.h"
 #include "Io/Progress.h"
 #include "Read/LoadRequest.h"
-#include "Store/StepSidecar.h"
+#include "Store/StepIndexFile.h"
 
 #include <functional>
 #include <string>

@@ -5,7 +5,7 @@
 #include "Base/Stopwatch.h"
 #include "Read/CollectiveCalls.h"
 #include "Store/LocationIndex.h"
-#include "Store/SeriesSidecar.h"
+#include "Store/SeriesIndexFile.h"
 
 #include <fmt/format.h>
 
@@ -38,7 +38,7 @@ Series OpenOne(const std::string& path, const SeriesOptions& options, ChannelMod
   }
   // If the index file of the series cannot be saved, the next opening is slower. No warning is needed for
   // that.
-  KeptSeries kept = OpenWithSidecar(path, options, mode, ChannelSettings().SettleSeconds);
+  KeptSeries kept = OpenWithIndexFile(path, options, mode, ChannelSettings().SettleSeconds);
   if (!kept.Warning.empty()) {
     kept.Opened.Warnings.push_back(kept.Warning);
   }

@@ -6,7 +6,7 @@
 #include "Formats/Format.h"
 #include "Read/FileFingerprints.h"
 #include "Read/OpenedStep.h"
-#include "Store/StepSidecar.h"
+#include "Store/StepIndexFile.h"
 
 #include <cstddef>
 #include <cstdint>

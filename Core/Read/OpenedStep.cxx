@@ -17,15 +17,15 @@ OpenedStep::OpenedStep(
     Communicator& ranks, const std::string& path, ChannelMode mode, const ChannelSettings& settings)
     : Mode(mode), Settings(settings), Describing(LookAtDescribingFile(path))
 {
-  if (ReadsSidecars(mode)) {
-    SidecarSearch search = FindStepSidecar(ranks, path, settings);
+  if (ReadsIndexFiles(mode)) {
+    IndexFileSearch search = FindStepIndexFile(ranks, path, settings);
     this->WarningText = search.Warning();
     if (search.Found) {
       this->Description = std::make_shared<const Catalog>(std::move(search.Found->Data));
       this->Known = std::make_shared<const StepIndex>(std::move(search.Found->Index));
       this->Loaded = true;
-      this->Sidecar = search.Found->Path;
-      this->OriginText = "from the index file " + this->Sidecar;
+      this->IndexFile = search.Found->Path;
+      this->OriginText = "from the index file " + this->IndexFile;
       return;
     }
   }
@@ -57,7 +57,7 @@ void OpenedStep::SetStep(Communicator& ranks, const TimeStep& step)
 bool OpenedStep::Prepare(Communicator& ranks, int threads, const ProgressCallback& progress)
 {
   const bool several = this->Mode == ChannelMode::Off && this->Description->StepsInFile > 1;
-  if (this->Known || this->Tried || !(WritesSidecars(this->Mode) || several)) {
+  if (this->Known || this->Tried || !(WritesIndexFiles(this->Mode) || several)) {
     return true;
   }
   try {
@@ -95,17 +95,18 @@ bool OpenedStep::Build(Communicator& ranks, int threads, const ProgressCallback&
   if (built.Missing > 0) {
     this->LostText = built.MissingText();
   }
-  if (!WritesSidecars(this->Mode)) {
+  if (!WritesIndexFiles(this->Mode)) {
     DistrustYoungFiles(built, this->Describing, this->Settings.SettleSeconds);
     this->Known = std::make_shared<const StepIndex>(std::move(built.Index));
     this->Notes = std::move(built.Notes);
     return true;
   }
-  this->Outcome = SaveStepSidecar(ranks, format, *this->Description, built, this->Describing, this->Settings);
+  this->Outcome =
+      SaveStepIndexFile(ranks, format, *this->Description, built, this->Describing, this->Settings);
   DistrustYoungFiles(built, this->Describing, this->Settings.SettleSeconds);
   this->Known = std::make_shared<const StepIndex>(std::move(built.Index));
   this->Notes = std::move(built.Notes);
-  this->Sidecar = this->Outcome.Path;
+  this->IndexFile = this->Outcome.Path;
   this->OriginText =
       fmt::format("indexed by {} in {:.3f} s, ", CountText(ranks.Size(), "rank"), seconds) +
       (this->Outcome.Path.empty() ? "not saved: " + this->Outcome.WhyNot : "saved to " + this->Outcome.Path);

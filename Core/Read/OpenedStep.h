@@ -5,7 +5,7 @@
 #include "Base/Communicator.h"
 #include "Formats/Format.h"
 #include "Read/FileFingerprints.h"
-#include "Store/StepSidecar.h"
+#include "Store/StepIndexFile.h"
 
 #include <memory>
 #include <string>
@@ -67,9 +67,9 @@ public:
 
   /// The index; null if there is none (yet).
   const StepIndex* Index() const { return this->Known.get(); }
-  bool FromSidecar() const { return this->Loaded; }
+  bool FromIndexFile() const { return this->Loaded; }
   /// The path of the index file that was read or written; empty if there is none.
-  const std::string& SidecarPath() const { return this->Sidecar; }
+  const std::string& IndexFilePath() const { return this->IndexFile; }
   /// False if the format needs no index; valid after Prepare().
   bool NeedsIndex() const { return this->Indexed; }
   /// Result of saving the index that Prepare() built.
@@ -89,7 +89,7 @@ private:
   bool Indexed = true;             ///< see NeedsIndex()
   std::vector<std::string> Notes;  ///< notes from locating values while Known was made
   SaveOutcome Outcome;
-  std::string Sidecar, OriginText, WarningText, LostText;
+  std::string IndexFile, OriginText, WarningText, LostText;
 };
 
 }  // namespace patchio

@@ -374,9 +374,9 @@ RankTasks::RankTasks(const LocateFunction& locate, std::shared_ptr<const Catalog
 }
 
 /// Returns, per request, the bytes of a raw array that the arrays use.
-std::vector<ByteRange> RankTasks::WantedRanges() const
+std::vector<ComponentRange> RankTasks::WantedRanges() const
 {
-  std::vector<ByteRange> ranges(this->Wanted.size());
+  std::vector<ComponentRange> ranges(this->Wanted.size());
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     if (this->Table.Locations[i].Kind == Encoding::Raw) {
       ranges[i] = WantedBytes(this->Arrays.TargetOf(i));
@@ -399,9 +399,9 @@ std::uint64_t RankTasks::BytesToRead() const
   }
   for (const std::uint32_t request : this->Plan.Whole) {
     const Location& location = this->Table.Locations[request];
-    const Extent* const extents = this->Table.Extents.data() + location.First;
+    const ByteRange* const extents = this->Table.ByteRanges.data() + location.First;
     bytes = std::accumulate(extents, extents + location.Count, bytes,
-        [](std::uint64_t sum, const Extent& extent) { return sum + extent.Bytes; });
+        [](std::uint64_t sum, const ByteRange& extent) { return sum + extent.Bytes; });
   }
   return bytes;
 }
@@ -518,7 +518,7 @@ void RankTasks::Differs(std::uint32_t request)
   const Patch& patch = this->Data->Patches[wanted.Patch];
   const Location& location = this->Table.Locations[request];
   const int file = location.Kind == Encoding::Chunked ? this->Table.ChunkedArrays[location.First].File
-                                                      : this->Table.Extents[location.First].File;
+                                                      : this->Table.ByteRanges[location.First].File;
   this->Failed(request, FileError(this->Table.Files[file],
                             fmt::format("the values of '{}' on patch {} of {} as they were written",
                                 PlainText(this->Data->Variables[wanted.Variable].Name), patch.Number,

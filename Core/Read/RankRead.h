@@ -68,7 +68,7 @@ public:
   ReadMeter Meter;
 
 private:
-  std::vector<ByteRange> WantedRanges() const;
+  std::vector<ComponentRange> WantedRanges() const;
   bool ExecuteUnit(TaskReader& reader, std::size_t unit);
   bool ExecuteTransfer(TaskReader& reader, const Transfer& transfer);
   bool ExecutePieces(TaskReader& reader, const Transfer& transfer);

@@ -3,7 +3,7 @@
 // every rank calls it for its own patches.
 #pragma once
 
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "Io/MemoryPool.h"
 #include "Tuning/IoReport.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Catalog/Catalog.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "Plan/Blocks.h"
 #include "Plan/Interest.h"
 #include "Plan/ReadPlan.h"

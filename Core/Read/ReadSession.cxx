@@ -19,9 +19,9 @@ void ReadReports::Add(Communicator& ranks, IoReport mine, const ThreadsUsed& thr
   if (!outcome.Warning.empty()) {
     mine.Notes.push_back(outcome.Warning);
   }
-  const std::string& sidecar = series.Step().Saved().Path;
-  if (!sidecar.empty() && !std::exchange(this->ToldOfSidecars, true)) {
-    mine.Notes.push_back("PatchIO wrote the index file " + sidecar +
+  const std::string& indexFile = series.Step().Saved().Path;
+  if (!indexFile.empty() && !std::exchange(this->ToldOfIndexFiles, true)) {
+    mine.Notes.push_back("PatchIO wrote the index file " + indexFile +
                          ", so that the data open faster the next time. To remove index files, run 'patchio "
                          "index --remove'; to write none, set Metadata Channel to Off");
   }

@@ -49,7 +49,7 @@ public:
 private:
   std::string LastText;
   ReportData Data;
-  bool ToldOfSidecars = false;  ///< index files have been mentioned once
+  bool ToldOfIndexFiles = false;  ///< index files have been mentioned once
 };
 
 /// The session of one reader. All ranks of the reader call the same methods in the same order, except for

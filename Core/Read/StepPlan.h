@@ -4,7 +4,7 @@
 
 #include "Base/Communicator.h"
 #include "Catalog/Catalog.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "Catalog/Nesting.h"
 #include "Plan/Blocks.h"
 #include "Read/ReadRequest.h"

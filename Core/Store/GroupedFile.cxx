@@ -6,7 +6,7 @@
 #include "Base/File.h"
 #include "Base/Memory.h"
 #include "Catalog/Catalog.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -212,7 +212,7 @@ struct Header
   /// Sizes of the records that are stored as they lie in memory: a guard against files of a machine with
   /// another layout.
   std::uint32_t Layout =
-      sizeof(Patch) << 24 | sizeof(Level) << 16 | sizeof(Extent) << 8 | sizeof(ChunkedArray);
+      sizeof(Patch) << 24 | sizeof(Level) << 16 | sizeof(ByteRange) << 8 | sizeof(ChunkedArray);
   std::uint32_t Complete = 0;  ///< the success flag, set last
   std::uint64_t PartCount = 0;
   std::uint64_t FileBytes = 0;

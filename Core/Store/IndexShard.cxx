@@ -131,17 +131,18 @@ bool IndexShardBuilder::AddRegular(
   if (location.Kind != Encoding::Raw || location.Count != components) {
     return false;
   }
-  const Extent* extents = table.Extents.data() + location.First;
+  const ByteRange* byteRanges = table.ByteRanges.data() + location.First;
   Column& column = this->Columns[variable];
   if (!column.Present) {
-    column.Type = extents[0].Type;
-    column.BigEndian = extents[0].BigEndian;
+    column.Type = byteRanges[0].Type;
+    column.BigEndian = byteRanges[0].BigEndian;
   }
   const std::uint64_t bytes =
       static_cast<std::uint64_t>(this->Data.StoredValues(variable, this->Patches[row])) * SizeOf(column.Type);
-  const bool regular = std::all_of(extents, extents + components, [&](const Extent& extent) {
-    return extent.Bytes == bytes && extent.Type == column.Type && extent.BigEndian == column.BigEndian &&
-           extent.File == extents[0].File && extent.Offset != NoOffset;
+  const bool regular = std::all_of(byteRanges, byteRanges + components, [&](const ByteRange& byteRange) {
+    return byteRange.Bytes == bytes && byteRange.Type == column.Type &&
+           byteRange.BigEndian == column.BigEndian && byteRange.File == byteRanges[0].File &&
+           byteRange.Offset != NoOffset;
   });
   if (!regular) {
     return false;
@@ -152,9 +153,9 @@ bool IndexShardBuilder::AddRegular(
     column.Files.assign(this->Patches.size(), NoFile);
   }
   for (std::uint32_t c = 0; c < components; ++c) {
-    column.Offsets[row * components + c] = extents[c].Offset;
+    column.Offsets[row * components + c] = byteRanges[c].Offset;
   }
-  column.Files[row] = this->Numbers[extents[0].File];
+  column.Files[row] = this->Numbers[byteRanges[0].File];
   return true;
 }
 
@@ -181,9 +182,9 @@ bool IndexShardBuilder::SameExtentsAsBefore(const LocationTable& table, const Lo
   if (before.Kind != location.Kind || before.Count != location.Count) {
     return false;
   }
-  return std::equal(table.Extents.begin() + location.First,
-      table.Extents.begin() + location.First + location.Count, this->Irregular.Extents.begin() + before.First,
-      [this](const Extent& a, const Extent& b) {
+  return std::equal(table.ByteRanges.begin() + location.First,
+      table.ByteRanges.begin() + location.First + location.Count,
+      this->Irregular.ByteRanges.begin() + before.First, [this](const ByteRange& a, const ByteRange& b) {
         return a.Offset == b.Offset && a.Bytes == b.Bytes &&
                this->Numbers[a.File] == static_cast<std::uint32_t>(b.File) && a.Type == b.Type &&
                a.BigEndian == b.BigEndian;

@@ -3,7 +3,7 @@
 
 #include "Base/Error.h"
 #include "Catalog/Catalog.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -2,7 +2,7 @@
 
 #include "Base/Communicator.h"
 #include "Catalog/Catalog.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "Io/Chunks.h"
 #include "Store/IndexShard.h"
 
@@ -38,12 +38,12 @@ void CheckRaw(const LocationTable& table, const Location& location, int arrays, 
     const std::vector<std::uint64_t>& fileBytes)
 {
   Require(location.Count == static_cast<std::uint32_t>(arrays), "a wrong number of arrays for its variable");
-  const Extent* extents = table.Extents.data() + location.First;
+  const ByteRange* byteRanges = table.ByteRanges.data() + location.First;
   for (int c = 0; c < arrays; ++c) {
-    Require(extents[c].Type == extents[0].Type, "arrays of different types");
-    Require(
-        extents[c].Bytes == values * SizeOf(extents[c].Type), "a byte range that does not match its array");
-    CheckInside(extents[c].Offset, extents[c].Bytes, extents[c].File, fileBytes);
+    Require(byteRanges[c].Type == byteRanges[0].Type, "arrays of different types");
+    Require(byteRanges[c].Bytes == values * SizeOf(byteRanges[c].Type),
+        "a byte range that does not match its array");
+    CheckInside(byteRanges[c].Offset, byteRanges[c].Bytes, byteRanges[c].File, fileBytes);
   }
 }
 
@@ -52,14 +52,15 @@ void CheckSparse(const LocationTable& table, const Location& location, int array
 {
   Require(arrays == 1 && location.Material >= 0, "a material with an impossible shape");
   Require(location.Count == 1 || location.Count == 4, "a material with an impossible shape");
-  const Extent* extents = table.Extents.data() + location.First;
-  Require(extents[0].Bytes == 4 || extents[0].Bytes == values * 4, "a list of materials with a wrong size");
+  const ByteRange* byteRanges = table.ByteRanges.data() + location.First;
+  Require(
+      byteRanges[0].Bytes == 4 || byteRanges[0].Bytes == values * 4, "a list of materials with a wrong size");
   for (std::uint32_t i = 0; i < location.Count; ++i) {
-    Require(extents[i].Type == (i == 3 ? ElementType::Float32 : ElementType::Int32),
+    Require(byteRanges[i].Type == (i == 3 ? ElementType::Float32 : ElementType::Int32),
         "a material with a wrong type");
-    Require(i == 0 || (extents[i].Bytes == extents[1].Bytes && extents[i].Bytes % 4 == 0),
+    Require(i == 0 || (byteRanges[i].Bytes == byteRanges[1].Bytes && byteRanges[i].Bytes % 4 == 0),
         "mix arrays of different sizes");
-    CheckInside(extents[i].Offset, extents[i].Bytes, extents[i].File, fileBytes);
+    CheckInside(byteRanges[i].Offset, byteRanges[i].Bytes, byteRanges[i].File, fileBytes);
   }
 }
 
@@ -150,7 +151,7 @@ void CheckLocation(const Catalog& catalog, const PatchVariable& request, const L
 }  // namespace
 
 // Records are written as they lie in memory, so they must not have padding, whose bytes are undefined.
-static_assert(std::has_unique_object_representations_v<Extent> && sizeof(Extent) == 24);
+static_assert(std::has_unique_object_representations_v<ByteRange> && sizeof(ByteRange) == 24);
 static_assert(std::has_unique_object_representations_v<ChunkedArray> && sizeof(ChunkedArray) == 144);
 static_assert(std::has_unique_object_representations_v<Chunk> && sizeof(Chunk) == 24);
 
@@ -187,7 +188,7 @@ namespace {
 struct IrregularHead
 {
   std::uint64_t Entries = 0;
-  std::uint64_t Extents = 0;
+  std::uint64_t ByteRanges = 0;
   std::uint64_t ChunkedArrays = 0;
   std::uint64_t Chunks = 0;
   std::uint64_t LibraryArrays = 0;
@@ -226,9 +227,9 @@ void CheckFlag(const bool& flag)
   Require(byte <= 1, "a flag that is neither 0 nor 1");
 }
 
-/// Returns whether the entry repeats the extents of the entry before. The materials of a patch may share
+/// Returns whether the entry repeats the byte ranges of the entry before. The materials of a patch may share
 /// their lists.
-bool RepeatsExtents(const IrregularEntry& entry, const IrregularEntry* before)
+bool RepeatsByteRanges(const IrregularEntry& entry, const IrregularEntry* before)
 {
   constexpr auto sparse = static_cast<std::uint64_t>(Encoding::SparseMaterials);
   return before && entry.Kind == sparse && before->Kind == sparse && entry.First == before->First &&
@@ -245,7 +246,7 @@ void PutIrregularLocations(ShardWriter& out, const std::vector<std::uint64_t>& k
       entry.File = static_cast<int>(numbers[entry.File]);
     }
   };
-  renumber(table.Extents);
+  renumber(table.ByteRanges);
   renumber(table.ChunkedArrays);
   renumber(table.LibraryArrays);
   std::vector<IrregularEntry> entries;
@@ -259,11 +260,11 @@ void PutIrregularLocations(ShardWriter& out, const std::vector<std::uint64_t>& k
   for (const LibraryArray& array : table.LibraryArrays) {
     libraryArrays.push_back(Pack(array, letters));
   }
-  const IrregularHead head{entries.size(), table.Extents.size(), table.ChunkedArrays.size(),
+  const IrregularHead head{entries.size(), table.ByteRanges.size(), table.ChunkedArrays.size(),
       table.Chunks.size(), libraryArrays.size(), letters.size()};
   out.Put(&head, 1);
   out.Put(entries.data(), entries.size());
-  out.Put(table.Extents.data(), table.Extents.size());
+  out.Put(table.ByteRanges.data(), table.ByteRanges.size());
   out.Put(table.ChunkedArrays.data(), table.ChunkedArrays.size());
   out.Put(table.Chunks.data(), table.Chunks.size());
   out.Put(libraryArrays.data(), libraryArrays.size());
@@ -280,13 +281,13 @@ IrregularLocations::IrregularLocations(ShardReader& in, std::uint64_t files, std
 {
   const IrregularHead head = *in.Take<IrregularHead>(1);
   this->Entries = Take<IrregularEntry>(in, head.Entries);
-  this->Extents = Take<Extent>(in, head.Extents);
+  this->ByteRanges = Take<ByteRange>(in, head.ByteRanges);
   this->ChunkedArrays = Take<ChunkedArray>(in, head.ChunkedArrays);
   this->Chunks = Take<Chunk>(in, head.Chunks);
   this->LibraryArrays = Take<IrregularLibraryArray>(in, head.LibraryArrays);
   this->Letters = Take<char>(in, head.Letters);
   this->CheckEntries(keys);
-  this->CheckExtents(files);
+  this->CheckByteRanges(files);
   this->CheckChunkedArrays(files);
   this->CheckLibraryArrays(files);
 }
@@ -295,7 +296,7 @@ IrregularLocations::IrregularLocations(ShardReader& in, std::uint64_t files, std
 /// twice. Throws Error.
 void IrregularLocations::CheckEntries(std::uint64_t keys) const
 {
-  std::uint64_t extents = 0, chunkedArrays = 0, libraryArrays = 0, none = 0;
+  std::uint64_t byteRanges = 0, chunkedArrays = 0, libraryArrays = 0, none = 0;
   const IrregularEntry* before = nullptr;
   for (std::uint64_t i = 0; i < this->Entries.Count; ++i) {
     const IrregularEntry& entry = this->Entries[i];
@@ -304,27 +305,27 @@ void IrregularLocations::CheckEntries(std::uint64_t keys) const
     const auto kind = static_cast<Encoding>(entry.Kind);
     Require(kind != Encoding::Missing, "an entry for a missing array");
     Require(kind != Encoding::SparseMaterials || entry.Count <= 4, "a material with an impossible shape");
-    std::uint64_t& taken = kind == Encoding::Raw || kind == Encoding::SparseMaterials ? extents
+    std::uint64_t& taken = kind == Encoding::Raw || kind == Encoding::SparseMaterials ? byteRanges
                            : kind == Encoding::Chunked                                ? chunkedArrays
                            : kind == Encoding::Library                                ? libraryArrays
                                                                                       : none;
-    if (!RepeatsExtents(entry, before)) {
+    if (!RepeatsByteRanges(entry, before)) {
       Require(&taken == &none || entry.First == taken, "a location outside its entries");
       taken += entry.Count;
     }
     before = &entry;
   }
   Require(none == 0, "values for an array without values");
-  Require(extents == this->Extents.Count && chunkedArrays == this->ChunkedArrays.Count &&
+  Require(byteRanges == this->ByteRanges.Count && chunkedArrays == this->ChunkedArrays.Count &&
               libraryArrays == this->LibraryArrays.Count,
       "a location outside its entries");
 }
 
-void IrregularLocations::CheckExtents(std::uint64_t files) const
+void IrregularLocations::CheckByteRanges(std::uint64_t files) const
 {
-  for (std::uint64_t i = 0; i < this->Extents.Count; ++i) {
-    CheckFileAndType(this->Extents[i], files);
-    CheckFlag(this->Extents[i].BigEndian);
+  for (std::uint64_t i = 0; i < this->ByteRanges.Count; ++i) {
+    CheckFileAndType(this->ByteRanges[i], files);
+    CheckFlag(this->ByteRanges[i].BigEndian);
   }
 }
 
@@ -399,7 +400,7 @@ Location IrregularLocations::Append(std::uint64_t position, LocationTable& to,
     }
   };
   if (copy.Kind == Encoding::Raw || copy.Kind == Encoding::SparseMaterials) {
-    append(to.Extents, [this](std::uint64_t i) { return this->Extents[i]; });
+    append(to.ByteRanges, [this](std::uint64_t i) { return this->ByteRanges[i]; });
   } else if (copy.Kind == Encoding::Library) {
     append(to.LibraryArrays, [this, step](std::uint64_t i) {
       LibraryArray array = this->LibraryArrayAt(i);
@@ -437,7 +438,7 @@ std::uint64_t IrregularLocations::StoredBytes() const
     const auto kind = static_cast<Encoding>(entry.Kind);
     if (kind == Encoding::Raw || kind == Encoding::SparseMaterials) {
       for (std::uint64_t e = 0; e < entry.Count; ++e) {
-        bytes += this->Extents[entry.First + e].Bytes;
+        bytes += this->ByteRanges[entry.First + e].Bytes;
       }
     }
   }

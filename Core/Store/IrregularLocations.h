@@ -1,9 +1,9 @@
-// Locations other than ordinary extents, each with a key. They are stored as plain records that are used in
-// place, so that they take memory once per machine, not once per rank, like the rest of a shard.
+// Locations other than ordinary byte ranges, each with a key. They are stored as plain records that are used
+// in place, so that they take memory once per machine, not once per rank, like the rest of a shard.
 #pragma once
 
 #include "Catalog/Catalog.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "Store/IndexShard.h"
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace patchio {
 /// Writes the locations of `table`, but not its Files and Problems. `keys[i]` is the key of location i; keys
 /// ascend. `numbers[i]` replaces file i. The records that locations refer to must follow each other in the
 /// order of the locations, without gaps, as AppendLocation() makes them; but sparse materials may repeat the
-/// extents of the location before.
+/// byte ranges of the location before.
 void PutIrregularLocations(ShardWriter& out, const std::vector<std::uint64_t>& keys, LocationTable table,
     const std::vector<std::uint32_t>& numbers);
 
@@ -29,7 +29,7 @@ public:
   /// Uses the output of PutIrregularLocations() in place: the bytes must outlive this object. Throws Error
   /// when the bytes hold something else, or refer to records that they do not hold, to a file number >=
   /// `files` or to a key >= `keys`. The locations refer to each record once, except for sparse materials,
-  /// which repeat at most four extents.
+  /// which repeat at most four byte ranges.
   IrregularLocations(ShardReader& in, std::uint64_t files, std::uint64_t keys);
 
   std::uint64_t Size() const { return this->Entries.Count; }
@@ -65,13 +65,13 @@ private:
   static List<T> Take(ShardReader& in, std::uint64_t count);
 
   void CheckEntries(std::uint64_t keys) const;
-  void CheckExtents(std::uint64_t files) const;
+  void CheckByteRanges(std::uint64_t files) const;
   void CheckChunkedArrays(std::uint64_t files) const;
   void CheckLibraryArrays(std::uint64_t files) const;
   LibraryArray LibraryArrayAt(std::uint64_t index) const;
 
   List<IrregularEntry> Entries;
-  List<Extent> Extents;
+  List<ByteRange> ByteRanges;
   List<ChunkedArray> ChunkedArrays;
   List<Chunk> Chunks;
   List<IrregularLibraryArray> LibraryArrays;

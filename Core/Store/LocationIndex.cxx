@@ -305,7 +305,7 @@ public:
   {
     this->Local.assign(index.FileNames.size(), NotYet);
     this->Answer.Table.Locations.reserve(requests);
-    this->Answer.Table.Extents.reserve(requests);
+    this->Answer.Table.ByteRanges.reserve(requests);
   }
 
   void Add(const PatchVariable& request)
@@ -376,16 +376,16 @@ private:
 
   void AddRegular(const Column& column, const PatchVariable& request)
   {
-    std::vector<Extent>& extents = this->Answer.Table.Extents;
-    this->Answer.Table.Locations.push_back(MakeLocation(Encoding::Raw, extents.size(), column.Components));
-    Extent extent;
-    extent.File = static_cast<int>(this->LocalFile(this->FileOf(column.Runs, this->Row)));
-    extent.Bytes = this->ValuesOf(request) * SizeOf(column.Type);
-    extent.Type = column.Type;
-    extent.BigEndian = column.BigEndian;
+    std::vector<ByteRange>& byteRanges = this->Answer.Table.ByteRanges;
+    this->Answer.Table.Locations.push_back(MakeLocation(Encoding::Raw, byteRanges.size(), column.Components));
+    ByteRange byteRange;
+    byteRange.File = static_cast<int>(this->LocalFile(this->FileOf(column.Runs, this->Row)));
+    byteRange.Bytes = this->ValuesOf(request) * SizeOf(column.Type);
+    byteRange.Type = column.Type;
+    byteRange.BigEndian = column.BigEndian;
     for (std::uint32_t c = 0; c < column.Components; ++c) {
-      extent.Offset = column.Offsets[this->Row * column.Components + c];
-      extents.push_back(extent);
+      byteRange.Offset = column.Offsets[this->Row * column.Components + c];
+      byteRanges.push_back(byteRange);
     }
   }
 

@@ -3,7 +3,7 @@
 
 #include "Base/Communicator.h"
 #include "Catalog/Catalog.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "Formats/Format.h"
 #include "Io/IoScheduler.h"
 #include "Store/Fingerprint.h"

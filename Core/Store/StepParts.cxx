@@ -37,7 +37,7 @@ std::string FolderOf(const std::string& path)
 
 }  // namespace
 
-std::vector<std::byte> Encode(const StepHead& head)
+std::vector<std::byte> Encode(const StepIndexHead& head)
 {
   ByteWriter out;
   out.Put(KindOfStep);
@@ -45,13 +45,13 @@ std::vector<std::byte> Encode(const StepHead& head)
   return out.Take();
 }
 
-StepHead DecodeHead(const std::vector<std::byte>& bytes)
+StepIndexHead DecodeHead(const std::vector<std::byte>& bytes)
 {
   ByteReader in(bytes);
   if (in.Get<std::uint32_t>() != KindOfStep) {
     throw Error("It does not describe a time step.");
   }
-  StepHead head;
+  StepIndexHead head;
   in.Get(MembersOf(head));
   return head;
 }

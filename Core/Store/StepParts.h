@@ -12,7 +12,7 @@
 namespace patchio {
 
 /// The first part: the data that show which file the index describes, and whether it is still valid.
-struct StepHead
+struct StepIndexHead
 {
   std::string Path;  ///< absolute path of the describing file; empty in an index file beside it
   std::string FormatName;
@@ -29,9 +29,9 @@ struct StepDescription
   Catalog Data;
 };
 
-std::vector<std::byte> Encode(const StepHead& head);
-/// Reads the bytes of Encode(const StepHead&). Throws Error.
-StepHead DecodeHead(const std::vector<std::byte>& bytes);
+std::vector<std::byte> Encode(const StepIndexHead& head);
+/// Reads the bytes of Encode(const StepIndexHead&). Throws Error.
+StepIndexHead DecodeHead(const std::vector<std::byte>& bytes);
 
 /// Makes the description of a step, ready for Encode(). Throws Error when one of the files lies outside the
 /// folder of the describing file, Catalog::Path.

@@ -26,7 +26,7 @@ public:
   }
 
   /// Returns the sum of weighted squares for the vector `x`.
-  double Misfit(const Vector& x) const
+  double SquaredError(const Vector& x) const
   {
     return this->Squares - 2 * x.dot(this->Right) + x.dot(this->Normal * x);
   }
@@ -40,8 +40,8 @@ public:
     double least = std::numeric_limits<double>::infinity();
     for (unsigned set = 0; set < (1u << Unknowns); ++set) {
       const std::optional<Vector> x = this->Solve(set);
-      if (x && IsAllowed(*x, bounded) && this->Misfit(*x) < least) {
-        least = this->Misfit(*x);
+      if (x && IsAllowed(*x, bounded) && this->SquaredError(*x) < least) {
+        least = this->SquaredError(*x);
         best = x;
       }
     }

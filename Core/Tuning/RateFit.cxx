@@ -110,8 +110,8 @@ struct FittedShape
 {
   RateShape Shape;
   double LogTop = 0;
-  double Misfit = 0;      ///< weighted sum of squares of the points around the shape, in ln(rate)
-  double Parameters = 0;  ///< slopes, and their corners within the sampled range
+  double SquaredError = 0;  ///< weighted sum of squares of the points around the shape, in ln(rate)
+  double Parameters = 0;    ///< slopes, and their corners within the sampled range
 };
 
 /// A grid of corners.
@@ -148,7 +148,7 @@ void FitShape(const RatePoints& points, const RateShape& corners, Slope rise, Sl
   if (!x || !x->allFinite() || (*x)[1] < 0 || (*x)[2] < 0) {
     return;
   }
-  FittedShape shape{corners, (*x)[0], equations.Misfit(*x)};
+  FittedShape shape{corners, (*x)[0], equations.SquaredError(*x)};
   shape.Shape.Rise = (*x)[1] + 0.0;  // not -0
   shape.Shape.Fall = (*x)[2] + 0.0;
   const bool kneeSeen = corners.Knee < std::log(points.All.back().Concurrency);
@@ -207,7 +207,8 @@ double UnlikelihoodOf(const RatePoints& points, const FittedShape& shape)
   if (left <= 0) {
     return std::numeric_limits<double>::infinity();
   }
-  const double variance = std::max((shape.Misfit + points.Within) / points.Samples, LeastNoise * LeastNoise);
+  const double variance =
+      std::max((shape.SquaredError + points.Within) / points.Samples, LeastNoise * LeastNoise);
   return points.Samples * std::log(variance) + 2 * parameters + 2 * parameters * (parameters + 1) / left;
 }
 

@@ -60,14 +60,14 @@ BoundedCommunicator::BoundedCommunicator(MPI_Comm comm, double waitSeconds, cons
   }
   this->Comm = *second;
   MPI_Comm_set_errhandler(this->Comm, MPI_ERRORS_RETURN);
-  this->Marks = std::make_unique<Sends>(this->Comm);
+  this->Positions = std::make_unique<PendingSends>(this->Comm);
 }
 
 BoundedCommunicator::~BoundedCommunicator()
 {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  this->Marks.reset();
+  this->Positions.reset();
   if (!finalized && !this->IsBroken()) {
     MPI_Comm_free(&this->Comm);
   }
@@ -96,7 +96,7 @@ void BoundedCommunicator::Meet()
   this->Check();
   this->Here.Number += this->Met ? 0 : 1;
   for (int distance = 1; distance < this->SizeValue && !this->Met; distance *= 2) {
-    this->Marks->Add(this->Here, (this->RankValue + distance) % this->SizeValue, ArrivalTag);
+    this->Positions->Add(this->Here, (this->RankValue + distance) % this->SizeValue, ArrivalTag);
     int from = (this->RankValue + this->SizeValue - distance) % this->SizeValue;
     Position there;
     this->WaitFor([&] { return Take(this->Comm, ArrivalTag, there, from); });
@@ -105,7 +105,7 @@ void BoundedCommunicator::Meet()
     }
     this->Check();
   }
-  this->Marks->Test();
+  this->Positions->Test();
   this->Met = true;
 }
 
@@ -128,7 +128,7 @@ void BoundedCommunicator::GiveUp(double waited)
   this->Here.Waited = waited;
   for (int rank = 0; rank < this->SizeValue; ++rank) {
     if (rank != this->RankValue) {
-      this->Marks->Add(this->Here, rank, NoticeTag);
+      this->Positions->Add(this->Here, rank, NoticeTag);
     }
   }
   Await(NoticeSeconds, [this] {

@@ -64,7 +64,7 @@ private:
 
   MPI_Comm Comm = MPI_COMM_NULL;
   int RankValue = 0, SizeValue = 1;
-  std::unique_ptr<Sends> Marks;
+  std::unique_ptr<PendingSends> Positions;
   const double WaitSeconds;
   Position Here;
   bool Met = false;                ///< all ranks have entered this call

@@ -1,7 +1,7 @@
 // The filters of chunks in the direction of writing: the inverse of Io/Filters.h.
 #pragma once
 
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -351,7 +351,7 @@ enum Tells : char
 
 }  // namespace
 
-std::string TellArrays(const std::vector<ArrayOfStep>& arrays, bool hasAll)
+std::string EncodeArrays(const std::vector<ArrayOfStep>& arrays, bool hasAll)
 {
   if (hasAll) {
     return std::string(1, Tells::All);
@@ -363,26 +363,26 @@ std::string TellArrays(const std::vector<ArrayOfStep>& arrays, bool hasAll)
   return char(Tells::Some) + TextOfValues(there);
 }
 
-std::string TellFault(const std::string& fault)
+std::string EncodeFault(const std::string& fault)
 {
   return char(Tells::Fault) + fault;
 }
 
-void CheckTold(const std::string& told)
+void ThrowFaultIn(const std::string& lists)
 {
-  if (told[0] == Tells::Fault) {
-    throw Error(told.substr(1));
+  if (lists[0] == Tells::Fault) {
+    throw Error(lists.substr(1));
   }
 }
 
-std::vector<ArrayOfStep> ArraysTold(
-    const std::string& told, int rank, const Declaration& declared, const std::vector<bool>& wanted)
+std::vector<ArrayOfStep> DecodeArrays(
+    const std::string& lists, int rank, const Declaration& declared, const std::vector<bool>& wanted)
 {
   std::vector<ArrayOfStep> arrays;
-  for (const auto& [variable, patch] : ValuesInTexts<std::array<int, 2>>({told.substr(1)})) {
+  for (const auto& [variable, patch] : ValuesInTexts<std::array<int, 2>>({lists.substr(1)})) {
     arrays.push_back({variable, patch});
   }
-  for (std::size_t variable = 0; variable < wanted.size() && told[0] == Tells::All; ++variable) {
+  for (std::size_t variable = 0; variable < wanted.size() && lists[0] == Tells::All; ++variable) {
     for (const int patch : wanted[variable] ? declared.PatchesOf(rank) : std::vector<int>()) {
       arrays.push_back({static_cast<int>(variable), patch});
     }

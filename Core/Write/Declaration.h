@@ -4,7 +4,7 @@
 
 #include "Base/Communicator.h"
 #include "Catalog/Catalog.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 
 #include <array>
 #include <cstdint>
@@ -107,15 +107,15 @@ struct ArrayOfStep
 
 /// Encodes the list of a rank's arrays, sorted by variable and then by patch. `hasAll`: no patch lacks a
 /// variable. That is the usual case, which takes one byte.
-std::string TellArrays(const std::vector<ArrayOfStep>& arrays, bool hasAll);
+std::string EncodeArrays(const std::vector<ArrayOfStep>& arrays, bool hasAll);
 /// Encodes the message that this rank cannot provide its arrays, with the reason.
-std::string TellFault(const std::string& fault);
+std::string EncodeFault(const std::string& fault);
 
-/// Throws Error if `told` is a message of TellFault().
-void CheckTold(const std::string& told);
+/// Throws Error if `lists` is a message of EncodeFault().
+void ThrowFaultIn(const std::string& lists);
 
-/// Decodes the list that `rank` encoded with TellArrays(): its arrays in the same order, without values.
-std::vector<ArrayOfStep> ArraysTold(
-    const std::string& told, int rank, const Declaration& declared, const std::vector<bool>& wanted);
+/// Decodes the list that `rank` encoded with EncodeArrays(): its arrays in the same order, without values.
+std::vector<ArrayOfStep> DecodeArrays(
+    const std::string& lists, int rank, const Declaration& declared, const std::vector<bool>& wanted);
 
 }  // namespace patchio::output

@@ -33,14 +33,14 @@ bool AreComplete(std::vector<MPI_Request>& requests)
 
 }  // namespace
 
-Sends::~Sends()
+PendingSends::~PendingSends()
 {
   if (!this->Test()) {
     new std::vector<One>(std::move(this->Pending));
   }
 }
 
-void Sends::Add(Buffer bytes, int to, MessageTag tag, bool taken)
+void PendingSends::Add(Buffer bytes, int to, MessageTag tag, bool taken)
 {
   One& one = this->Pending.emplace_back();
   one.Bytes = std::move(bytes);
@@ -52,7 +52,7 @@ void Sends::Add(Buffer bytes, int to, MessageTag tag, bool taken)
 }
 
 template <typename Message>
-void Sends::Add(Message message, int to, MessageTag tag, bool taken)
+void PendingSends::Add(Message message, int to, MessageTag tag, bool taken)
 {
   ByteWriter out;
   out.Put(message.Fields());
@@ -62,7 +62,7 @@ void Sends::Add(Message message, int to, MessageTag tag, bool taken)
   this->Add(std::move(buffer), to, tag, taken);
 }
 
-bool Sends::Test()
+bool PendingSends::Test()
 {
   this->Pending.erase(std::remove_if(this->Pending.begin(), this->Pending.end(),
                           [](One& one) { return AreComplete(one.Requests); }),
@@ -70,7 +70,7 @@ bool Sends::Test()
   return this->Pending.empty();
 }
 
-std::uint64_t Sends::Bytes() const
+std::uint64_t PendingSends::Bytes() const
 {
   std::uint64_t bytes = 0;
   for (const One& one : this->Pending) {
@@ -105,11 +105,11 @@ bool Take(MPI_Comm comm, MessageTag tag, Message& message, int& from)
   return true;
 }
 
-template void Sends::Add(Order, int, MessageTag, bool);
-template void Sends::Add(Mark, int, MessageTag, bool);
-template void Sends::Add(Position, int, MessageTag, bool);
-template bool Take(MPI_Comm, MessageTag, Order&, int&);
-template bool Take(MPI_Comm, MessageTag, Mark&, int&);
+template void PendingSends::Add(Command, int, MessageTag, bool);
+template void PendingSends::Add(Credit, int, MessageTag, bool);
+template void PendingSends::Add(Position, int, MessageTag, bool);
+template bool Take(MPI_Comm, MessageTag, Command&, int&);
+template bool Take(MPI_Comm, MessageTag, Credit&, int&);
 template bool Take(MPI_Comm, MessageTag, Position&, int&);
 
 void Backoff::Rest()

@@ -23,9 +23,9 @@ namespace patchio::output {
 
 enum MessageTag
 {
-  OrderTag = 1,
+  CommandTag = 1,
   ValuesTag,
-  MarkTag,
+  CreditTag,
   ArrivalTag,  ///< see BoundedCommunicator
   NoticeTag
 };
@@ -37,7 +37,7 @@ inline std::uint64_t RoomIn(std::uint64_t memory)
 }
 
 /// A command to an I/O rank.
-struct Order
+struct Command
 {
   /// Bytes of room to make for each compute rank. If not empty, this is the command to make room, and
   /// replaces the room promised before.
@@ -50,18 +50,18 @@ struct Order
   VariableCode Code;
   std::int64_t Step = 0;
   double Time = 0;
-  std::vector<std::string> Told;   ///< messages of compute ranks about their arrays; see TellArrays()
+  std::vector<std::string> Lists;  ///< messages of compute ranks about their arrays; see EncodeArrays()
   std::vector<std::int64_t> Lost;  ///< numbers of steps lost since the last step
 
   auto Fields()
   {
     return std::tie(
-        this->Needs, this->Declared, this->Map, this->Code, this->Step, this->Time, this->Told, this->Lost);
+        this->Needs, this->Declared, this->Map, this->Code, this->Step, this->Time, this->Lists, this->Lost);
   }
 };
 
 /// The state of an I/O rank, as reported to a compute rank.
-struct Mark
+struct Credit
 {
   std::int64_t Rooms = 0;    ///< number of commands to make room that are carried out
   std::int64_t Steps = 0;    ///< number of steps that the I/O rank has begun to take
@@ -98,14 +98,14 @@ private:
 };
 
 /// Messages that other ranks have not received yet.
-class Sends
+class PendingSends
 {
 public:
-  explicit Sends(MPI_Comm comm) : Comm(comm) {}
+  explicit PendingSends(MPI_Comm comm) : Comm(comm) {}
   /// Leaks the memory that MPI still reads.
-  ~Sends();
-  Sends(const Sends&) = delete;
-  Sends& operator=(const Sends&) = delete;
+  ~PendingSends();
+  PendingSends(const PendingSends&) = delete;
+  PendingSends& operator=(const PendingSends&) = delete;
 
   /// Begins to send a message. `taken`: the request completes when the receiver has received the message, not
   /// when MPI has buffered it.

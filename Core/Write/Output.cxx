@@ -203,14 +203,14 @@ void Output::CheckRoom(const Step& step, std::uint64_t bytes) const
 /// ranks, if the step cannot be written, after informing the targets that it is lost.
 std::vector<std::string> Output::Agree(const Step& step)
 {
-  std::vector<std::string> told;
+  std::vector<std::string> lists;
   std::int64_t number = step.Number;
-  const std::string fault = CatchError([&] { told = this->Compare(step, number); });
+  const std::string fault = CatchError([&] { lists = this->Compare(step, number); });
   if (!fault.empty()) {
     this->Lose(number);
     throw Error(fault);
   }
-  return told;
+  return lists;
 }
 
 /// Collective. Does the work of Agree(), except for informing the targets. `number` is set to the step number
@@ -221,24 +221,24 @@ std::vector<std::string> Output::Compare(const Step& step, std::int64_t& number)
                               std::size_t channel) { return this->Writer->TargetOf(channel).TakesParts(); };
   if (std::all_of(step.Channels.begin(), step.Channels.end(), takesParts)) {
     // Targets that take parts compare the steps of the ranks later, after gathering several.
-    return std::vector<std::string>(this->Ranks->Size(), TellArrays({}, true));
+    return std::vector<std::string>(this->Ranks->Size(), EncodeArrays({}, true));
   }
   const std::string mine = TextOfValues(std::vector{step.Head()});
-  std::vector<std::string> told = this->Ranks->AllGather(
-      mine + (step.Fault.empty() ? TellArrays(step.Arrays, step.HasAll) : TellFault(step.Fault)));
-  number = ValuesInTexts<StepHead>({told[0].substr(0, mine.size())}).at(0).Number;
+  std::vector<std::string> lists = this->Ranks->AllGather(
+      mine + (step.Fault.empty() ? EncodeArrays(step.Arrays, step.HasAll) : EncodeFault(step.Fault)));
+  number = ValuesInTexts<StepHead>({lists[0].substr(0, mine.size())}).at(0).Number;
   bool alike = true;
-  for (const std::string& one : told) {
-    alike = alike && one.compare(0, mine.size(), told[0], 0, mine.size()) == 0;
+  for (const std::string& one : lists) {
+    alike = alike && one.compare(0, mine.size(), lists[0], 0, mine.size()) == 0;
   }
-  for (std::string& one : told) {
+  for (std::string& one : lists) {
     one = one.substr(mine.size());
-    CheckTold(one);
+    ThrowFaultIn(one);
   }
   if (!alike) {
     CheckSameOnAllRanks(*this->Ranks, {{step.Number, step.Time}}, *step.What);
   }
-  return told;
+  return lists;
 }
 
 namespace {
@@ -433,8 +433,8 @@ void Output::WriteStep(const std::shared_ptr<Step>& step)
     thread.MakeRoom(bytes);
     step->CopyArrays(all);
   });
-  const std::vector<std::string> told = this->Agree(*step);
-  this->Writer->WriteParts(step->Number, this->Prepare(step, told), bytes);
+  const std::vector<std::string> lists = this->Agree(*step);
+  this->Writer->WriteParts(step->Number, this->Prepare(step, lists), bytes);
   if (!all) {
     thread.FinishInAnyTime();
   }
@@ -445,12 +445,12 @@ void Output::SendStep(Step& step)
 {
   const std::uint64_t bytes = step.BytesToCopy(true);
   step.TryTo([&] { this->Sender->MakeRoom(bytes); });
-  Order order;
-  order.Told = this->Agree(step);
-  order.Code = CodeOf(step.What->Names(), step.Wanted);
-  order.Step = step.Number;
-  order.Time = step.Time;
-  this->Sender->Send(std::move(order), step.What, bytes, [&](std::byte* to) { step.Pack(to); });
+  Command command;
+  command.Lists = this->Agree(step);
+  command.Code = CodeOf(step.What->Names(), step.Wanted);
+  command.Step = step.Number;
+  command.Time = step.Time;
+  this->Sender->Send(std::move(command), step.What, bytes, [&](std::byte* to) { step.Pack(to); });
 }
 
 /// Informs the targets of this rank, or the I/O ranks, that a step is lost.
@@ -472,7 +472,7 @@ void Output::WriteReceived(const std::shared_ptr<ReceivedStep>& received)
   step->Arrays = received->Arrays;
   step->Channels = this->Writer->ChannelsFor(step->Number);
   this->Writer->WriteParts(
-      step->Number, this->Prepare(step, received->What.Told, received->Map), received->Bytes);
+      step->Number, this->Prepare(step, received->What.Lists, received->Map), received->Bytes);
   this->Writer->Thread().Add(0, [this, received] {
     received->Buffers.clear();
     this->Receiver->Done(this->Writer->Thread().TakeFaults());
@@ -521,18 +521,19 @@ void Output::FinishSteps(const std::string& call, bool closes)
   ThrowFaults({apart, fault, this->TakeFaults()});
 }
 
-/// Prepares the parts of a step. `told`: the encoded arrays of the ranks that made the declaration. `map`:
+/// Prepares the parts of a step. `lists`: the encoded arrays of the ranks that made the declaration. `map`:
 /// the I/O rank of each of them; empty if they write themselves.
 std::vector<StepPart> Output::Prepare(
-    const std::shared_ptr<Step>& given, const std::vector<std::string>& told, const std::vector<int>& map)
+    const std::shared_ptr<Step>& given, const std::vector<std::string>& lists, const std::vector<int>& map)
 {
   const Step& step = *given;
   Catalog data = step.What->Data();
   data.Step = step.Number;
   data.Time = step.Time;
   data.ResetPresence();
-  for (std::size_t rank = 0; rank < told.size(); ++rank) {
-    for (const ArrayOfStep& array : ArraysTold(told[rank], static_cast<int>(rank), *step.What, step.Wanted)) {
+  for (std::size_t rank = 0; rank < lists.size(); ++rank) {
+    for (const ArrayOfStep& array :
+        DecodeArrays(lists[rank], static_cast<int>(rank), *step.What, step.Wanted)) {
       data.SetPresence(array.Variable, array.Patch, Presence::Stored);
     }
   }

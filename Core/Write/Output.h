@@ -84,7 +84,7 @@ private:
   std::vector<std::string> Agree(const Step& step);
   std::vector<std::string> Compare(const Step& step, std::int64_t& number) const;
   void Lose(std::int64_t step);
-  std::vector<StepPart> Prepare(const std::shared_ptr<Step>& step, const std::vector<std::string>& told,
+  std::vector<StepPart> Prepare(const std::shared_ptr<Step>& step, const std::vector<std::string>& lists,
       const std::vector<int>& map = {});
   void PreparePart(const Step& step, Catalog data, StepPart& part);
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "Base/Communicator.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "Write/Sensor.h"
 
 #include <cstdint>

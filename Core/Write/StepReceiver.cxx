@@ -13,7 +13,7 @@ StepReceiver::StepReceiver(IoRoles& roles, int number, const OutputConfig& confi
       Number(number),
       Most(RoomIn(config.Memory)),
       WaitSeconds(config.WaitSeconds),
-      Marks(roles.All())
+      Credits(roles.All())
 {
 }
 
@@ -37,7 +37,7 @@ bool StepReceiver::Serve(const std::function<void(const std::shared_ptr<Received
       this->Promise();
       this->Tell();
     }
-    this->Marks.Test();
+    this->Credits.Test();
     if (this->Ends) {
       sinceEnd = sinceEnd ? sinceEnd : Stopwatch();
       const bool all = this->Receiving.empty() && this->Writing.empty();
@@ -54,70 +54,70 @@ bool StepReceiver::Serve(const std::function<void(const std::shared_ptr<Received
 
 bool StepReceiver::TakeOrders()
 {
-  Order order;
-  if (!output::Take(this->Roles.All(), OrderTag, order)) {
+  Command command;
+  if (!output::Take(this->Roles.All(), CommandTag, command)) {
     return false;
   }
-  this->Orders.push_back(std::move(order));
+  this->Commands.push_back(std::move(command));
   return true;
 }
 
 /// Carries out the first command if that is possible now. Returns whether it was.
 bool StepReceiver::CarryOut()
 {
-  if (this->Orders.empty()) {
+  if (this->Commands.empty()) {
     return false;
   }
-  Order& order = this->Orders.front();
-  if (!order.Needs.empty()) {
-    if (!this->MakeRoom(order)) {
+  Command& command = this->Commands.front();
+  if (!command.Needs.empty()) {
+    if (!this->MakeRoom(command)) {
       return false;
     }
     ++this->Now.Rooms;
-  } else if (order.Code == EndMark()) {
+  } else if (command.Code == EndMark()) {
     this->Ends = true;
   } else {
-    this->Take(std::move(order));
+    this->Take(std::move(command));
     ++this->Now.Steps;
   }
-  this->Orders.pop_front();
+  this->Commands.pop_front();
   return true;
 }
 
 /// Makes room. Returns false if that is not possible now. If another command follows, the compute ranks have
 /// given up waiting for this one, and it counts as done.
-bool StepReceiver::MakeRoom(const Order& order)
+bool StepReceiver::MakeRoom(const Command& command)
 {
-  if (!order.Declared.empty()) {
-    this->Declared = std::make_shared<Declaration>(Declaration::Decode(order.Declared));
-    this->Map = order.Map;
+  if (!command.Declared.empty()) {
+    this->Declared = std::make_shared<Declaration>(Declaration::Decode(command.Declared));
+    this->Map = command.Map;
   }
   this->Promised.clear();
   std::uint64_t all = 0;
   for (std::size_t rank = 0; rank < this->Map.size(); ++rank) {
     if (this->Map[rank] == this->Number) {
       this->Promised[static_cast<int>(rank)] = 0;
-      all += order.Needs[rank];
+      all += command.Needs[rank];
     }
   }
   if (this->Used + all > this->Most) {
-    return this->Orders.size() > 1;
+    return this->Commands.size() > 1;
   }
   for (auto& [rank, bytes] : this->Promised) {
-    bytes = order.Needs[rank];
+    bytes = command.Needs[rank];
   }
   return true;
 }
 
 /// Begins to receive a step. The code and the lists of arrays in the command determine the messages to come.
-void StepReceiver::Take(Order order)
+void StepReceiver::Take(Command command)
 {
   auto step = std::make_shared<ReceivedStep>();
   step->Declared = this->Declared;
   step->Map = this->Map;
-  step->Wanted = Decode(order.Code, this->Declared->Names());
+  step->Wanted = Decode(command.Code, this->Declared->Names());
   for (auto& [rank, promised] : this->Promised) {
-    std::vector<ArrayOfStep> arrays = ArraysTold(order.Told[rank], rank, *this->Declared, step->Wanted);
+    std::vector<ArrayOfStep> arrays = DecodeArrays(command.Lists[rank], rank, *this->Declared, step->Wanted);
     std::uint64_t bytes = 0;
     for (const ArrayOfStep& array : arrays) {
       bytes += this->Declared->RoomFor(array.Variable, array.Patch);
@@ -136,7 +136,7 @@ void StepReceiver::Take(Order order)
     promised -= bytes;
   }
   this->Used += step->Bytes;
-  step->What = std::move(order);
+  step->What = std::move(command);
   this->Receiving.push_back(std::move(step));
 }
 
@@ -199,13 +199,13 @@ bool StepReceiver::CountWritten()
 void StepReceiver::Promise()
 {
   std::uint64_t free = this->Most - this->Used;
-  const std::uint64_t mark = this->Promised.empty() ? 0 : free / this->Promised.size();
+  const std::uint64_t credit = this->Promised.empty() ? 0 : free / this->Promised.size();
   for (const auto& [rank, bytes] : this->Promised) {
     free -= bytes;
   }
-  const bool waits = !this->Orders.empty() && !this->Orders.front().Needs.empty();
+  const bool waits = !this->Commands.empty() && !this->Commands.front().Needs.empty();
   for (auto& [rank, bytes] : this->Promised) {
-    const std::uint64_t more = waits || bytes >= mark ? 0 : std::min(free, mark - bytes);
+    const std::uint64_t more = waits || bytes >= credit ? 0 : std::min(free, credit - bytes);
     bytes += more;
     free -= more;
   }
@@ -216,7 +216,7 @@ void StepReceiver::Tell()
 {
   for (const auto& [rank, bytes] : this->Promised) {
     this->Now.Room = bytes;
-    this->Marks.Add(this->Now, this->Roles.Computing()[rank], MarkTag, true);
+    this->Credits.Add(this->Now, this->Roles.Computing()[rank], CreditTag, true);
   }
   this->Now.Faults.clear();
 }
@@ -227,7 +227,7 @@ void StepReceiver::End()
   bool begun = false;
   const bool ended = Await(this->WaitSeconds, [&] {
     int complete = 0;
-    if (this->Marks.Test() && !begun) {
+    if (this->Credits.Test() && !begun) {
       begun = MPI_Ibarrier(this->Roles.All(), &everybody) == MPI_SUCCESS;
     }
     if (begun) {

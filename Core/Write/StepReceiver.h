@@ -20,7 +20,7 @@ namespace patchio::output {
 /// A step that compute ranks send.
 struct ReceivedStep
 {
-  Order What;
+  Command What;
   std::vector<bool> Wanted;  ///< of each variable: whether it is written
   std::shared_ptr<const Declaration> Declared;
   std::vector<int> Map;             ///< the I/O rank of each compute rank
@@ -61,8 +61,8 @@ public:
 private:
   bool TakeOrders();
   bool CarryOut();
-  bool MakeRoom(const Order& order);
-  void Take(Order order);
+  bool MakeRoom(const Command& command);
+  void Take(Command command);
   bool HandOver(const std::function<void(const std::shared_ptr<ReceivedStep>&)>& write);
   bool CountWritten();
   void Promise();
@@ -73,15 +73,15 @@ private:
   const int Number;
   const std::uint64_t Most;
   const double WaitSeconds;
-  std::deque<Order> Orders;
+  std::deque<Command> Commands;
   std::shared_ptr<const Declaration> Declared;
   std::vector<int> Map;
   std::map<int, std::uint64_t> Promised;  ///< bytes promised to each compute rank that this rank serves
   std::uint64_t Used = 0, MostUsed = 0;
   std::deque<std::shared_ptr<ReceivedStep>> Receiving;
   std::deque<std::uint64_t> Writing;  ///< bytes of each step that is being written
-  Mark Now;                           ///< the next report to the compute ranks, without the room
-  Sends Marks;
+  Credit Now;                         ///< the next report to the compute ranks, without the room
+  PendingSends Credits;
   bool Ends = false;
 
   std::mutex Lock;  ///< guards the members below

@@ -17,7 +17,7 @@ StepSender::StepSender(IoRoles& roles, BoundedCommunicator& compute, const Outpu
       Memory(config.Memory),
       WaitSeconds(config.WaitSeconds),
       Values(roles.All()),
-      Orders(roles.All())
+      Commands(roles.All())
 {
 }
 
@@ -32,13 +32,13 @@ StepSender::~StepSender()
 void StepSender::Listen()
 {
   this->Values.Test();
-  this->Orders.Test();
-  Mark mark;
-  while (Take(this->Roles.All(), MarkTag, mark)) {
+  this->Commands.Test();
+  Credit credit;
+  while (Take(this->Roles.All(), CreditTag, credit)) {
     this->IsSilent = false;
-    this->Faults += (this->Faults.empty() || mark.Faults.empty() ? "" : "\n") + mark.Faults;
-    if (mark.Rooms >= this->Last.Rooms) {  // a former I/O rank's reports may come late
-      this->Last = mark;
+    this->Faults += (this->Faults.empty() || credit.Faults.empty() ? "" : "\n") + credit.Faults;
+    if (credit.Rooms >= this->Last.Rooms) {  // a former I/O rank's reports may come late
+      this->Last = credit;
     }
   }
   while (static_cast<std::int64_t>(this->Unmarked.size()) > this->Steps - this->Last.Steps) {
@@ -94,17 +94,17 @@ void StepSender::MakeRoom(std::uint64_t bytes)
   }
 }
 
-void StepSender::Send(Order step, const std::shared_ptr<const Declaration>& declared, std::uint64_t bytes,
+void StepSender::Send(Command step, const std::shared_ptr<const Declaration>& declared, std::uint64_t bytes,
     const std::function<void(std::byte*)>& pack)
 {
   this->Listen();
   const bool room = declared == this->Declared && this->Room() >= bytes;
-  const auto told = GatherValues(this->Compute, std::vector<std::uint64_t>{bytes, room ? 1u : 0u});
+  const auto lists = GatherValues(this->Compute, std::vector<std::uint64_t>{bytes, room ? 1u : 0u});
   std::vector<std::uint64_t> needs;
   bool all = true;
-  for (std::size_t rank = 0; rank < told.size() / 2; ++rank) {
-    needs.push_back(told[2 * rank]);
-    all = all && told[2 * rank + 1] != 0;
+  for (std::size_t rank = 0; rank < lists.size() / 2; ++rank) {
+    needs.push_back(lists[2 * rank]);
+    all = all && lists[2 * rank + 1] != 0;
   }
   const std::string fault = all ? "" : CatchError([&] { this->OrderRoom(declared, needs, step); });
   if (!fault.empty()) {
@@ -124,18 +124,18 @@ void StepSender::Send(Order step, const std::shared_ptr<const Declaration>& decl
 }
 
 void StepSender::OrderRoom(const std::shared_ptr<const Declaration>& declared,
-    const std::vector<std::uint64_t>& needs, const Order& step)
+    const std::vector<std::uint64_t>& needs, const Command& step)
 {
-  Order order;
-  order.Needs = needs;
+  Command command;
+  command.Needs = needs;
   if (declared != this->Declared) {
     this->Map = this->Roles.Map(*declared);
-    order.Map = this->Map;
-    order.Declared = declared->Encode();
+    command.Map = this->Map;
+    command.Declared = declared->Encode();
   }
   this->CheckThatItFits(needs, step);
   this->Declared = declared;
-  this->ToServers(order);
+  this->ToServers(command);
   ++this->Rooms;
   RunOnAllRanks(this->Compute, [&] {
     const std::uint64_t mine = needs[this->Compute.Rank()];
@@ -149,7 +149,7 @@ void StepSender::OrderRoom(const std::shared_ptr<const Declaration>& declared,
 }
 
 /// Throws Error, the same on all ranks, if a step needs more room than an I/O rank has.
-void StepSender::CheckThatItFits(const std::vector<std::uint64_t>& needs, const Order& step) const
+void StepSender::CheckThatItFits(const std::vector<std::uint64_t>& needs, const Command& step) const
 {
   std::vector<std::uint64_t> sums(this->Roles.Serving().size());
   for (std::size_t rank = 0; rank < needs.size(); ++rank) {
@@ -167,11 +167,11 @@ void StepSender::CheckThatItFits(const std::vector<std::uint64_t>& needs, const 
 
 /// Sends a command to all I/O ranks, from rank 0. If ranks have given up waiting for each other, every rank
 /// sends it, because rank 0 may have stopped.
-void StepSender::ToServers(const Order& order)
+void StepSender::ToServers(const Command& command)
 {
   if (this->Compute.Rank() == 0 || this->Compute.IsBroken()) {
     for (const int server : this->Roles.Serving()) {
-      this->Orders.Add(order, server, OrderTag);
+      this->Commands.Add(command, server, CommandTag);
     }
   }
 }
@@ -187,7 +187,7 @@ void StepSender::Finish()
 void StepSender::End()
 {
   this->Ended = true;
-  Order last;
+  Command last;
   last.Code = EndMark();
   this->ToServers(last);
   MPI_Request everybody = MPI_REQUEST_NULL;

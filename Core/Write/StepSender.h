@@ -35,7 +35,7 @@ public:
   void MakeRoom(std::uint64_t bytes);
   /// Sends a step. Collective. `step`: the command without Needs, Declared and Map. `pack` fills this rank's
   /// buffer of `bytes` bytes.
-  void Send(Order step, const std::shared_ptr<const Declaration>& declared, std::uint64_t bytes,
+  void Send(Command step, const std::shared_ptr<const Declaration>& declared, std::uint64_t bytes,
       const std::function<void(std::byte*)>& pack);
   /// Records a lost step. The next step that is sent informs the I/O ranks.
   void Lose(std::int64_t step) { this->Lost.push_back(step); }
@@ -57,9 +57,9 @@ private:
   std::uint64_t Room() const;
   int Server() const;
   void OrderRoom(const std::shared_ptr<const Declaration>& declared, const std::vector<std::uint64_t>& needs,
-      const Order& step);
-  void CheckThatItFits(const std::vector<std::uint64_t>& needs, const Order& step) const;
-  void ToServers(const Order& order);
+      const Command& step);
+  void CheckThatItFits(const std::vector<std::uint64_t>& needs, const Command& step) const;
+  void ToServers(const Command& command);
 
   IoRoles& Roles;
   BoundedCommunicator& Compute;
@@ -72,9 +72,9 @@ private:
   std::deque<std::uint64_t> Unmarked;  ///< bytes of the last steps, which the last report does not include
   std::deque<std::int64_t> Unwritten;  ///< numbers of the last steps, which are not written yet
   std::vector<std::int64_t> Lost;      ///< steps lost since the last step that was sent
-  Mark Last;
+  Credit Last;
   std::string Faults;
-  Sends Values, Orders;
+  PendingSends Values, Commands;
   bool IsSilent = false;  ///< the I/O rank has sent nothing since a wait that was too long
   bool Ended = false;
 };

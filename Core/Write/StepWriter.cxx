@@ -53,7 +53,7 @@ private:
 };
 
 /// Returns the first index of each run of neighbours, and the end of the last run.
-std::vector<std::size_t> RunsOf(const std::vector<PlacedValues>& placed)
+std::vector<std::size_t> RunsOf(const std::vector<ValuesAtOffset>& placed)
 {
   std::vector<std::size_t> runs;
   std::uint64_t begin = 0, end = 0;
@@ -303,7 +303,7 @@ void StepWriter::Pack(const std::vector<PatchValues>& values, int threads)
 
 void StepWriter::WritePlain(const std::vector<PatchValues>& values, int threads)
 {
-  std::vector<PlacedValues> placed;
+  std::vector<ValuesAtOffset> placed;
   for (const PatchValues& one : values) {
     placed.push_back({this->OffsetOf(one), this->BytesOf(one), &one});
   }
@@ -317,7 +317,7 @@ void StepWriter::WritePlain(const std::vector<PatchValues>& values, int threads)
 }
 
 /// Writes neighbours in the file. Each piece is examined, and written while it is in the processor's cache.
-void StepWriter::WriteRun(const PlacedValues* values, std::size_t count, WrittenValues* written) const
+void StepWriter::WriteRun(const ValuesAtOffset* values, std::size_t count, WrittenValues* written) const
 {
   std::vector<iovec> buffers;
   std::uint64_t offset = values[0].Offset, waiting = 0;

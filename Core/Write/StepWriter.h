@@ -4,7 +4,7 @@
 #include "Base/Communicator.h"
 #include "Base/File.h"
 #include "Catalog/Catalog.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "Formats/Container/StepRecord.h"
 #include "Write/ChunkEncoder.h"
 #include "Write/LineExchange.h"
@@ -60,7 +60,7 @@ struct WrittenValues
 };
 
 /// Values and their place in the file, in bytes.
-struct PlacedValues
+struct ValuesAtOffset
 {
   std::uint64_t Offset = 0;
   std::uint64_t Bytes = 0;
@@ -211,7 +211,7 @@ private:
   void WriteChunks(const std::vector<std::uint64_t>& offsets) const;
   std::uint64_t OffsetOf(const PatchValues& values) const;
   std::uint64_t BytesOf(const PatchValues& values) const;
-  void WriteRun(const PlacedValues* values, std::size_t count, WrittenValues* written) const;
+  void WriteRun(const ValuesAtOffset* values, std::size_t count, WrittenValues* written) const;
   std::vector<std::int64_t> SizesOfMeshes() const;
   void WriteTables(const std::vector<WrittenValues>& all);
   template <typename T>

@@ -36,7 +36,7 @@ struct Options
   int Variables = -1;
   int Patches = -1;
   double Warm = 0;
-  bool Sidecar = false;
+  bool IndexFile = false;
   double Latency = StorageModel().Latency;
   double Bandwidth = StorageModel().Bandwidth;
   bool LibraryLocate = false;
@@ -167,9 +167,9 @@ LocationTable LocateByLibrary(const Catalog& catalog, const std::vector<PatchVar
       throw Error("a data set that is not contiguous in " + path);
     }
     const auto values = static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space));
-    table.Extents.push_back({offset, values * H5Tget_size(type), static_cast<int>(table.Files.size()) - 1,
+    table.ByteRanges.push_back({offset, values * H5Tget_size(type), static_cast<int>(table.Files.size()) - 1,
         ElementType::Float32, H5Tget_order(type) == H5T_ORDER_BE});
-    table.Locations.push_back(MakeLocation(Encoding::Raw, table.Extents.size() - 1, 1));
+    table.Locations.push_back(MakeLocation(Encoding::Raw, table.ByteRanges.size() - 1, 1));
   }
   return table;
 }
@@ -396,7 +396,7 @@ Cost Measure(const Options& options, Communicator& ranks)
   Cost cost;
   RunOnAllRanks(ranks, [&] { FetchMemory(options.Warm); });
   Stopwatch watch;
-  OpenedStep step(ranks, options.Summary, options.Sidecar ? ChannelMode::On : ChannelMode::Off);
+  OpenedStep step(ranks, options.Summary, options.IndexFile ? ChannelMode::On : ChannelMode::Off);
   cost.Open = watch.Seconds();
   if (options.How == "patchio" && !options.LibraryLocate) {
     watch = Stopwatch();
@@ -434,7 +434,7 @@ int Run(int argc, char** argv)
       ->check(CLI::Range(0, 1000));
   program.add_option("--patches", options.Patches, "read only the first ones");
   program.add_option("--warm", options.Warm, "GB of memory to fetch from a virtual machine's host ahead");
-  program.add_flag("--sidecar", options.Sidecar, "open through the metadata channel, as ParaView does");
+  program.add_flag("--sidecar", options.IndexFile, "open through the metadata channel, as ParaView does");
   program.add_option("--variables", options.Variables, "read only the first ones");
   program.add_option("--latency", options.Latency, "seconds of a request");
   program.add_option("--bandwidth", options.Bandwidth, "bytes a second of a request");

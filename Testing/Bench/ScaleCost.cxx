@@ -1,13 +1,13 @@
 // What any number of patches costs one rank before and while it reads, without data: a time step is made up,
-// its index is saved as a sidecar, and opening, dividing, locating, planning and merging patches into blocks
-// are timed. One JSON object on standard output.
+// its index is saved as a index file, and opening, dividing, locating, planning and merging patches into
+// blocks are timed. One JSON object on standard output.
 #include "Base/Error.h"
 #include "Base/Stopwatch.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Plan/Blocks.h"
 #include "Plan/Partition.h"
 #include "Plan/ReadPlan.h"
-#include "Store/StepSidecar.h"
+#include "Store/StepIndexFile.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -42,7 +42,7 @@ constexpr std::uint64_t ArrayBytes = Side * Side * Side * sizeof(float);
 constexpr int PatchesOfFile = 20000;
 
 /// All arrays of a patch one after another, all patches of a file one after another. Goes by the name of a
-/// format that exists, as sidecars of unknown ones are not believed.
+/// format that exists, as index files of unknown ones are not believed.
 class MadeUpFormat : public samrai::SamraiFormat
 {
 public:
@@ -94,8 +94,9 @@ public:
       const int file = catalog.Patches[request.Patch].File;
       const std::uint64_t array =
           std::uint64_t(request.Patch % PatchesOfFile) * this->Size.Variables + request.Variable;
-      table.Locations.push_back({Encoding::Raw, static_cast<std::uint32_t>(table.Extents.size()), 1, 0, 0});
-      table.Extents.push_back({array * ArrayBytes, ArrayBytes, file, ElementType::Float32, true});
+      table.Locations.push_back(
+          {Encoding::Raw, static_cast<std::uint32_t>(table.ByteRanges.size()), 1, 0, 0});
+      table.ByteRanges.push_back({array * ArrayBytes, ArrayBytes, file, ElementType::Float32, true});
     }
     return table;
   }
@@ -132,9 +133,9 @@ void Save(const Options& options, const MadeUpFormat& format, const std::string&
   ChannelSettings settings;
   settings.SettleSeconds = 0;  // nobody else writes these files
   BuiltIndex built = *BuildIndex(comm, format, catalog, settings);
-  const SaveOutcome outcome = SaveStepSidecar(comm, format, catalog, built, describing, settings);
+  const SaveOutcome outcome = SaveStepIndexFile(comm, format, catalog, built, describing, settings);
   if (outcome.Path.empty()) {
-    throw Error("The sidecar in " + options.Folder + " was not saved: " + outcome.WhyNot + ".");
+    throw Error("The index file in " + options.Folder + " was not saved: " + outcome.WhyNot + ".");
   }
 }
 
@@ -238,11 +239,11 @@ nlohmann::json Measure(const Options& options, const std::string& path, Communic
 {
   const std::uint64_t before = MemoryInUse();
   Stopwatch watch;
-  const SidecarSearch search = FindStepSidecar(comm, path, {});
+  const IndexFileSearch search = FindStepIndexFile(comm, path, {});
   const double open = watch.Seconds();
   const std::uint64_t memory = MemoryInUse() - before;
   if (!search.Found) {
-    throw Error("The sidecar of " + path + " was not found sound: " + search.Passed.at(0).Message);
+    throw Error("The index file of " + path + " was not found sound: " + search.Passed.at(0).Message);
   }
   const Catalog& catalog = search.Found->Data;
 

@@ -12,9 +12,9 @@
 #include "SoundFiles.h"
 #include "Store/GroupedFile.h"
 #include "Store/LocationIndex.h"
-#include "Store/SeriesSidecar.h"
+#include "Store/SeriesIndexFile.h"
+#include "Store/StepIndexFile.h"
 #include "Store/StepParts.h"
-#include "Store/StepSidecar.h"
 #include "Tuning/StorageProfile.h"
 #include "Write/OutputConfig.h"
 
@@ -226,7 +226,7 @@ std::vector<std::byte> BytesOf(const T& bytes)
   return {begin, begin + bytes.size()};
 }
 
-/// The parts of a sidecar, whatever their checksums are.
+/// The parts of a index file, whatever their checksums are.
 std::vector<std::vector<std::byte>> PartsOf(std::string_view bytes)
 {
   std::vector<std::vector<std::byte>> parts;
@@ -241,7 +241,7 @@ std::vector<std::vector<std::byte>> PartsOf(std::string_view bytes)
   return parts;
 }
 
-void RunSidecar(std::string_view bytes)
+void RunIndexFile(std::string_view bytes)
 {
   const std::string path = SoundFolder() + "/sidecar";
   WriteWhole(path, bytes);
@@ -269,7 +269,7 @@ void RunSidecar(std::string_view bytes)
   });
 }
 
-std::vector<std::string> Sidecars()
+std::vector<std::string> IndexFiles()
 {
   std::vector<std::string> files;
   for (const std::string& path : {Dump + "summary.samrai", std::string("kwave.h5")}) {
@@ -281,9 +281,9 @@ std::vector<std::string> Sidecars()
     const DescribingState state = LookAtDescribingFile(whole);
     const Catalog catalog = format.ReadCatalog(whole);
     auto built = BuildIndex(*alone, format, catalog, settings);
-    const SaveOutcome saved = SaveStepSidecar(*alone, format, catalog, *built, state, settings);
+    const SaveOutcome saved = SaveStepIndexFile(*alone, format, catalog, *built, state, settings);
     if (saved.Path.empty()) {
-      throw std::logic_error("no sidecar was saved: " + saved.WhyNot);
+      throw std::logic_error("no index file was saved: " + saved.WhyNot);
     }
     files.push_back(ReadWhole(saved.Path));
     fs::remove(saved.Path);
@@ -291,8 +291,8 @@ std::vector<std::string> Sidecars()
   return files;
 }
 
-/// The sidecar of a series, with the right checksums around its part.
-void RunSeriesSidecar(std::string_view bytes)
+/// The index file of a series, with the right checksums around its part.
+void RunSeriesIndexFile(std::string_view bytes)
 {
   const std::vector<std::byte> part = BytesOf(bytes);
   const GroupedHead head(
@@ -302,21 +302,21 @@ void RunSeriesSidecar(std::string_view bytes)
   std::memcpy(file.data(), begin.data(), begin.size());
   bytes.copy(file.data() + head.Parts()[0].Offset, bytes.size());
   const std::string series = SoundFolder() + "/samrai/dumps.visit";
-  WriteWhole(SidecarPathsFor(series).front().Path, file);
-  SeriesSidecar sidecar(series, ChannelMode::ReadOnly);
-  refusal = sidecar.Warning();
-  sidecar.Known(SoundFolder() + "/" + Dump + "summary.samrai");
+  WriteWhole(IndexFilePathsFor(series).front().Path, file);
+  SeriesIndexFile indexFile(series, ChannelMode::ReadOnly);
+  refusal = indexFile.Warning();
+  indexFile.Known(SoundFolder() + "/" + Dump + "summary.samrai");
 }
 
-/// As SeriesSidecar.cxx has it; what that gets is a string for each entry and some numbers.
+/// As SeriesIndexFile.cxx has it; what that gets is a string for each entry and some numbers.
 std::vector<std::string> SeriesParts()
 {
-  SeriesSidecar sidecar(SoundFolder() + "/samrai/dumps.visit", ChannelMode::On);
+  SeriesIndexFile indexFile(SoundFolder() + "/samrai/dumps.visit", ChannelMode::On);
   const std::string step = SoundFolder() + "/" + Dump + "summary.samrai";
-  sidecar.Known(step);
+  indexFile.Known(step);
   Series series;
   series.Steps.push_back({step, 0.5, 3});
-  sidecar.Save(series, -10);
+  indexFile.Save(series, -10);
   const std::string path = SoundFolder() + "/samrai/.dumps.visit.patchio";
   const auto file = OpenGrouped(path);
   const std::vector<std::byte> part = GroupedHead::Read(*file).ReadPart(*file, 0);
@@ -381,7 +381,7 @@ const std::vector<Target>& AllTargets()
             Open(SoundFolder() + "/a.pio");
           },
           [] { return Inputs{ReadWhole(FirstStepFile())}; }},
-      {"sidecar", RunSidecar, Sidecars}, {"series-sidecar", RunSeriesSidecar, SeriesParts},
+      {"sidecar", RunIndexFile, IndexFiles}, {"series-sidecar", RunSeriesIndexFile, SeriesParts},
       {"profile", [](Bytes b) { MayRefuse([&] { ProfilesOfText(std::string(b), "/etc/a.json"); }); },
           [] { return Inputs{ProfileSeed}; }},
       {"output-config",

@@ -3,7 +3,7 @@
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/File.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "Catalog/Nesting.h"
 #include "Io/IoScheduler.h"
 #include "Plan/Blocks.h"

@@ -5,8 +5,8 @@
 #include "Read/CollectiveCalls.h"
 #include "Read/OpenedStep.h"
 #include "Session.h"
-#include "Store/SeriesSidecar.h"
-#include "Store/SidecarPath.h"
+#include "Store/IndexFilePath.h"
+#include "Store/SeriesIndexFile.h"
 #include "Subcommands.h"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ OpenedStep IndexOne(const TimeStep& step, const Options& options, Session& sessi
     session.Warn(opened.Warning());
     opened.Prepare(ranks, options.Threads);
     const double wait = opened.Saved().SecondsToWait;
-    if (opened.FromSidecar() || wait < 0 || attempt == 3) {
+    if (opened.FromIndexFile() || wait < 0 || attempt == 3) {
       return opened;
     }
     std::this_thread::sleep_for(std::chrono::duration<double>(wait));
@@ -65,14 +65,14 @@ OpenedStep IndexOne(const TimeStep& step, const Options& options, Session& sessi
 bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Session& session)
 {
   const Catalog& catalog = opened.Data();
-  const bool saved = opened.FromSidecar() || !opened.Saved().Path.empty();
+  const bool saved = opened.FromIndexFile() || !opened.Saved().Path.empty();
   std::string end = opened.Origin();
   if (saved) {
     std::error_code ignored;
-    const std::string path = opened.SidecarPath();
+    const std::string path = opened.IndexFilePath();
     const auto bytes = session.Root() ? std::filesystem::file_size(path, ignored) : 0;
-    end =
-        fmt::format("{}{} ({} bytes)", opened.FromSidecar() ? "up to date: " : "", path, ignored ? 0 : bytes);
+    end = fmt::format(
+        "{}{} ({} bytes)", opened.FromIndexFile() ? "up to date: " : "", path, ignored ? 0 : bytes);
   }
   end = opened.NeedsIndex() ? end : "no index file needed: " + opened.Origin();
   const std::string steps = catalog.StepsInFile == 1 ? fmt::format("step {}", step.Step)
@@ -89,7 +89,7 @@ std::string KeepHeads(const std::string& path, const SeriesOptions& options, Ses
 {
   std::string fault;
   session.OnRoot([&] {
-    fault = OpenWithSidecar(path, options, ChannelMode::On, ChannelSettings().SettleSeconds).WhyNotSaved;
+    fault = OpenWithIndexFile(path, options, ChannelMode::On, ChannelSettings().SettleSeconds).WhyNotSaved;
   });
   return session.Ranks().AllGather(fault)[0];
 }
@@ -137,7 +137,7 @@ void Remove(const Options& options, Session& session)
   session.OnRoot([&] {
     std::size_t count = 0;
     for (const std::string& path : DescribedPaths(options)) {
-      for (const std::string& removed : RemoveSidecars(path)) {
+      for (const std::string& removed : RemoveIndexFiles(path)) {
         session.Print("removed: " + removed);
         ++count;
       }

@@ -5,7 +5,7 @@
 #include "Info/StepFacts.h"
 #include "Read/CollectiveCalls.h"
 #include "Session.h"
-#include "Store/SeriesSidecar.h"
+#include "Store/SeriesIndexFile.h"
 #include "Subcommands.h"
 
 #include <fmt/format.h>
@@ -123,15 +123,16 @@ json DescribeCatalog(const StepFacts& facts)
 }
 
 /// Returns the "state" of an index file and, if there is one, its "path" and "bytes" or "reason".
-json DescribeSidecar(const StepFacts& facts)
+json DescribeIndexFile(const StepFacts& facts)
 {
-  if (!facts.NeedsSidecar) {
+  if (!facts.NeedsIndexFile) {
     return {{"state", "not needed"}};
   }
-  if (facts.Sidecar.Found) {
-    return {{"state", "valid"}, {"path", facts.Sidecar.Found->Path}, {"bytes", facts.Sidecar.Found->Bytes}};
+  if (facts.IndexFile.Found) {
+    return {
+        {"state", "valid"}, {"path", facts.IndexFile.Found->Path}, {"bytes", facts.IndexFile.Found->Bytes}};
   }
-  const SidecarState* const faulty = FaultySidecar(facts.Sidecar);
+  const IndexFileState* const faulty = FaultyIndexFile(facts.IndexFile);
   return faulty ? json{{"state", NameOf(faulty->Fault)}, {"path", faulty->Where.Path},
                       {"reason", ReasonOf(*faulty)}}
                 : json{{"state", "absent"}};
@@ -152,7 +153,7 @@ json DescribeTime(const TimeStep& step)
 json DescribeStep(const StepFacts& facts, const Format& format, bool withRanges)
 {
   json all = DescribeTime(facts.Step);
-  all["sidecar"] = DescribeSidecar(facts);
+  all["sidecar"] = DescribeIndexFile(facts);
   if (!facts.Data) {
     all["error"] = facts.NotOpened;
     return all;
@@ -251,17 +252,17 @@ std::string Table(const std::vector<std::vector<std::string>>& rows, const std::
   return text;
 }
 
-std::string SidecarText(const json& step)
+std::string IndexFileText(const json& step)
 {
-  const json& sidecar = step["sidecar"];
-  if (sidecar["state"] == "not needed") {
+  const json& indexFile = step["sidecar"];
+  if (indexFile["state"] == "not needed") {
     return fmt::format("no index file needed: {} lists the locations of all values", Name(step["path"]));
   }
-  std::string text = "index file " + Name(sidecar["state"]);
-  if (sidecar.contains("bytes")) {
-    text += fmt::format(", {} ({} bytes)", Name(sidecar["path"]), sidecar["bytes"].get<std::uint64_t>());
-  } else if (sidecar.contains("reason")) {
-    text += fmt::format(", {} ({})", Name(sidecar["path"]), Name(sidecar["reason"]));
+  std::string text = "index file " + Name(indexFile["state"]);
+  if (indexFile.contains("bytes")) {
+    text += fmt::format(", {} ({} bytes)", Name(indexFile["path"]), indexFile["bytes"].get<std::uint64_t>());
+  } else if (indexFile.contains("reason")) {
+    text += fmt::format(", {} ({})", Name(indexFile["path"]), Name(indexFile["reason"]));
   }
   return text;
 }
@@ -368,7 +369,7 @@ std::string StepLine(const json& step)
   return text + fmt::format("{} ({}) on {}, {} of values in {}; {}\n",
                     CountText(step["patches"].get<std::uint64_t>(), "patch", "patches"), levels,
                     CountText(step["levels"].size(), "level"), ByteText(step["bytes"].get<double>()),
-                    CountText(step["files"].get<std::uint64_t>(), "file"), SidecarText(step));
+                    CountText(step["files"].get<std::uint64_t>(), "file"), IndexFileText(step));
 }
 
 /// Returns a line for each step, or for all steps that one file describes in the same way.
@@ -492,7 +493,7 @@ json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, con
       all.back().update(DescribeTime(step));
     } else {
       const StepFacts facts = LookAt(format, step, true, options.Threads);
-      indexed = facts.NeedsSidecar;
+      indexed = facts.NeedsIndexFile;
       all.push_back(DescribeStep(facts, format, full));
     }
   }
@@ -542,8 +543,8 @@ json Describe(const Options& options)
   }
   all["steps"] = DescribeSteps(steps, format, options);
   all["bounds"] = BoundsOfAll(all["steps"]);
-  const std::string sidecar = SeriesSidecar(options.Path, ChannelMode::ReadOnly).Warning();
-  all["sidecar_warnings"] = sidecar.empty() ? json::array() : json::array({sidecar});
+  const std::string indexFile = SeriesIndexFile(options.Path, ChannelMode::ReadOnly).Warning();
+  all["sidecar_warnings"] = indexFile.empty() ? json::array() : json::array({indexFile});
   all["sound"] = IsSound(all, options.Step.has_value());
   return all;
 }

@@ -72,7 +72,7 @@ void Inventory::AddArray(const PatchVariable& request, const LocationTable& tabl
   ++this->Facts.Arrays;
   for (std::uint32_t i = location.First; i < location.First + location.Count; ++i) {
     if (location.Kind == Encoding::Raw || location.Kind == Encoding::SparseMaterials) {
-      const Extent& part = table.Extents[i];
+      const ByteRange& part = table.ByteRanges[i];
       this->AddPart(table, part.File, request.Variable, part.Type, part.Bytes);
     } else if (location.Kind == Encoding::Chunked) {
       const ChunkedArray& part = table.ChunkedArrays[i];
@@ -111,10 +111,10 @@ std::vector<PatchVariable> StoredOn(const Catalog& catalog, const std::vector<in
   return requests;
 }
 
-void LookForArrays(const Format& format, bool trustSidecar, int threads, StepFacts& facts)
+void LookForArrays(const Format& format, bool trustIndexFile, int threads, StepFacts& facts)
 {
   const Catalog& catalog = *facts.Data;
-  const bool known = trustSidecar && facts.Sidecar.Found;
+  const bool known = trustIndexFile && facts.IndexFile.Found;
   Inventory inventory(facts);
   const RowOrder order(catalog);
   const std::uint64_t patches = catalog.Patches.size();
@@ -124,8 +124,8 @@ void LookForArrays(const Format& format, bool trustSidecar, int threads, StepFac
     const auto requests = StoredOn(catalog, order.PatchesOf(first, std::min(part, patches - first)));
     const std::string fault = CatchError([&] {
       inventory.Add(
-          requests, known ? facts.Sidecar.Found->Index.Index.Find(catalog, requests).Table
-                          : format.Locate(catalog, requests, {threads, false, nullptr, !trustSidecar}));
+          requests, known ? facts.IndexFile.Found->Index.Index.Find(catalog, requests).Table
+                          : format.Locate(catalog, requests, {threads, false, nullptr, !trustIndexFile}));
     });
     if (!fault.empty()) {
       inventory.AddFault(fault, requests.size());
@@ -164,23 +164,23 @@ void LookAtPositions(int threads, StepFacts& facts)
 
 }  // namespace
 
-StepFacts LookAt(const Format& format, const TimeStep& step, bool trustSidecar, int threads)
+StepFacts LookAt(const Format& format, const TimeStep& step, bool trustIndexFile, int threads)
 {
   StepFacts facts;
   facts.Step = step;
-  facts.Sidecar = FindStepSidecar(*MakeSelfCommunicator(), step.Path, {});
+  facts.IndexFile = FindStepIndexFile(*MakeSelfCommunicator(), step.Path, {});
   facts.NotOpened = CatchError([&] {
-    if (trustSidecar && facts.Sidecar.Found) {
-      facts.Data = facts.Sidecar.Found->Data;
+    if (trustIndexFile && facts.IndexFile.Found) {
+      facts.Data = facts.IndexFile.Found->Data;
       SetStep(*facts.Data, step);
     } else {
       facts.Data = format.ReadStep(step);
     }
-    facts.NeedsSidecar = format.NeedsIndex(*facts.Data);
+    facts.NeedsIndexFile = format.NeedsIndex(*facts.Data);
   });
   if (facts.NotOpened.empty()) {
-    LookForArrays(format, trustSidecar, threads, facts);
-    if (!trustSidecar) {
+    LookForArrays(format, trustIndexFile, threads, facts);
+    if (!trustIndexFile) {
       LookAtPositions(threads, facts);
     }
   } else {
@@ -210,10 +210,10 @@ std::vector<TimeStep> StepsToLookAt(
   return steps;
 }
 
-const SidecarState* FaultySidecar(const SidecarSearch& search)
+const IndexFileState* FaultyIndexFile(const IndexFileSearch& search)
 {
   const auto faulty = std::find_if(search.Passed.begin(), search.Passed.end(),
-      [](const SidecarState& state) { return state.Fault != FileFault::Absent; });
+      [](const IndexFileState& state) { return state.Fault != FileFault::Absent; });
   return search.Found || faulty == search.Passed.end() ? nullptr : &*faulty;
 }
 
@@ -236,7 +236,7 @@ const char* NameOf(FileFault fault)
   return "corrupted";
 }
 
-std::string ReasonOf(const SidecarState& state)
+std::string ReasonOf(const IndexFileState& state)
 {
   const std::string name = state.Where.Path + ": ";
   return state.Message.rfind(name, 0) == 0 ? state.Message.substr(name.size()) : state.Message;

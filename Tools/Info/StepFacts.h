@@ -2,9 +2,9 @@
 #pragma once
 
 #include "Catalog/Catalog.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "Formats/Format.h"
-#include "Store/StepSidecar.h"
+#include "Store/StepIndexFile.h"
 
 #include <cstdint>
 #include <optional>
@@ -27,8 +27,8 @@ struct StepFacts
   TimeStep Step;
   std::string NotOpened;        ///< why the step cannot be opened; empty if it can
   std::optional<Catalog> Data;  ///< none if the step cannot be opened
-  bool NeedsSidecar = true;
-  SidecarSearch Sidecar;
+  bool NeedsIndexFile = true;
+  IndexFileSearch IndexFile;
   std::vector<std::optional<ElementType>> Types;  ///< by variable; none if nothing is stored
   std::set<std::string> Files;                    ///< files that hold the step's values
   std::uint64_t Arrays = 0;                       ///< arrays (variables on patches) with bytes in files
@@ -40,9 +40,10 @@ struct StepFacts
 };
 
 /// Opens the step and checks whether each of its arrays lies in a file that is there and complete. Reads no
-/// values. trustSidecar: files that a valid index file describes, and which have not changed, are not checked
-/// again. Otherwise the headers before values and the positions of points are checked, too. Not collective.
-StepFacts LookAt(const Format& format, const TimeStep& step, bool trustSidecar, int threads);
+/// values. trustIndexFile: files that a valid index file describes, and which have not changed, are not
+/// checked again. Otherwise the headers before values and the positions of points are checked, too. Not
+/// collective.
+StepFacts LookAt(const Format& format, const TimeStep& step, bool trustIndexFile, int threads);
 
 /// Returns the steps with this number, or all steps. Throws Error if there is none; the message names `path`
 /// and the steps that were left out.
@@ -50,10 +51,10 @@ std::vector<TimeStep> StepsToLookAt(
     const Series& series, const std::string& path, const std::optional<std::int64_t>& number);
 
 /// Returns the state of an index file that exists but cannot be used; null if there is none.
-const SidecarState* FaultySidecar(const SidecarSearch& search);
+const IndexFileState* FaultyIndexFile(const IndexFileSearch& search);
 
 /// Returns the name of a fault: "of another version", "stale" ...
 const char* NameOf(FileFault fault);
 /// Returns the reason of a fault without the name of the index file.
-std::string ReasonOf(const SidecarState& state);
+std::string ReasonOf(const IndexFileState& state);
 }  // namespace patchio::tools

@@ -58,37 +58,37 @@ int WritersOf(int ranks, int wanted)
 }
 
 /// A reader or writer, and its part of the file.
-struct Actor
+struct Worker
 {
   bool Write = false;
   std::uint64_t Begin = 0, Bytes = 0;
 };
 
-Actor MakeActor(bool write, int index, int count, const InfluenceTrial& trial)
+Worker MakeWorker(bool write, int index, int count, const InfluenceTrial& trial)
 {
   const std::uint64_t part = DivisibleSize(trial.FileBytes, count, trial.Block) / count;
   return {write, index * part, part};
 }
 
-/// The actors of this rank.
-std::vector<Actor> ActorsOf(const Communicator& ranks, const InfluenceTrial& trial)
+/// The workers of this rank.
+std::vector<Worker> WorkersOf(const Communicator& ranks, const InfluenceTrial& trial)
 {
   if (ranks.Size() == 1) {
-    return {MakeActor(false, 0, 1, trial), MakeActor(true, 0, 1, trial)};
+    return {MakeWorker(false, 0, 1, trial), MakeWorker(true, 0, 1, trial)};
   }
   const int writers = WritersOf(ranks.Size(), trial.Writers);
   const int readers = ranks.Size() - writers;
   const bool write = ranks.Rank() >= readers;
-  return {write ? MakeActor(true, ranks.Rank() - readers, writers, trial)
-                : MakeActor(false, ranks.Rank(), readers, trial)};
+  return {write ? MakeWorker(true, ranks.Rank() - readers, writers, trial)
+                : MakeWorker(false, ranks.Rank(), readers, trial)};
 }
 
-/// Reads or writes the actor's part over and over until the time is over, and returns the rate in bytes/s.
+/// Reads or writes the worker's part over and over until the time is over, and returns the rate in bytes/s.
 /// Throws Error.
-double Act(const Actor& actor, const InfluenceTrial& trial, std::uint64_t seed)
+double Act(const Worker& worker, const InfluenceTrial& trial, std::uint64_t seed)
 {
-  const PlainFile file(actor.Write ? trial.WriteFile : trial.ReadFile,
-      actor.Write ? PlainFile::Purpose::Update : PlainFile::Purpose::Read);
+  const PlainFile file(worker.Write ? trial.WriteFile : trial.ReadFile,
+      worker.Write ? PlainFile::Purpose::Update : PlainFile::Purpose::Read);
   const Pattern values(seed);
   std::vector<std::byte> block(trial.Block);
   std::uint64_t moved = 0;
@@ -101,9 +101,9 @@ double Act(const Actor& actor, const InfluenceTrial& trial, std::uint64_t seed)
   const double begin = MPI_Wtime();
   const auto goesOn = [&] { return MPI_Wtime() - begin < trial.Seconds && !Interrupt::Asked(); };
   while (goesOn()) {
-    for (std::uint64_t done = 0; done < actor.Bytes && (done == 0 || goesOn()); done += trial.Block) {
-      const std::uint64_t offset = actor.Begin + done;
-      if (actor.Write) {
+    for (std::uint64_t done = 0; done < worker.Bytes && (done == 0 || goesOn()); done += trial.Block) {
+      const std::uint64_t offset = worker.Begin + done;
+      if (worker.Write) {
         values.Fill(offset, block.data(), block.size());
         timed([&] { file.Write(offset, block.data(), block.size()); });
       } else {
@@ -116,10 +116,10 @@ double Act(const Actor& actor, const InfluenceTrial& trial, std::uint64_t seed)
       }
       moved += block.size();
     }
-    if (actor.Write) {
+    if (worker.Write) {
       timed([&] { ::fdatasync(file.Descriptor()); });
     } else {
-      ::posix_fadvise(file.Descriptor(), actor.Begin, actor.Bytes, POSIX_FADV_DONTNEED);
+      ::posix_fadvise(file.Descriptor(), worker.Begin, worker.Bytes, POSIX_FADV_DONTNEED);
     }
   }
   return busy > 0 ? static_cast<double>(moved) / busy : 0;
@@ -133,7 +133,7 @@ struct TwoRates
 /// Collective: the readers, the writers or both act at once. Throws Error, on all ranks.
 TwoRates RunPhase(Communicator& ranks, const InfluenceTrial& trial, std::uint64_t seed, bool read, bool write)
 {
-  const std::vector<Actor> actors = ActorsOf(ranks, trial);
+  const std::vector<Worker> workers = WorkersOf(ranks, trial);
   RunOnAllRanks(ranks, [&] {
     if (!Interrupt::Asked()) {
       DropFromMemory(trial.ReadFile);
@@ -143,9 +143,10 @@ TwoRates RunPhase(Communicator& ranks, const InfluenceTrial& trial, std::uint64_
   double rates[2] = {0, 0};
   RunOnAllRanks(ranks, [&] {
     std::vector<std::future<void>> all;
-    for (const Actor& actor : actors) {
-      if ((actor.Write ? write : read) && !Interrupt::Asked()) {
-        all.push_back(std::async(std::launch::async, [&] { rates[actor.Write] = Act(actor, trial, seed); }));
+    for (const Worker& worker : workers) {
+      if ((worker.Write ? write : read) && !Interrupt::Asked()) {
+        all.push_back(
+            std::async(std::launch::async, [&] { rates[worker.Write] = Act(worker, trial, seed); }));
       }
     }
     for (std::future<void>& each : all) {

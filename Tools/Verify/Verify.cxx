@@ -4,7 +4,7 @@
 #include "Info/StepFacts.h"
 #include "Read/CollectiveCalls.h"
 #include "Session.h"
-#include "Store/SeriesSidecar.h"
+#include "Store/SeriesIndexFile.h"
 #include "Subcommands.h"
 #include "Verify/ContainerCheck.h"
 
@@ -61,10 +61,10 @@ void Verification::Run()
     const bool ofStep = series.Steps.size() == 1 || warning.rfind(series.Steps.front().Path + ": ", 0) == 0;
     ofStep ? this->Fault(warning) : this->FaultElsewhere(warning);
   }
-  const std::string sidecar = SeriesSidecar(this->How.Path, ChannelMode::ReadOnly).Warning();
+  const std::string indexFile = SeriesIndexFile(this->How.Path, ChannelMode::ReadOnly).Warning();
   // The index file beside a single step belongs to that step, and is checked with it.
-  if (!sidecar.empty() && series.Steps.back().Path != AbsolutePath(this->How.Path)) {
-    this->FaultElsewhere(sidecar);
+  if (!indexFile.empty() && series.Steps.back().Path != AbsolutePath(this->How.Path)) {
+    this->FaultElsewhere(indexFile);
   }
   this->LookAtSteps(series);
   if (IsInContainer(this->How.Path)) {
@@ -88,7 +88,7 @@ void Verification::LookAtSteps(const Series& series)
     // A step without an index is checked quickly, and may have files of its own.
     if (seen.insert(step.Path).second || !indexed) {
       const StepFacts facts = LookAt(format, step, false, this->How.Threads);
-      indexed = facts.NeedsSidecar;
+      indexed = facts.NeedsIndexFile;
       this->Judge(facts);
     }
   }
@@ -125,10 +125,10 @@ void Verification::Judge(const StepFacts& facts)
     this->Fault(fmt::format("{}{} cannot be read. {}", name, CountText(fault.Arrays, "array"), fault.First));
     this->Told.insert(fault.First);
   }
-  const SidecarState* const sidecar = FaultySidecar(facts.Sidecar);
-  if (sidecar && sidecar->Fault != FileFault::Foreign) {  // an index file of another version does no harm
+  const IndexFileState* const indexFile = FaultyIndexFile(facts.IndexFile);
+  if (indexFile && indexFile->Fault != FileFault::Foreign) {  // an index file of another version does no harm
     this->Fault(fmt::format("{}the index file {} is {}: {} Run 'patchio index' to write it again.", name,
-        sidecar->Where.Path, NameOf(sidecar->Fault), ReasonOf(*sidecar)));
+        indexFile->Where.Path, NameOf(indexFile->Fault), ReasonOf(*indexFile)));
   }
   this->Arrays += facts.Arrays;
   this->Files.insert(facts.Files.begin(), facts.Files.end());

@@ -2,7 +2,7 @@
 // files.
 #include "Base/Error.h"
 #include "Catalog/CheckCatalog.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "Formats/AMReX/AmrexFab.h"
 #include "Formats/AMReX/AmrexFormat.h"
 #include "Formats/AMReX/AmrexText.h"

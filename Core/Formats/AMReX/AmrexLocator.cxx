@@ -285,7 +285,7 @@ void Locator::WriteLocations()
   for (const Variable& variable : this->Data.Variables) {
     components.push_back(NumberIn<int>(variable.StoredName).value_or(-1));
   }
-  this->Table.Extents.reserve(this->Requests.size());
+  this->Table.ByteRanges.reserve(this->Requests.size());
   for (std::size_t i = 0; i < this->Requests.size(); ++i) {
     const std::uint32_t fab = this->FabOf[this->Requests[i].Patch];
     this->WriteLocation(
@@ -303,8 +303,8 @@ void Locator::WriteLocation(std::size_t request, int component, const WantedFab&
     return;
   }
   const std::uint64_t bytes = this->BytesOfComponent(fab);
-  location = MakeLocation(Encoding::Raw, this->Table.Extents.size(), 1);
-  this->Table.Extents.push_back({fab.Values + bytes * static_cast<std::uint64_t>(component), bytes, file,
+  location = MakeLocation(Encoding::Raw, this->Table.ByteRanges.size(), 1);
+  this->Table.ByteRanges.push_back({fab.Values + bytes * static_cast<std::uint64_t>(component), bytes, file,
       fab.Kind.Type, fab.Kind.BigEndian});
 }
 

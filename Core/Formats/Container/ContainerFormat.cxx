@@ -68,7 +68,7 @@ private:
   const DataSet& SetOf(const PatchVariable& request, hdf5::DatasetPart& part);
   Location LocateOne(const PatchVariable& request) override;
   void Check(LocatedDataset& found, const DatasetPlace& place, const PatchVariable& request) override;
-  void CheckInFile(const DataSet& set, const Extent& extent) const;
+  void CheckInFile(const DataSet& set, const ByteRange& byteRange) const;
   const std::vector<std::uint64_t>& BeforeOf(int variable);
 
   const Places Where;
@@ -108,14 +108,14 @@ Location Locator::LocateOne(const PatchVariable& request)
   hdf5::DatasetPart part;
   const DataSet& set = this->SetOf(request, part);
   if (set.Compression == FilterKind::None) {
-    Extent extent;
-    extent.Type = this->Where.Record.Types[request.Variable];
-    extent.File = set.File;
-    extent.Bytes = part.Count * SizeOf(extent.Type);
-    extent.Offset = set.Offset + part.First * SizeOf(extent.Type);
-    this->CheckInFile(set, extent);
-    this->Table.Extents.push_back(extent);
-    return MakeLocation(Encoding::Raw, this->Table.Extents.size() - 1, 1);
+    ByteRange byteRange;
+    byteRange.Type = this->Where.Record.Types[request.Variable];
+    byteRange.File = set.File;
+    byteRange.Bytes = part.Count * SizeOf(byteRange.Type);
+    byteRange.Offset = set.Offset + part.First * SizeOf(byteRange.Type);
+    this->CheckInFile(set, byteRange);
+    this->Table.ByteRanges.push_back(byteRange);
+    return MakeLocation(Encoding::Raw, this->Table.ByteRanges.size() - 1, 1);
   }
   const Location location = this->LocateAt({this->Table.Files[set.File], set.Name, part}, request);
   if (location.Kind == Encoding::Chunked) {
@@ -141,14 +141,16 @@ void Locator::Check(LocatedDataset& found, const DatasetPlace& place, const Patc
   }
 }
 
-void Locator::CheckInFile(const DataSet& set, const Extent& extent) const
+void Locator::CheckInFile(const DataSet& set, const ByteRange& byteRange) const
 {
   const std::optional<std::uint64_t>& size = this->Sizes[set.File];
-  if (!size || extent.Offset < set.Offset || extent.Offset > *size || extent.Bytes > *size - extent.Offset) {
+  if (!size || byteRange.Offset < set.Offset || byteRange.Offset > *size ||
+      byteRange.Bytes > *size - byteRange.Offset) {
     if (size) {
       hdf5::CheckComplete(this->Table.Files[set.File]);
     }
-    throw FileError(this->Table.Files[set.File], fmt::format("{} bytes at {}", extent.Bytes, extent.Offset),
+    throw FileError(this->Table.Files[set.File],
+        fmt::format("{} bytes at {}", byteRange.Bytes, byteRange.Offset),
         size ? fmt::format("a file of {} bytes", *size) : "a missing file", "The container is incomplete");
   }
 }

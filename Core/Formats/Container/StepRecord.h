@@ -3,7 +3,7 @@
 #pragma once
 
 #include "Catalog/Catalog.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -197,7 +197,7 @@ void CatalogMaker::AddVariables()
   }
   this->Result.ResetPresence();
   for (std::size_t v = 0; v < this->Result.Variables.size(); ++v) {
-    const VariablePlace place = PlaceOfVariable(d, static_cast<int>(v));
+    const MemberVariable place = MemberVariableOf(d, static_cast<int>(v));
     const Group group = IsFlat(d, d.Variables[place.Variable]) ? Surface : Levels;
     for (std::size_t p = 0; p < this->Result.Patches.size(); ++p) {
       if (this->Groups[this->Result.Patches[p].Level] == group) {

@@ -12,12 +12,12 @@ namespace patchio::grads {
 
 /// The origin of a catalog's variable. The catalog has the variables of the ensemble's first member, then
 /// those of the second, and so on.
-struct VariablePlace
+struct MemberVariable
 {
   std::int64_t Member = 0;
   int Variable = 0;  ///< index into Descriptor::Variables
 };
-inline VariablePlace PlaceOfVariable(const Descriptor& descriptor, int variable)
+inline MemberVariable MemberVariableOf(const Descriptor& descriptor, int variable)
 {
   const auto count = static_cast<int>(descriptor.Variables.size());
   return {variable / count, variable % count};

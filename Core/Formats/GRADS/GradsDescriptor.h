@@ -1,7 +1,7 @@
 // A GrADS descriptor file, with the calendar of its times and the latitudes of Gaussian grids.
 #pragma once
 
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 
 #include <cstdint>
 #include <optional>

@@ -159,7 +159,7 @@ bool HasFilesOfMembers(const Descriptor& descriptor)
   return descriptor.Template && descriptor.Data.find("%e") != std::string::npos;
 }
 
-StepPlace PlaceOfStep(const Descriptor& descriptor, std::int64_t step)
+StepInFile InFile(const Descriptor& descriptor, std::int64_t step)
 {
   const std::int64_t count = descriptor.Times.Count;
   if (!descriptor.Template || descriptor.Data.find('%') == std::string::npos) {
@@ -191,7 +191,7 @@ FileLayout::FileLayout(const Descriptor& descriptor) : Description(descriptor)
 }
 
 std::int64_t FileLayout::Offset(
-    const StepPlace& step, std::int64_t member, int variable, std::int64_t level) const
+    const StepInFile& step, std::int64_t member, int variable, std::int64_t level) const
 {
   const Descriptor& d = this->Description;
   const std::int64_t before = d.Extra.File + (d.Sequential ? 4 : 0) + d.Extra.Field;

@@ -16,13 +16,13 @@ std::string FileName(const Descriptor& descriptor, std::int64_t step, std::int64
 bool HasFilesOfMembers(const Descriptor& descriptor);
 
 /// The place of a step in its files.
-struct StepPlace
+struct StepInFile
 {
   std::int64_t Index = 0;  ///< number among the steps of the file
   std::int64_t Count = 1;  ///< steps that the file holds
 };
 /// Returns the place of a step. Consecutive steps with the same file name follow each other in that file.
-StepPlace PlaceOfStep(const Descriptor& descriptor, std::int64_t step);
+StepInFile InFile(const Descriptor& descriptor, std::int64_t step);
 
 /// The places of values in a file, in bytes.
 class FileLayout
@@ -33,7 +33,7 @@ public:
   /// The distance between two successive fields of a variable.
   std::int64_t FieldStride() const { return this->Stride; }
   /// Returns the offset of a field's first value. `level`: as stored, from 0.
-  std::int64_t Offset(const StepPlace& step, std::int64_t member, int variable, std::int64_t level) const;
+  std::int64_t Offset(const StepInFile& step, std::int64_t member, int variable, std::int64_t level) const;
   /// Returns the size of a file with `steps` steps.
   std::int64_t FileBytes(std::int64_t steps) const;
   /// Returns how many of `steps` steps, from the first, are complete in a file of `fileBytes` bytes.

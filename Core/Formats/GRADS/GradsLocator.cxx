@@ -38,7 +38,7 @@ public:
         Task(options),
         Layout(descriptor),
         Index(catalog.StepInFile),
-        Place(PlaceOfStep(descriptor, catalog.StepInFile))
+        Place(InFile(descriptor, catalog.StepInFile))
   {
   }
 
@@ -61,7 +61,7 @@ private:
   /// The part of a variable on a patch.
   struct Part
   {
-    VariablePlace Where;
+    MemberVariable Where;
     std::int64_t Levels = 0;                               ///< number of stored levels
     std::int64_t FirstLevel = 0, LevelCount = 1;           ///< of the patch
     std::int64_t FirstRow = 0, RowCount = 0, Columns = 0;  ///< of the patch
@@ -83,7 +83,7 @@ private:
   LocateTask Task;
   const FileLayout Layout;
   const std::int64_t Index;
-  const StepPlace Place;
+  const StepInFile Place;
   std::vector<KnownFile> Files;  ///< one per member; filled when needed
   LocationTable Table;
 };
@@ -161,7 +161,7 @@ Locator::Part Locator::PartOf(const PatchVariable& request) const
   const Patch& patch = this->Data.Patches[request.Patch];
   const Box nodes = this->Data.NodesOf(patch.Level, patch.Cells);
   Part part;
-  part.Where = PlaceOfVariable(this->Source, request.Variable);
+  part.Where = MemberVariableOf(this->Source, request.Variable);
   part.Levels = this->Source.Variables[part.Where.Variable].Fields();
   if (!IsFlat(this->Source, this->Source.Variables[part.Where.Variable])) {
     part.FirstLevel = nodes.Lower[2];
@@ -215,15 +215,15 @@ void Locator::CheckInside(const Part& part, const KnownFile& file) const
 
 Location Locator::OnePiece(const Part& part, int file)
 {
-  Extent extent;
-  extent.Offset = static_cast<std::uint64_t>(this->RowOffset(part, part.FirstLevel, part.FirstRow));
-  extent.Type = this->Source.Type;
-  extent.Bytes =
-      static_cast<std::uint64_t>(part.LevelCount * part.RowCount * part.Columns) * SizeOf(extent.Type);
-  extent.BigEndian = this->Source.BigEndian;
-  extent.File = file;
-  this->Table.Extents.push_back(extent);
-  return MakeLocation(Encoding::Raw, this->Table.Extents.size() - 1, 1);
+  ByteRange byteRange;
+  byteRange.Offset = static_cast<std::uint64_t>(this->RowOffset(part, part.FirstLevel, part.FirstRow));
+  byteRange.Type = this->Source.Type;
+  byteRange.Bytes =
+      static_cast<std::uint64_t>(part.LevelCount * part.RowCount * part.Columns) * SizeOf(byteRange.Type);
+  byteRange.BigEndian = this->Source.BigEndian;
+  byteRange.File = file;
+  this->Table.ByteRanges.push_back(byteRange);
+  return MakeLocation(Encoding::Raw, this->Table.ByteRanges.size() - 1, 1);
 }
 
 /// Adds a chunk for each contiguous piece: the rows of a level. The last row of a patch is the first one of

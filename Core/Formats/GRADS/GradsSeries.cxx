@@ -60,7 +60,7 @@ std::set<std::uint32_t> SampleOf(const Descriptor& descriptor, std::int64_t step
 {
   const PlainFile file(FileName(descriptor, step, 0));
   const FileLayout layout(descriptor);
-  const StepPlace place = PlaceOfStep(descriptor, step);
+  const StepInFile place = InFile(descriptor, step);
   const auto points = static_cast<std::int64_t>(descriptor.X.size() * descriptor.Y.size());
   const auto variables = static_cast<std::int64_t>(descriptor.Variables.size());
   const std::int64_t looked = std::min(variables, MostVariables);

@@ -1,7 +1,7 @@
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Catalog/Catalog.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "Formats/LocateTask.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiNames.h"

@@ -43,8 +43,8 @@ LocationTable LocationsOf(const Catalog& catalog, const std::vector<int>& patche
     table.Files.push_back("data." + std::to_string(file));
   }
   for (const int patch : patches) {
-    table.Locations.push_back({Encoding::Raw, static_cast<std::uint32_t>(table.Extents.size()), 1, 0, 0});
-    table.Extents.push_back({std::uint64_t(patch % PatchesOfFile) * arrayBytes, arrayBytes,
+    table.Locations.push_back({Encoding::Raw, static_cast<std::uint32_t>(table.ByteRanges.size()), 1, 0, 0});
+    table.ByteRanges.push_back({std::uint64_t(patch % PatchesOfFile) * arrayBytes, arrayBytes,
         catalog.Patches[patch].File, ElementType::Float32, true});
   }
   return table;

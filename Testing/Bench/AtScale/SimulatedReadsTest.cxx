@@ -97,9 +97,9 @@ TEST(MadeUpStep, HasAsManyPatchesAsAskedForSideBySide)
   ASSERT_EQ(catalog.Patches.size(), 1274u);
   EXPECT_EQ(catalog.PresenceOf(0, 1273), Presence::Stored);
   const LocationTable table = LocationsOf(catalog, {3, 5}, 1000);
-  ASSERT_EQ(table.Extents.size(), 2u);
-  EXPECT_EQ(table.Extents[0].Offset, 3000u);
-  EXPECT_EQ(table.Extents[1].Bytes, 1000u);
+  ASSERT_EQ(table.ByteRanges.size(), 2u);
+  EXPECT_EQ(table.ByteRanges[0].Offset, 3000u);
+  EXPECT_EQ(table.ByteRanges[1].Bytes, 1000u);
 }
 
 TEST(CountingCommunicator, CountsCallsMessagesAndBytes)

@@ -1,7 +1,7 @@
 // Several time steps in one file: arrays turned to one of them; and levels that lie beside each other.
 #include "Catalog/Catalog.h"
 #include "Catalog/CheckCatalog.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "Catalog/Nesting.h"
 #include "Plan/Blocks.h"
 #include "TestTools.h"

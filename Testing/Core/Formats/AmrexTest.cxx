@@ -189,12 +189,12 @@ TEST(Amrex, FindsComponentsOneByOne)
   const TempFolder folder;
   const LocationTable table = LocateAll(Draft().Write(folder));
   ASSERT_TRUE(table.Problems.empty()) << table.Problems[0].Message;
-  ASSERT_EQ(table.Extents.size(), 4u);
+  ASSERT_EQ(table.ByteRanges.size(), 4u);
   const std::uint64_t expected[] = {80, 80 + 128, 336 + 80, 336 + 80 + 128};
   for (int i = 0; i < 4; ++i) {
-    EXPECT_EQ(table.Extents[i].Offset, expected[i]);
-    EXPECT_EQ(table.Extents[i].Bytes, 128u);
-    EXPECT_EQ(table.Extents[i].Type, ElementType::Float64);
+    EXPECT_EQ(table.ByteRanges[i].Offset, expected[i]);
+    EXPECT_EQ(table.ByteRanges[i].Bytes, 128u);
+    EXPECT_EQ(table.ByteRanges[i].Type, ElementType::Float64);
   }
 }
 
@@ -379,7 +379,7 @@ TEST(Amrex, BearsMutations)
     const std::string path = draft.Write(folder);
     try {
       const LocationTable table = LocateAll(path);
-      for (const Extent& extent : table.Extents) {
+      for (const ByteRange& extent : table.ByteRanges) {
         const std::uint64_t size = fs::file_size(table.Files[extent.File]);
         ASSERT_LE(extent.Offset, size);
         ASSERT_LE(extent.Bytes, size - extent.Offset);

@@ -281,7 +281,7 @@ TEST_F(Container, ComesBack)
       EXPECT_EQ(places.Locations[i].Kind, Encoding::Absent);
       continue;
     }
-    const Extent& extent = places.Extents[places.Locations[i].First];
+    const ByteRange& extent = places.ByteRanges[places.Locations[i].First];
     std::vector<double> values(extent.Bytes / sizeof(double));
     file.Read(extent.Offset, values.data(), extent.Bytes);
     ASSERT_EQ(values.size(), ValuesOf(catalog, v, p));
@@ -377,7 +377,7 @@ TEST_F(Container, AChangedValueIsNamed)
   const ContainerFormat format;
   const LocationTable places = format.Locate(format.ReadCatalog(path), {{11, 1}}, {});
   const LoadResult sound = ReadValues(path, false, 1, true);
-  PlainFile(path, PlainFile::Purpose::Update).Write(places.Extents[0].Offset + 9, "x", 1);
+  PlainFile(path, PlainFile::Purpose::Update).Write(places.ByteRanges[0].Offset + 9, "x", 1);
   const LoadResult found = ReadValues(path, false, 1, true);
   ASSERT_EQ(found.Faults.size(), 1u);
   EXPECT_EQ(found.Faults[0].Patch, 11);
@@ -581,7 +581,7 @@ TEST_F(Container, AForgedRecordGivesAMessage)
       const Series series = format.OpenSeries(this->Path, {});
       const Catalog catalog = format.ReadCatalog(series.Steps[0].Path);
       const LocationTable places = format.Locate(catalog, {{0, 0}, {9, 0}, {0, 1}, {9, 2}}, {});
-      for (const Extent& extent : places.Extents) {
+      for (const ByteRange& extent : places.ByteRanges) {
         EXPECT_LE(extent.Offset + extent.Bytes, std::filesystem::file_size(places.Files[extent.File]));
       }
     } catch (const Error& error) {

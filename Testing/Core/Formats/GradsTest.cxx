@@ -581,7 +581,7 @@ TEST_F(Grads, SurvivesChangesOfTheDescriptor)
       }
       const LocationTable table = this->Format.Locate(catalog, all, {});
       EXPECT_EQ(table.Locations.size(), all.size());
-      for (const Extent& extent : table.Extents) {
+      for (const ByteRange& extent : table.ByteRanges) {
         EXPECT_LE(extent.Offset + extent.Bytes, std::filesystem::file_size(table.Files[extent.File]));
       }
       for (const ChunkedArray& array : table.ChunkedArrays) {

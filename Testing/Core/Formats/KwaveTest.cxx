@@ -385,7 +385,7 @@ TEST_F(Kwave, ReadsEachStepByTheFormatAndByOneIndex)
   }
 }
 
-/// Whichever step was shown when the sidecar was made.
+/// Whichever step was shown when the index file was made.
 TEST_F(Kwave, ReadPatchDataReadsTheFirstStep)
 {
   this->WriteCorners("corners.h5");
@@ -435,7 +435,7 @@ TEST_F(Kwave, FindsTheMaskInTheInputBesideIt)
   LocationTable table = this->Format.Locate(catalog, {{1, positions}}, {});
   EXPECT_THAT(table.Files, ElementsAre(this->Folder / "my_in.h5"));
   ASSERT_EQ(table.Locations[0].Kind, Encoding::Raw);
-  EXPECT_EQ(table.Extents[0].Type, ElementType::Int64);
+  EXPECT_EQ(table.ByteRanges[0].Type, ElementType::Int64);
 }
 
 TEST_F(Kwave, TwoInputsThatDifferAreNotGuessedAt)

@@ -34,7 +34,7 @@ auto Fields(const Location& l)
 {
   return std::make_tuple(l.Kind, l.First, l.Count, l.Value, l.Material);
 }
-auto Fields(const Extent& e)
+auto Fields(const ByteRange& e)
 {
   return std::make_tuple(e.Offset, e.Bytes, e.File, e.Type, e.BigEndian);
 }
@@ -70,7 +70,7 @@ void ExpectSame(const LocationTable& a, const LocationTable& b)
 {
   EXPECT_EQ(a.Files, b.Files);
   ExpectSame("location", a.Locations, b.Locations);
-  ExpectSame("extent", a.Extents, b.Extents);
+  ExpectSame("extent", a.ByteRanges, b.ByteRanges);
   ExpectSame("chunked array", a.ChunkedArrays, b.ChunkedArrays);
   ExpectSame("chunk", a.Chunks, b.Chunks);
   ExpectSame("library array", a.LibraryArrays, b.LibraryArrays);
@@ -106,7 +106,7 @@ bool CheckDumpsIn(const std::string& folder)
       const LocationTable table = LocateAll(samrai::SamraiFormat().ReadCatalog(entry.path()));
       EXPECT_THAT(table.Problems, IsEmpty());
       EXPECT_THAT(table.Notes, IsEmpty()) << "all of these are of the old style";
-      EXPECT_FALSE(table.Extents.empty());
+      EXPECT_FALSE(table.ByteRanges.empty());
       ++dumps;
     }
   }
@@ -248,7 +248,7 @@ TEST_F(SamraiIndex, FindsCompactValues)
   this->Exchange("density", testing::FloatsStoredAs(values, {16}, compact));
   const LocationTable table = samrai::SamraiFormat().Locate(this->Data, AllRequests(this->Data), {1, false});
   ASSERT_EQ(this->At(table, 0).Kind, Encoding::Raw);
-  const Extent& where = table.Extents[this->At(table, 0).First];
+  const ByteRange& where = table.ByteRanges[this->At(table, 0).First];
   std::vector<float> found(16);
   std::ifstream file(table.Files[where.File], std::ios::binary);
   file.seekg(static_cast<std::streamoff>(where.Offset));

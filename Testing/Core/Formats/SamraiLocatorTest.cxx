@@ -48,7 +48,7 @@ protected:
   /// The values behind an extent, read without PatchIO.
   std::vector<float> ValuesAt(const LocationTable& table, std::size_t extent) const
   {
-    const Extent& where = table.Extents.at(extent);
+    const ByteRange& where = table.ByteRanges.at(extent);
     std::vector<float> values(where.Bytes / sizeof(float));
     std::ifstream file(table.Files.at(where.File), std::ios::binary);
     file.seekg(static_cast<std::streamoff>(where.Offset));
@@ -67,7 +67,7 @@ protected:
     const auto components = static_cast<std::uint32_t>(this->Data.Variables[wanted.Variable].Components);
     ASSERT_EQ(location.Count, components);
     for (std::uint32_t c = 0; c < components; ++c) {
-      EXPECT_EQ(table.Extents[location.First + c].Type, ElementType::Float32);
+      EXPECT_EQ(table.ByteRanges[location.First + c].Type, ElementType::Float32);
       EXPECT_EQ(this->ValuesAt(table, location.First + c),
           DraftValues(this->Data, wanted.Patch, wanted.Variable, static_cast<int>(c)));
     }
@@ -127,7 +127,7 @@ TEST_F(SamraiLocator, KnowsLittleEndianValues)
   this->Damage("density", testing::LittleEndianFloats(DraftValues(this->Data, 2, 0, 0)));
   const LocationTable table = this->Locate({{2, 0}});
   this->ExpectLocated(table, 0, {2, 0});
-  EXPECT_FALSE(table.Extents[0].BigEndian);
+  EXPECT_FALSE(table.ByteRanges[0].BigEndian);
 }
 
 TEST_F(SamraiLocator, LosesOnlyTheRequestsOfAMissingFile)
@@ -245,9 +245,9 @@ TEST_F(SparseMaterials, AreLocatedWithTheirMixArrays)
   ASSERT_EQ(table.Locations[0].Kind, Encoding::SparseMaterials);
   EXPECT_EQ(table.Locations[0].Material, 1);
   ASSERT_EQ(table.Locations[0].Count, 4u);
-  EXPECT_EQ(table.Extents[0].Bytes, 64u);
-  EXPECT_EQ(table.Extents[1].Bytes, 8u);
-  EXPECT_EQ(table.Extents[1].Type, ElementType::Int32);
+  EXPECT_EQ(table.ByteRanges[0].Bytes, 64u);
+  EXPECT_EQ(table.ByteRanges[1].Bytes, 8u);
+  EXPECT_EQ(table.ByteRanges[1].Type, ElementType::Int32);
   EXPECT_EQ(this->ValuesAt(table, 3), (std::vector<float>{0.25f, 0.75f}));
 }
 

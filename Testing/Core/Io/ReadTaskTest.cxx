@@ -44,13 +44,13 @@ protected:
     std::vector<std::byte> file(this->Lead, std::byte{0x55});
     const std::vector<std::byte> bytes = BytesOf(otherOrder ? Swapped(values) : values);
     file.insert(file.end(), bytes.begin(), bytes.end());
-    Extent extent;
-    extent.File = static_cast<int>(this->Files.size());
-    extent.Offset = this->Lead;
-    extent.Bytes = bytes.size();
-    extent.Type = type;
-    extent.BigEndian = HostIsLittleEndian() == otherOrder;
-    this->Table.Extents.push_back(extent);
+    ByteRange byteRange;
+    byteRange.File = static_cast<int>(this->Files.size());
+    byteRange.Offset = this->Lead;
+    byteRange.Bytes = bytes.size();
+    byteRange.Type = type;
+    byteRange.BigEndian = HostIsLittleEndian() == otherOrder;
+    this->Table.ByteRanges.push_back(byteRange);
     this->Table.Files.push_back("file " + std::to_string(this->Files.size()));
     this->Files.push_back(file);
     ++this->Place.Count;
@@ -320,7 +320,7 @@ TEST(ReadMeter, CountsRequestsThatHaveEnded)
 
 namespace {
 
-/// Extents of several tasks in one file.
+/// ByteRanges of several tasks in one file.
 class MergedRead : public ::testing::Test
 {
 protected:
@@ -330,8 +330,8 @@ protected:
     this->Bytes.resize(this->Bytes.size() + gap, std::byte{0x7f});
     const std::vector<std::byte> stored = BytesOf(otherOrder ? Swapped(values) : values);
     this->Table.Locations.push_back(
-        {Encoding::Raw, static_cast<std::uint32_t>(this->Table.Extents.size()), 1, 0, 0});
-    this->Table.Extents.push_back(
+        {Encoding::Raw, static_cast<std::uint32_t>(this->Table.ByteRanges.size()), 1, 0, 0});
+    this->Table.ByteRanges.push_back(
         {this->Bytes.size(), stored.size(), 0, ElementType::Float32, HostIsLittleEndian() == otherOrder});
     this->Bytes.insert(this->Bytes.end(), stored.begin(), stored.end());
     ArrayShape shape;
@@ -466,11 +466,11 @@ TEST_F(ChunkedRead, RefusesNumbersThatMakeNoSense)
 TEST(TypeOf, IsFloatForAllThatIsNotRaw)
 {
   LocationTable table;
-  Extent extent;
-  extent.Type = ElementType::Float64;
-  table.Extents.push_back(extent);
-  extent.Type = ElementType::Int32;
-  table.Extents.push_back(extent);
+  ByteRange byteRange;
+  byteRange.Type = ElementType::Float64;
+  table.ByteRanges.push_back(byteRange);
+  byteRange.Type = ElementType::Int32;
+  table.ByteRanges.push_back(byteRange);
   EXPECT_EQ(TypeOf(table, {Encoding::Raw, 0, 1, 0, 0}), ElementType::Float64);
   EXPECT_EQ(TypeOf(table, {Encoding::SparseMaterials, 1, 1, 0, 0}), ElementType::Float32);
   EXPECT_EQ(TypeOf(table, {Encoding::Constant, 0, 0, 0, 0}), ElementType::Float32);

@@ -28,7 +28,7 @@ Owners CellsNaively(const Block& block)
   for (const OwnedBox& part : block.Parts) {
     testing::ForEachCell(part.Cells, [&](const Int3& cell) { owners[cell] = {part.Owner, {1, 1, 1}}; });
   }
-  for (const Region& region : block.Fringe) {
+  for (const Region& region : block.GhostRegions) {
     testing::ForEachCell(region.Cells, [&](const Int3& cell) {
       owners[cell] = {region.Owner, region.Ratio};
     });
@@ -48,7 +48,7 @@ std::map<Int3, std::set<int>> NodesNaively(const Catalog& catalog, const Block& 
     });
   }
   std::map<Int3, std::set<int>> fringe;
-  for (const Region& region : block.Fringe) {
+  for (const Region& region : block.GhostRegions) {
     if (region.Ratio == Int3{1, 1, 1}) {
       testing::ForEachCell(
           NodesOf(catalog, region.Cells), [&](const Int3& node) { fringe[node].insert(region.Owner); });
@@ -129,7 +129,7 @@ TEST(BlockLayout, HasAPlaceForEachValue)
       for (const OwnedBox& part : block.Parts) {
         sources.insert(part.Owner);
       }
-      for (const Region& region : block.Fringe) {
+      for (const Region& region : block.GhostRegions) {
         sources.insert(region.Owner);
       }
     }

@@ -257,7 +257,7 @@ std::map<Int3, int> ValuesOf(const Block& block)
   for (const OwnedBox& part : block.Parts) {
     add(part.Cells, part.Owner);
   }
-  for (const Region& region : block.Fringe) {
+  for (const Region& region : block.GhostRegions) {
     EXPECT_EQ(region.Ratio, (Int3{1, 1, 1}));
     add(region.Cells, region.Owner);
   }
@@ -325,7 +325,7 @@ TEST(Blocks, CutOutOfOneKnowWhetherItHadGaps)
   auto cut = CutToPatches(MergeAll(catalog), kept, exact);
   ASSERT_EQ(cut.size(), 2u);
   EXPECT_EQ(cut[0].Origin, CutFrom::BlockWithoutGaps);
-  EXPECT_TRUE(cut[0].Fringe.empty()) << "what is not kept is not beside it either";
+  EXPECT_TRUE(cut[0].GhostRegions.empty()) << "what is not kept is not beside it either";
   catalog.Patches[2].Cells.Upper[1] = 1;
   cut = CutToPatches(MergeAll(catalog), kept, exact);
   ASSERT_EQ(cut.size(), 3u);

@@ -46,7 +46,7 @@ void ExpectGhostsFromNeighbours(
   for (const OwnedBox& part : block.Parts) {
     testing::ForEachCell(part.Cells, [&](const Int3& cell) { owners[cell] = part.Owner; });
   }
-  for (const Region& region : block.Fringe) {
+  for (const Region& region : block.GhostRegions) {
     ASSERT_TRUE(testing::Within(region.Cells, GridCells(block)));
     EXPECT_EQ(region.Ratio, RatioTo(catalog, block.Level, catalog.Patches[region.Owner].Level));
     testing::ForEachCell(region.Cells,
@@ -89,7 +89,7 @@ TEST(GhostLayer, TakesEachCellFromTheFinestPatchThatHasIt)
       EXPECT_EQ(block.Cells, before);
       ExpectGhostsFromNeighbours(catalog, shown, kinds, block);
       ASSERT_FALSE(::testing::Test::HasFailure()) << "round " << round;
-      for (const Region& region : block.Fringe) {
+      for (const Region& region : block.GhostRegions) {
         ++fringes;
         coarser += region.Ratio != Int3{1, 1, 1} ? 1 : 0;
       }
@@ -105,7 +105,7 @@ TEST(GhostLayer, EndsWhereTheDomainEnds)
   testing::AddLevel(catalog, {{{0, 0, 0}, {3, 3, 3}}});
   Block block = BlockOfPatch(catalog, 0);
   AddGhostLayer(catalog, Nesting(catalog, {true}), {0}, block);
-  EXPECT_TRUE(block.Fringe.empty());
+  EXPECT_TRUE(block.GhostRegions.empty());
   EXPECT_EQ(GridCells(block), block.Cells);
 }
 
@@ -129,7 +129,7 @@ TEST(GhostLayer, AtTheEndOfTheIndexSpaceIsSafe)
   for (int p = 0; p < 3; ++p) {
     Block block = BlockOfPatch(catalog, p);
     AddGhostLayer(catalog, Nesting(catalog, shown), {0, 0, 0}, block);
-    for (const Region& region : block.Fringe) {
+    for (const Region& region : block.GhostRegions) {
       EXPECT_TRUE(testing::Within(region.Cells, GridCells(block)));
     }
   }
@@ -150,7 +150,7 @@ TEST(GhostLayer, OfABlockOfManyPatchesBesideManyOthers)
   const std::vector<int> kinds(boxes.size(), 0);
   Block block = BlockOfPatch(catalog, 0);
   AddGhostLayer(catalog, Nesting(catalog, shown), kinds, block);
-  EXPECT_EQ(block.Fringe.size(), boxes.size() - 1);
+  EXPECT_EQ(block.GhostRegions.size(), boxes.size() - 1);
 }
 
 }  // namespace patchio

@@ -21,8 +21,8 @@ public:
   Table& Raw(int file, std::uint64_t offset, std::uint64_t bytes = 4)
   {
     this->HaveFile(file);
-    this->Add(Encoding::Raw, this->Extents.size(), 1);
-    this->Extents.push_back({offset, bytes, file, ElementType::Float32, false});
+    this->Add(Encoding::Raw, this->ByteRanges.size(), 1);
+    this->ByteRanges.push_back({offset, bytes, file, ElementType::Float32, false});
     return *this;
   }
   /// One component in chunks of 100 bytes at these offsets; 0: never written.
@@ -43,8 +43,8 @@ public:
   Table& Sparse(int file, std::uint64_t offset)
   {
     this->HaveFile(file);
-    this->Add(Encoding::SparseMaterials, this->Extents.size(), 1);
-    this->Extents.push_back({offset, 4, file, ElementType::Int32, false});
+    this->Add(Encoding::SparseMaterials, this->ByteRanges.size(), 1);
+    this->ByteRanges.push_back({offset, 4, file, ElementType::Int32, false});
     return *this;
   }
   Table& Without(Encoding kind)
@@ -118,7 +118,7 @@ TEST(ReadPlan, KeepsRequestsOfMergedNeighboursSmall)
   EXPECT_EQ(plan.Transfers.size(), 22u) << "three of them make 900 KiB, and four would be more than 1 MiB";
 }
 
-TEST(ReadPlan, CutsLargeExtents)
+TEST(ReadPlan, CutsLargeByteRanges)
 {
   const std::uint64_t bytes = 10 * MiB + 12;
   const ReadPlan plan = PlanReads(Table().Raw(0, 24, bytes), {}, Model, 1);
@@ -221,8 +221,8 @@ TEST(ReadPlan, CoversEveryByteOnce)
         const Piece& piece = plan.Pieces[i];
         ASSERT_GE(piece.Offset, position) << "pieces of a request do not overlap";
         position = piece.Offset + piece.Bytes;
-        ASSERT_EQ(table.Extents[piece.Task].File, transfer.File);
-        ASSERT_EQ(table.Extents[piece.Task].Offset + piece.Begin, piece.Offset);
+        ASSERT_EQ(table.ByteRanges[piece.Task].File, transfer.File);
+        ASSERT_EQ(table.ByteRanges[piece.Task].Offset + piece.Begin, piece.Offset);
         parts[piece.Task][piece.Begin] = piece.Bytes;
       }
       ASSERT_EQ(position, transfer.Offset + transfer.Bytes);
@@ -233,7 +233,7 @@ TEST(ReadPlan, CoversEveryByteOnce)
         ASSERT_EQ(begin, position);
         position += bytes;
       }
-      ASSERT_EQ(position, table.Extents[i].Bytes);
+      ASSERT_EQ(position, table.ByteRanges[i].Bytes);
     }
   }
 }

@@ -96,13 +96,13 @@ protected:
       }
       const int components = catalog.Variables[request.Variable].Components;
       const ElementType type = this->TypeOf(request.Patch, request.Variable);
-      location = {Encoding::Raw, static_cast<std::uint32_t>(table.Extents.size()),
+      location = {Encoding::Raw, static_cast<std::uint32_t>(table.ByteRanges.size()),
           static_cast<std::uint32_t>(components), 0, 0};
       const std::uint64_t bytes = catalog.StoredTuples(request.Variable, request.Patch) * SizeOf(type);
       for (int c = 0; c < components; ++c) {
         const std::uint64_t offset =
             this->Offsets[request.Patch * catalog.Variables.size() + request.Variable] + c * bytes;
-        table.Extents.push_back({offset, bytes, 0, type, false});
+        table.ByteRanges.push_back({offset, bytes, 0, type, false});
       }
     }
     return table;
@@ -220,7 +220,7 @@ protected:
     ASSERT_EQ(array.Tuples, grid.Cells());
     std::vector<bool> known(grid.Cells(), false);
     double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
-    std::vector<Region> regions = block.Fringe;
+    std::vector<Region> regions = block.GhostRegions;
     for (const OwnedBox& part : block.Parts) {
       regions.push_back({part.Cells, part.Owner, {1, 1, 1}});
     }

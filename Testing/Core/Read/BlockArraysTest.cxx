@@ -126,7 +126,7 @@ TEST_F(BlockArraysLoading, NeedsNoNodesOfCoarserLevels)
   const std::vector<bool> shown(2, true);
   Block block = BlockOfPatch(catalog, 1);
   AddGhostLayer(catalog, Nesting(catalog, shown), {0, 0}, block);
-  ASSERT_FALSE(block.Fringe.empty());
+  ASSERT_FALSE(block.GhostRegions.empty());
   const LoadRequest request = Wanting({block});
   LoadResult result = this->Load(catalog, request);
   this->ExpectValues(catalog, request, result);
@@ -190,7 +190,7 @@ TEST_F(BlockArraysLoading, LosesOnlyTheBlocksOfABrokenPatch)
   this->Change = [](const std::vector<PatchVariable>& requests, LocationTable& table) {
     for (std::size_t i = 0; i < requests.size(); ++i) {
       if (requests[i].Patch == 3 && requests[i].Variable == 0) {
-        table.Extents[table.Locations[i].First].Offset = std::uint64_t(1) << 40;
+        table.ByteRanges[table.Locations[i].First].Offset = std::uint64_t(1) << 40;
       }
     }
   };

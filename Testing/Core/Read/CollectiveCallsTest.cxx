@@ -92,10 +92,10 @@ TEST_F(CollectiveCalls, KnowsAPathHoweverItWasTyped)
   testing::WriteText(this->Folder / "dumps.visit",
       std::filesystem::path(this->Summary).lexically_relative(this->Folder.Path()).string() + "\n");
   const std::string index = this->Folder / "dumps.visit";
-  const std::string beside = testing::SidecarOf(index);
+  const std::string beside = testing::IndexFileOf(index);
   testing::WriteText(beside, std::string(300, 'x'));
   for (const char* const end : {"", "/", "//", "/."}) {
-    // The damaged sidecar shows that it is the one of this path.
+    // The damaged index file shows that it is the one of this path.
     const Series series = OpenSeries(this->Reader, {index + end}, {}, ChannelMode::ReadOnly);
     ASSERT_EQ(series.Steps.size(), 1u);
     EXPECT_EQ(series.Steps[0].Path, this->Summary);

@@ -153,7 +153,7 @@ TEST_F(RankReading, AFaultInAMergedRequestCostsOnlyItsOwnArray)
 {
   const auto locate = [this](const std::vector<PatchVariable>& requests) {
     LocationTable table = this->Format.Locate(this->Data, requests, {});
-    table.Extents[table.Locations[1].First].Offset = std::uint64_t(1) << 40;
+    table.ByteRanges[table.Locations[1].First].Offset = std::uint64_t(1) << 40;
     return table;
   };
   LoadRequest request = this->Everything(2);
@@ -291,7 +291,7 @@ TEST_F(RankReading, OpensAFileThatCannotBeOpenedOnce)
     LocationTable table = this->Format.Locate(this->Data, requests, {});
     std::fill(table.Files.begin(), table.Files.end(), path);
     table.Files.resize(1);
-    for (Extent& extent : table.Extents) {
+    for (ByteRange& extent : table.ByteRanges) {
       extent.File = 0;
     }
     return table;
@@ -323,7 +323,7 @@ public:
     for (std::size_t i = 0; i < requests.size(); ++i) {
       const auto [patch, variable] = requests[i];
       if (variable == 0 && patch < 2) {
-        const int file = table.Extents[table.Locations[i].First].File;
+        const int file = table.ByteRanges[table.Locations[i].First].File;
         table.Locations[i] = {
             Encoding::Library, static_cast<std::uint32_t>(table.LibraryArrays.size()), 1, 0, 0};
         table.LibraryArrays.push_back({file, ElementType::Float32,

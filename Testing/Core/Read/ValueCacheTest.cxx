@@ -321,7 +321,7 @@ TEST_F(ValueCaching, KeepsNothingThatIsBroken)
   this->Change = [](const std::vector<PatchVariable>& requests, LocationTable& table) {
     for (std::size_t r = 0; r < requests.size(); ++r) {
       if (requests[r].Patch == 1) {
-        table.Extents[table.Locations[r].First].Offset = 1 << 30;  // beyond the end
+        table.ByteRanges[table.Locations[r].First].Offset = 1 << 30;  // beyond the end
       }
     }
   };

@@ -9,7 +9,7 @@
 #include "IrregularFormat.h"
 #include "MpiTest.h"
 #include "Store/GroupedFile.h"
-#include "Store/StepSidecar.h"
+#include "Store/StepIndexFile.h"
 
 #include <fmt/format.h>
 
@@ -170,16 +170,16 @@ void CheckLostFolder(Communicator& comm, const std::string& folder)
     fs::current_path(folder + "/gone");
     fs::remove(folder + "/gone");
   }
-  const std::string fault = CatchError([&] { FindStepSidecar(comm, "summary.samrai", settings); });
+  const std::string fault = CatchError([&] { FindStepIndexFile(comm, "summary.samrai", settings); });
   Expect(!fault.empty(), "a place for a path that leads nowhere");
   const std::string absolute = catalog.Path;
   catalog.Path = "summary.samrai";
-  const SaveOutcome outcome = SaveStepSidecar(comm, format, catalog, built, describing, settings);
+  const SaveOutcome outcome = SaveStepIndexFile(comm, format, catalog, built, describing, settings);
   Expect(outcome.Path.empty() && !outcome.WhyNot.empty(), "saved where a path leads nowhere");
   fs::current_path(before);
   catalog.Path = absolute;
-  Expect(!SaveStepSidecar(comm, format, catalog, built, describing, settings).Path.empty(), "not saved");
-  Expect(FindStepSidecar(comm, absolute, settings).Found.has_value(), "not found");
+  Expect(!SaveStepIndexFile(comm, format, catalog, built, describing, settings).Path.empty(), "not saved");
+  Expect(FindStepIndexFile(comm, absolute, settings).Found.has_value(), "not found");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "Formats/Format.h"
 #include "LocationTools.h"
 #include "Read/CollectiveCalls.h"
-#include "Store/StepSidecar.h"
+#include "Store/StepIndexFile.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -99,7 +99,7 @@ std::string Write(
   const DescribingState describing = LookAtDescribingFile(truth.Data.Path);
   BuiltIndex built = *BuildIndex(ranks, truth.Source, truth.Data, settings);
   ExpectRight(truth, truth.Data, built.Index, where + ", built");
-  const SaveOutcome outcome = SaveStepSidecar(ranks, truth.Source, truth.Data, built, describing, settings);
+  const SaveOutcome outcome = SaveStepIndexFile(ranks, truth.Source, truth.Data, built, describing, settings);
   Expect(!outcome.Path.empty(), where + ": not saved: " + outcome.WhyNot);
   return outcome.Path;
 }
@@ -112,7 +112,7 @@ void CheckReaders(const Truth& truth, int writers, const std::string& written)
       if (group.Ranks) {
         const std::string where = fmt::format(
             "{}: written by {} ({}), read by {} ({})", truth.Data.Path, writers, written, readers, name);
-        const SidecarSearch search = FindStepSidecar(*group.Ranks, truth.Data.Path, settings);
+        const IndexFileSearch search = FindStepIndexFile(*group.Ranks, truth.Data.Path, settings);
         Expect(search.Found.has_value(), where + ": not found: " + search.Warning());
         if (search.Found) {
           ExpectRight(truth, search.Found->Data, search.Found->Index, where);
@@ -126,31 +126,31 @@ void CheckReaders(const Truth& truth, int writers, const std::string& written)
 }
 
 /// All ranks refuse a damaged one.
-void CheckDamaged(const Truth& truth, const std::string& sidecar)
+void CheckDamaged(const Truth& truth, const std::string& indexFile)
 {
   const Group all(1 << 20);
   if (all.Ranks->Rank() == 0) {
-    std::fstream file(sidecar, std::ios::binary | std::ios::in | std::ios::out);
-    const GroupedHead head = GroupedHead::Read(sidecar);
+    std::fstream file(indexFile, std::ios::binary | std::ios::in | std::ios::out);
+    const GroupedHead head = GroupedHead::Read(indexFile);
     file.seekp(static_cast<std::streamoff>(head.ShardEntry(head.ShardCount() - 1).Offset + 3));
     file.put('\x55');
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  const SidecarSearch search = FindStepSidecar(*all.Ranks, truth.Data.Path, Ways()[0].second);
-  Expect(!search.Found, "a damaged sidecar was taken");
-  Expect(!search.Warning().empty(), "a damaged sidecar is worth a warning");
+  const IndexFileSearch search = FindStepIndexFile(*all.Ranks, truth.Data.Path, Ways()[0].second);
+  Expect(!search.Found, "a damaged index file was taken");
+  Expect(!search.Warning().empty(), "a damaged index file is worth a warning");
 }
 
 void CheckStep(const std::string& path, int ranks)
 {
   const Truth truth(path);
   Expect(truth.Table.Problems.empty(), path + ": not sound");
-  std::string sidecar;
+  std::string indexFile;
   for (const int writers : {1, 2, 4}) {
     for (const auto& [name, settings] : Ways()) {
       const Group group(writers);
       if (writers <= ranks && group.Ranks) {
-        sidecar =
+        indexFile =
             Write(truth, *group.Ranks, settings, fmt::format("{}: {} writers, {}", path, writers, name));
       }
       MPI_Barrier(MPI_COMM_WORLD);
@@ -160,10 +160,10 @@ void CheckStep(const std::string& path, int ranks)
       }
     }
   }
-  CheckDamaged(truth, sidecar);
+  CheckDamaged(truth, indexFile);
 }
 
-/// No rank has the place for itself: all go on without a sidecar.
+/// No rank has the place for itself: all go on without a index file.
 void CheckNoPlace(const std::string& path)
 {
   const std::string before = std::getenv("PATCHIO_METADATA_DIR");
@@ -173,7 +173,7 @@ void CheckNoPlace(const std::string& path)
   const DescribingState describing = LookAtDescribingFile(path);
   BuiltIndex built = *BuildIndex(*all.Ranks, truth.Source, truth.Data, Ways()[0].second);
   const SaveOutcome outcome =
-      SaveStepSidecar(*all.Ranks, truth.Source, truth.Data, built, describing, Ways()[0].second);
+      SaveStepIndexFile(*all.Ranks, truth.Source, truth.Data, built, describing, Ways()[0].second);
   Expect(outcome.Path.empty() && !outcome.WhyNot.empty(), "saved where nothing can be");
   ExpectRight(truth, truth.Data, built.Index, "unsaved");
   ::setenv("PATCHIO_METADATA_DIR", before.c_str(), 1);

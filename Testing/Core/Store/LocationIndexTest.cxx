@@ -127,8 +127,8 @@ TEST_F(IrregularIndex, RefusesBytesBeyondTheirFile)
   const LocationIndex index = Build(this->Data, this->Ask, 2, 4).Make(this->Data);
   std::uint64_t largest = 0;
   const LocationTable all = this->Ask(AllRequests(this->Data));
-  for (const Extent& extent : all.Extents) {
-    largest = std::max(largest, extent.Offset + extent.Bytes);
+  for (const ByteRange& byteRange : all.ByteRanges) {
+    largest = std::max(largest, byteRange.Offset + byteRange.Bytes);
   }
   EXPECT_NO_THROW(index.Check(this->Data, std::vector<std::uint64_t>(4, largest)));
   EXPECT_THROW(index.Check(this->Data, std::vector<std::uint64_t>(4, largest - 1)), Error);
@@ -140,8 +140,8 @@ TEST_F(IrregularIndex, CountsStoredBytes)
   std::uint64_t expected = 0;
   for (const PatchVariable& request : AllRequests(this->Data)) {
     const LocationTable one = this->Ask({request});
-    for (const Extent& extent : one.Extents) {
-      expected += extent.Bytes;
+    for (const ByteRange& byteRange : one.ByteRanges) {
+      expected += byteRange.Bytes;
     }
     for (const Chunk& chunk : one.Chunks) {
       expected += chunk.Bytes;
@@ -203,7 +203,7 @@ TEST_F(IrregularIndex, TakesNoHarmFromAnyByte)
         const LocationTable table = index.Find(this->Data, requests).Table;
         // Never more than the shard can hold.
         EXPECT_LE(table.Chunks.size() * sizeof(Chunk), 2 * shard.size());
-        EXPECT_LE(table.Extents.size() * sizeof(Extent), 8 * shard.size());
+        EXPECT_LE(table.ByteRanges.size() * sizeof(ByteRange), 8 * shard.size());
         index.Check(this->Data, this->Sizes);
         ++answered;
       } catch (const Error&) {
@@ -264,7 +264,7 @@ TEST(LocationIndex, TakesFewBytes)
     }
     for (std::size_t i = 0; i < requests.size(); ++i) {
       table.Locations.push_back({Encoding::Raw, static_cast<std::uint32_t>(i), 1, 0, 0});
-      table.Extents.push_back({std::uint64_t(requests[i].Patch) * 4096, 2048, requests[i].Patch / 100,
+      table.ByteRanges.push_back({std::uint64_t(requests[i].Patch) * 4096, 2048, requests[i].Patch / 100,
           ElementType::Float32, true});
     }
     return table;

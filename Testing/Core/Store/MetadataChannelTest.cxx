@@ -9,7 +9,7 @@
 #include "Read/CollectiveCalls.h"
 #include "Read/RankRead.h"
 #include "SamraiDraft.h"
-#include "Store/SeriesSidecar.h"
+#include "Store/SeriesIndexFile.h"
 #include "TestTools.h"
 
 #include <fcntl.h>
@@ -119,7 +119,7 @@ protected:
 
   Catalog Data = testing::SmallCatalog();
   const std::string Summary = testing::WriteDump(this->DataFolder, this->Data);
-  const std::string Sidecar = testing::SidecarOf(this->Summary);
+  const std::string IndexFile = testing::IndexFileOf(this->Summary);
   const std::string Cluster = testing::ClusterPath(this->Summary, 1);
 };
 
@@ -133,10 +133,10 @@ protected:
     const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
     const DescribingState describing = LookAtDescribingFile(this->Summary);
     BuiltIndex built = *BuildIndex(*alone, this->Format, this->Data, settings);
-    return SaveStepSidecar(*alone, this->Format, this->Data, built, describing, settings);
+    return SaveStepIndexFile(*alone, this->Format, this->Data, built, describing, settings);
   }
-  SidecarSearch Find() { return FindStepSidecar(*MakeSelfCommunicator(), this->Summary, NoWaiting()); }
-  void ExpectRight(const SidecarSearch& search)
+  IndexFileSearch Find() { return FindStepIndexFile(*MakeSelfCommunicator(), this->Summary, NoWaiting()); }
+  void ExpectRight(const IndexFileSearch& search)
   {
     ASSERT_TRUE(search.Found);
     const std::vector<PatchVariable> requests = AllRequests(this->Data);
@@ -147,7 +147,7 @@ protected:
 
   IrregularFormat Format;
   const std::string Summary = IrregularFormat::WriteFiles(this->DataFolder);
-  const std::string Sidecar = testing::SidecarOf(this->Summary);
+  const std::string IndexFile = testing::IndexFileOf(this->Summary);
   Catalog Data = this->Format.ReadCatalog(this->Summary);
 };
 
@@ -155,15 +155,15 @@ protected:
 
 // ---- what a user sees ----
 
-TEST_F(DumpChannel, SecondOpenComesFromTheSidecar)
+TEST_F(DumpChannel, SecondOpenComesFromTheIndexFile)
 {
   const OpenedStep first = this->OpenAndPrepare(this->Summary);
-  EXPECT_FALSE(first.FromSidecar());
-  EXPECT_THAT(first.Origin(), EndsWith("saved to " + this->Sidecar));
+  EXPECT_FALSE(first.FromIndexFile());
+  EXPECT_THAT(first.Origin(), EndsWith("saved to " + this->IndexFile));
   this->ExpectRight(first);
   const OpenedStep second = this->OpenAndPrepare(this->Summary);
-  EXPECT_TRUE(second.FromSidecar());
-  EXPECT_EQ(second.Origin(), "from the index file " + this->Sidecar);
+  EXPECT_TRUE(second.FromIndexFile());
+  EXPECT_EQ(second.Origin(), "from the index file " + this->IndexFile);
   EXPECT_EQ(second.Warning(), "");
   this->ExpectRight(second);
   Catalog truth = FormatOf(this->Summary).ReadCatalog(this->Summary);
@@ -208,7 +208,7 @@ TEST_F(DumpChannel, MovesWithItsData)
   fs::rename(this->DataFolder, this->Folder / "moved");
   const std::string moved = this->Folder / "moved/visit_dump.00007/summary.samrai";
   const OpenedStep step = this->Open(moved);
-  EXPECT_TRUE(step.FromSidecar());
+  EXPECT_TRUE(step.FromIndexFile());
   EXPECT_EQ(step.Data().Path, moved);
   EXPECT_EQ(step.Locate({{0, 0}}, 1).Files.at(0), testing::ClusterPath(moved, 0));
 }
@@ -217,9 +217,9 @@ TEST_F(DumpChannel, RelativePathsWorkToo)
 {
   const fs::path before = fs::current_path();
   fs::current_path(fs::path(this->Summary).parent_path());
-  EXPECT_EQ(this->OpenAndPrepare("summary.samrai").SidecarPath(), ".summary.samrai.patchio");
+  EXPECT_EQ(this->OpenAndPrepare("summary.samrai").IndexFilePath(), ".summary.samrai.patchio");
   const OpenedStep step = this->Open("summary.samrai");
-  EXPECT_TRUE(step.FromSidecar());
+  EXPECT_TRUE(step.FromIndexFile());
   EXPECT_EQ(step.Locate({{0, 0}}, 1).Files.at(0), "processor_cluster.00000.samrai");
   fs::current_path(before);
 }
@@ -227,30 +227,30 @@ TEST_F(DumpChannel, RelativePathsWorkToo)
 TEST_F(DumpChannel, OffReadsAndWritesNothing)
 {
   const OpenedStep off = this->OpenAndPrepare(this->Summary, ChannelMode::Off);
-  EXPECT_FALSE(fs::exists(this->Sidecar));
+  EXPECT_FALSE(fs::exists(this->IndexFile));
   EXPECT_EQ(off.Index(), nullptr);
   EXPECT_EQ(off.Origin(), "");
   this->ExpectRight(off);
   this->OpenAndPrepare(this->Summary);
-  EXPECT_FALSE(this->Open(this->Summary, ChannelMode::Off).FromSidecar());
-  EXPECT_TRUE(this->Open(this->Summary, ChannelMode::ReadOnly).FromSidecar());
+  EXPECT_FALSE(this->Open(this->Summary, ChannelMode::Off).FromIndexFile());
+  EXPECT_TRUE(this->Open(this->Summary, ChannelMode::ReadOnly).FromIndexFile());
 }
 
 TEST_F(DumpChannel, ReadOnlyModeMakesNoIndex)
 {
   const OpenedStep step = this->OpenAndPrepare(this->Summary, ChannelMode::ReadOnly);
   EXPECT_EQ(step.Index(), nullptr);
-  EXPECT_FALSE(fs::exists(this->Sidecar));
+  EXPECT_FALSE(fs::exists(this->IndexFile));
   this->ExpectRight(step);
 }
 
 TEST_F(DumpChannel, RebuildReplacesASoundOne)
 {
   this->OpenAndPrepare(this->Summary);
-  const auto before = StateOf(this->Sidecar);
+  const auto before = StateOf(this->IndexFile);
   const OpenedStep step = this->OpenAndPrepare(this->Summary, ChannelMode::Rebuild);
-  EXPECT_FALSE(step.FromSidecar());
-  EXPECT_NE(StateOf(this->Sidecar)->Print.Inode, before->Print.Inode);
+  EXPECT_FALSE(step.FromIndexFile());
+  EXPECT_NE(StateOf(this->IndexFile)->Print.Inode, before->Print.Inode);
 }
 
 // ---- changed data ----
@@ -259,12 +259,12 @@ TEST_F(DumpChannel, ATouchedFileMakesItStaleWithoutAWord)
 {
   for (const std::string& file : {this->Cluster, this->Summary}) {
     this->OpenAndPrepare(this->Summary, ChannelMode::Rebuild);
-    ASSERT_TRUE(this->Open(this->Summary).FromSidecar());
+    ASSERT_TRUE(this->Open(this->Summary).FromIndexFile());
     MakeOlder(file, 1000);
     const OpenedStep step = this->OpenAndPrepare(this->Summary);
-    EXPECT_FALSE(step.FromSidecar()) << file;
+    EXPECT_FALSE(step.FromIndexFile()) << file;
     EXPECT_EQ(step.Warning(), "");
-    EXPECT_TRUE(this->Open(this->Summary).FromSidecar()) << "a new one was saved";
+    EXPECT_TRUE(this->Open(this->Summary).FromIndexFile()) << "a new one was saved";
   }
 }
 
@@ -278,7 +278,7 @@ TEST_F(DumpChannel, AReplacedFileOfEqualSizeAndTimeMakesItStale)
   const timespec times[2] = {before.st_atim, before.st_mtim};
   ASSERT_EQ(::utimensat(AT_FDCWD, (this->Cluster + ".new").c_str(), times, 0), 0);
   fs::rename(this->Cluster + ".new", this->Cluster);
-  EXPECT_FALSE(this->Open(this->Summary).FromSidecar());
+  EXPECT_FALSE(this->Open(this->Summary).FromIndexFile());
 }
 
 TEST_F(DumpChannel, AMissingFileMakesItStale)
@@ -286,7 +286,7 @@ TEST_F(DumpChannel, AMissingFileMakesItStale)
   this->OpenAndPrepare(this->Summary);
   fs::remove(this->Cluster);
   const OpenedStep step = this->OpenAndPrepare(this->Summary);
-  EXPECT_FALSE(step.FromSidecar());
+  EXPECT_FALSE(step.FromIndexFile());
   EXPECT_THAT(step.Origin(), HasSubstr("not saved: 7 arrays cannot be located"));
   const LocationTable table = step.Locate({{0, 0}, {2, 0}}, 1);
   EXPECT_EQ(table.Locations[0].Kind, Encoding::Raw);
@@ -298,7 +298,7 @@ TEST_F(DumpChannel, AFileThatChangesWhileTheStepIsOpenIsLookedAtAgain)
 {
   this->OpenAndPrepare(this->Summary);
   const OpenedStep step = this->Open(this->Summary);
-  ASSERT_TRUE(step.FromSidecar());
+  ASSERT_TRUE(step.FromIndexFile());
   // Another data set in front moves all others.
   testing::Hdf5Draft draft = testing::DraftCluster(this->Data, 1);
   draft["/a"] = testing::Ints(std::vector<int>(5000, 1));
@@ -354,7 +354,7 @@ TEST_F(IrregularChannel, ADescriptionThatChangedSinceItWasReadIsNotSaved)
   BuiltIndex built = *BuildIndex(*this->Alone, this->Format, this->Data, NoWaiting());
   testing::WriteText(this->Summary, "another text");
   const SaveOutcome outcome =
-      SaveStepSidecar(*this->Alone, this->Format, this->Data, built, describing, NoWaiting());
+      SaveStepIndexFile(*this->Alone, this->Format, this->Data, built, describing, NoWaiting());
   EXPECT_THAT(outcome.WhyNot, HasSubstr("changed while they were read"));
   EXPECT_EQ(outcome.Path, "");
 }
@@ -363,25 +363,25 @@ TEST_F(IrregularChannel, ADescriptionThatChangedSinceItWasReadIsNotSaved)
 
 TEST_F(DumpChannel, GoesToTheCacheWhereTheFolderDoesNotLetIt)
 {
-  fs::create_directories(this->Sidecar + "/in the way");
+  fs::create_directories(this->IndexFile + "/in the way");
   const OpenedStep first = this->OpenAndPrepare(this->Summary);
-  EXPECT_THAT(first.SidecarPath(), ::testing::StartsWith(this->Folder / "cache/patchio/"));
-  EXPECT_THAT(first.SidecarPath(), EndsWith("-summary.samrai.patchio"));
+  EXPECT_THAT(first.IndexFilePath(), ::testing::StartsWith(this->Folder / "cache/patchio/"));
+  EXPECT_THAT(first.IndexFilePath(), EndsWith("-summary.samrai.patchio"));
   EXPECT_TRUE(NamesIn(fs::path(this->Summary).parent_path().string(), ".tmp").empty());
   const OpenedStep second = this->Open(this->Summary);
-  EXPECT_EQ(second.SidecarPath(), first.SidecarPath());
+  EXPECT_EQ(second.IndexFilePath(), first.IndexFilePath());
   EXPECT_EQ(second.Warning(), "");
   this->ExpectRight(second);
 }
 
 TEST_F(DumpChannel, StaysUnsavedWhereNothingCanBeWritten)
 {
-  fs::create_directories(this->Sidecar + "/in the way");
+  fs::create_directories(this->IndexFile + "/in the way");
   testing::WriteText(this->Folder / "file", "");
   ::setenv("XDG_CACHE_HOME", (this->Folder / "file").c_str(), 1);
   const OpenedStep step = this->OpenAndPrepare(this->Summary);
   EXPECT_THAT(step.Origin(), HasSubstr("not saved: "));
-  EXPECT_EQ(step.SidecarPath(), "");
+  EXPECT_EQ(step.IndexFilePath(), "");
   EXPECT_EQ(step.Saved().Path, "");
   this->ExpectRight(step);
 }
@@ -390,30 +390,30 @@ TEST_F(DumpChannel, GoesWhereTheUserWants)
 {
   ::setenv("PATCHIO_METADATA_DIR", (this->Folder / "chosen").c_str(), 1);
   EXPECT_THAT(
-      this->OpenAndPrepare(this->Summary).SidecarPath(), ::testing::StartsWith(this->Folder / "chosen/"));
-  EXPECT_FALSE(fs::exists(this->Sidecar));
-  EXPECT_TRUE(this->Open(this->Summary).FromSidecar());
+      this->OpenAndPrepare(this->Summary).IndexFilePath(), ::testing::StartsWith(this->Folder / "chosen/"));
+  EXPECT_FALSE(fs::exists(this->IndexFile));
+  EXPECT_TRUE(this->Open(this->Summary).FromIndexFile());
   ::unsetenv("PATCHIO_METADATA_DIR");
-  EXPECT_FALSE(this->Open(this->Summary).FromSidecar());
+  EXPECT_FALSE(this->Open(this->Summary).FromIndexFile());
 }
 
 TEST_F(DumpChannel, DataOfEqualNameInTheCacheAreToldApart)
 {
   ::setenv("PATCHIO_METADATA_DIR", (this->Folder / "chosen").c_str(), 1);
-  const std::string sidecar = this->OpenAndPrepare(this->Summary).SidecarPath();
+  const std::string indexFile = this->OpenAndPrepare(this->Summary).IndexFilePath();
   Catalog other = testing::SmallCatalog();
   other.Time = 8;
   const std::string second = testing::WriteDump(this->Folder / "other", other);
-  EXPECT_NE(this->OpenAndPrepare(second).SidecarPath(), sidecar);
+  EXPECT_NE(this->OpenAndPrepare(second).IndexFilePath(), indexFile);
   // Even one that has got the other's name says whose it is.
-  fs::copy_file(sidecar, this->Open(second).SidecarPath(), fs::copy_options::overwrite_existing);
-  EXPECT_FALSE(this->Open(second).FromSidecar());
+  fs::copy_file(indexFile, this->Open(second).IndexFilePath(), fs::copy_options::overwrite_existing);
+  EXPECT_FALSE(this->Open(second).FromIndexFile());
   ::unsetenv("PATCHIO_METADATA_DIR");
 }
 
 // ---- series ----
 
-TEST_F(DumpChannel, ASeriesSidecarKnowsTheHeads)
+TEST_F(DumpChannel, ASeriesIndexFileKnowsTheHeads)
 {
   Catalog later = testing::SmallCatalog();
   later.Step = 9;
@@ -422,19 +422,19 @@ TEST_F(DumpChannel, ASeriesSidecarKnowsTheHeads)
   const std::string index = this->DataFolder + "/dumps.visit";
   testing::WriteText(index, "visit_dump.00007/summary.samrai\nvisit_dump.00009/summary.samrai\n");
   const auto open = [&](ChannelMode mode, double settle) {
-    SeriesSidecar sidecar(index, mode);
+    SeriesIndexFile indexFile(index, mode);
     SeriesOptions options;
-    options.Known = [&](const std::string& step) { return sidecar.Known(step); };
+    options.Known = [&](const std::string& step) { return indexFile.Known(step); };
     const Series series = FormatOf(index).OpenSeries(index, options);
-    EXPECT_EQ(sidecar.Save(series, settle), "");
+    EXPECT_EQ(indexFile.Save(series, settle), "");
     return series;
   };
   open(ChannelMode::On, 2);
-  EXPECT_FALSE(fs::exists(testing::SidecarOf(index))) << "the files are too young";
+  EXPECT_FALSE(fs::exists(testing::IndexFileOf(index))) << "the files are too young";
   open(ChannelMode::ReadOnly, -10);
-  EXPECT_FALSE(fs::exists(testing::SidecarOf(index)));
+  EXPECT_FALSE(fs::exists(testing::IndexFileOf(index)));
   open(ChannelMode::On, -10);
-  ASSERT_TRUE(fs::exists(testing::SidecarOf(index)));
+  ASSERT_TRUE(fs::exists(testing::IndexFileOf(index)));
   OverwriteUnseen(this->Summary, 0, "no HDF5!");
   OverwriteUnseen(second, 0, "no HDF5!");
   const Series series = open(ChannelMode::On, -10);
@@ -447,43 +447,43 @@ TEST_F(DumpChannel, ASeriesSidecarKnowsTheHeads)
 }
 
 /// The notes on a step come with its head, so that nothing of the step is read for them.
-TEST_F(DumpChannel, ASeriesSidecarKnowsTheNotes)
+TEST_F(DumpChannel, ASeriesIndexFileKnowsTheNotes)
 {
   const std::string index = this->DataFolder + "/dumps.visit";
   testing::WriteText(index, "visit_dump.00007/summary.samrai\n");
   const auto save = [&](const TimeStep& step) {
-    SeriesSidecar sidecar(index, ChannelMode::On);
-    sidecar.Known(this->Summary);
+    SeriesIndexFile indexFile(index, ChannelMode::On);
+    indexFile.Known(this->Summary);
     Series series;
     series.Steps.push_back(step);
-    EXPECT_EQ(sidecar.Save(series, -10), "");
+    EXPECT_EQ(indexFile.Save(series, -10), "");
   };
   save({this->Summary, 0.25, 7});
   save({this->Summary, 0.25, 7, 0, {}, true, {"kept"}});
   OverwriteUnseen(this->Summary, 0, "no HDF5!");
-  SeriesSidecar sidecar(index, ChannelMode::On);
+  SeriesIndexFile indexFile(index, ChannelMode::On);
   SeriesOptions options;
-  options.Known = [&](const std::string& step) { return sidecar.Known(step); };
+  options.Known = [&](const std::string& step) { return indexFile.Known(step); };
   EXPECT_THAT(FormatOf(index).OpenSeries(index, options).Notes, ::testing::ElementsAre("kept"));
 }
 
-TEST_F(DumpChannel, ASingleStepHasNoSidecarAsASeries)
+TEST_F(DumpChannel, ASingleStepHasNoIndexFileAsASeries)
 {
   for (int i = 0; i < 2; ++i) {
     const Series series = OpenSeries(*this->Alone, {this->Summary}, {}, ChannelMode::On);
     EXPECT_TRUE(series.Warnings.empty());
     EXPECT_EQ(series.Steps.at(0).Time, 0.25);
     this->OpenAndPrepare(this->Summary);
-    EXPECT_TRUE(this->Open(this->Summary).FromSidecar());
+    EXPECT_TRUE(this->Open(this->Summary).FromIndexFile());
   }
-  EXPECT_EQ(HeadFromSidecar(this->Summary)->Step, 7);
+  EXPECT_EQ(HeadFromIndexFile(this->Summary)->Step, 7);
 }
 
-TEST_F(DumpChannel, ADamagedSeriesSidecarIsWorthAWarning)
+TEST_F(DumpChannel, ADamagedSeriesIndexFileIsWorthAWarning)
 {
   const std::string index = this->DataFolder + "/dumps.visit";
   testing::WriteText(index, "visit_dump.00007/summary.samrai\n");
-  testing::WriteText(testing::SidecarOf(index), std::string(300, 'x'));
+  testing::WriteText(testing::IndexFileOf(index), std::string(300, 'x'));
   const Series series = OpenSeries(*this->Alone, {index}, {}, ChannelMode::On);
   EXPECT_EQ(series.Steps.size(), 1u);
   ASSERT_EQ(series.Warnings.size(), 1u);
@@ -494,7 +494,7 @@ TEST_F(DumpChannel, ADamagedSeriesSidecarIsWorthAWarning)
 
 TEST_F(IrregularChannel, KeepsLocationsOfEveryKind)
 {
-  EXPECT_EQ(this->Save().Path, this->Sidecar);
+  EXPECT_EQ(this->Save().Path, this->IndexFile);
   this->ExpectRight(this->Find());
 }
 
@@ -507,7 +507,8 @@ TEST_F(IrregularChannel, FilesOutsideTheFolderAreNotSaved)
   Catalog elsewhere = this->Data;
   elsewhere.Path = this->Summary;  // leads the format to its files
   BuiltIndex built = *BuildIndex(*this->Alone, this->Format, elsewhere, NoWaiting());
-  EXPECT_THAT(SaveStepSidecar(*this->Alone, this->Format, this->Data, built, describing, NoWaiting()).WhyNot,
+  EXPECT_THAT(
+      SaveStepIndexFile(*this->Alone, this->Format, this->Data, built, describing, NoWaiting()).WhyNot,
       HasSubstr("outside the folder"));
 }
 
@@ -516,11 +517,11 @@ TEST_F(IrregularChannel, FilesOutsideTheFolderAreNotSaved)
 TEST_F(IrregularChannel, AnUnfinishedFileIsSaidToBe)
 {
   this->Save();
-  const std::string bytes = ReadBytes(this->Sidecar);
+  const std::string bytes = ReadBytes(this->IndexFile);
   const std::size_t flag = 20;
   ASSERT_EQ(bytes[flag], 1);
-  OverwriteUnseen(this->Sidecar, flag, std::string(1, '\0'));
-  const SidecarSearch search = this->Find();
+  OverwriteUnseen(this->IndexFile, flag, std::string(1, '\0'));
+  const IndexFileSearch search = this->Find();
   EXPECT_FALSE(search.Found);
   EXPECT_EQ(search.Passed.at(0).Fault, FileFault::Unfinished);
   EXPECT_THAT(search.Warning(), HasSubstr("incomplete"));
@@ -528,7 +529,7 @@ TEST_F(IrregularChannel, AnUnfinishedFileIsSaidToBe)
 
 TEST_F(IrregularChannel, OldStraysAreCleanedYoungOnesAreNot)
 {
-  const std::string old = this->Sidecar + ".host.1.0.tmp", young = this->Sidecar + ".host.2.0.tmp";
+  const std::string old = this->IndexFile + ".host.1.0.tmp", young = this->IndexFile + ".host.2.0.tmp";
   testing::WriteText(old, "stray");
   testing::WriteText(young, "of a writer at work");
   testing::WriteText(this->DataFolder + "/other.tmp", "of somebody else");
@@ -543,9 +544,9 @@ TEST_F(IrregularChannel, OldStraysAreCleanedYoungOnesAreNot)
 TEST_F(IrregularChannel, AKilledWriterLeavesTheOldOneOrTheNewOne)
 {
   this->Save();
-  const auto first = StateOf(this->Sidecar);
+  const auto first = StateOf(this->IndexFile);
   std::mt19937 random(7);
-  const auto replaced = [&] { return StateOf(this->Sidecar)->Print.Inode != first->Print.Inode; };
+  const auto replaced = [&] { return StateOf(this->IndexFile)->Print.Inode != first->Print.Inode; };
   // At least until one of them has come as far as the rename, however slow the machine.
   for (int round = 0; round < 40 || (!replaced() && round < 400); ++round) {
     const pid_t child = ::fork();
@@ -559,7 +560,7 @@ TEST_F(IrregularChannel, AKilledWriterLeavesTheOldOneOrTheNewOne)
     ::kill(child, SIGKILL);
     int status = 0;
     ::waitpid(child, &status, 0);
-    const SidecarSearch search = this->Find();
+    const IndexFileSearch search = this->Find();
     EXPECT_EQ(search.Warning(), "");
     this->ExpectRight(search);
   }
@@ -579,7 +580,7 @@ TEST_F(IrregularChannel, ReadersAndWritersDoNotMeet)
   }
   std::thread reader([&] {
     while (!done) {
-      const SidecarSearch search = this->Find();
+      const IndexFileSearch search = this->Find();
       EXPECT_EQ(search.Warning(), "");
       EXPECT_TRUE(search.Found || search.Passed[0].Fault == FileFault::Absent);
     }
@@ -670,10 +671,10 @@ void Mutate(std::string& bytes, std::mt19937& random)
 
 void ExpectInside(const LocationTable& table)
 {
-  for (const Extent& extent : table.Extents) {
-    ASSERT_LT(static_cast<std::size_t>(extent.File), table.Files.size());
-    ASSERT_LE(extent.Bytes, IrregularFormat::FileBytes);
-    ASSERT_LE(extent.Offset, IrregularFormat::FileBytes - extent.Bytes);
+  for (const ByteRange& byteRange : table.ByteRanges) {
+    ASSERT_LT(static_cast<std::size_t>(byteRange.File), table.Files.size());
+    ASSERT_LE(byteRange.Bytes, IrregularFormat::FileBytes);
+    ASSERT_LE(byteRange.Offset, IrregularFormat::FileBytes - byteRange.Bytes);
   }
   for (const ChunkedArray& array : table.ChunkedArrays) {
     ASSERT_LE(array.FirstChunk + array.ChunkCount, table.Chunks.size());
@@ -686,10 +687,10 @@ void ExpectInside(const LocationTable& table)
 
 }  // namespace
 
-TEST_F(IrregularChannel, HostileSidecarsDoNoHarm)
+TEST_F(IrregularChannel, HostileIndexFilesDoNoHarm)
 {
   this->Save();
-  const std::string sound = ReadBytes(this->Sidecar);
+  const std::string sound = ReadBytes(this->IndexFile);
   std::mt19937 random(4711);
   int found = 0, refused = 0;
   for (int round = 0; round < 4000; ++round) {
@@ -700,8 +701,8 @@ TEST_F(IrregularChannel, HostileSidecarsDoNoHarm)
     if (round % 8 != 0) {
       Reseal(bytes);
     }
-    testing::WriteText(this->Sidecar, bytes);
-    const SidecarSearch search = this->Find();
+    testing::WriteText(this->IndexFile, bytes);
+    const IndexFileSearch search = this->Find();
     (search.Found ? found : refused) += 1;
     if (search.Found) {
       const Catalog& catalog = search.Found->Data;
@@ -722,7 +723,7 @@ TEST_F(IrregularChannel, HostileSidecarsDoNoHarm)
 TEST_F(IrregularChannel, DamageThatTheChecksumsSeeIsRefusedWithOneWarning)
 {
   this->Save();
-  const std::string sound = ReadBytes(this->Sidecar);
+  const std::string sound = ReadBytes(this->IndexFile);
   // Every byte but the gaps between parts.
   std::vector<bool> covered(sound.size(), false);
   const auto parts = ValueAt<std::uint64_t>(sound, 24);
@@ -734,8 +735,8 @@ TEST_F(IrregularChannel, DamageThatTheChecksumsSeeIsRefusedWithOneWarning)
   for (std::size_t place = 0; place < sound.size(); place += 7) {
     std::string bytes = sound;
     bytes[place] = static_cast<char>(bytes[place] ^ 0x10);
-    testing::WriteText(this->Sidecar, bytes);
-    const SidecarSearch search = this->Find();
+    testing::WriteText(this->IndexFile, bytes);
+    const IndexFileSearch search = this->Find();
     EXPECT_EQ(search.Found.has_value(), !covered[place]) << "byte " << place;
     const FileFault fault = search.Found ? FileFault::Corrupted : search.Passed[0].Fault;
     EXPECT_TRUE(fault == FileFault::Corrupted || fault == FileFault::Foreign) << "byte " << place;
@@ -747,25 +748,25 @@ TEST_F(IrregularChannel, DamageThatTheChecksumsSeeIsRefusedWithOneWarning)
 
 TEST_F(DumpChannel, OneThatCannotBeReadIsWorthOneWarningAndReplaced)
 {
-  fs::create_symlink(this->Sidecar, this->Sidecar);  // leads to itself
+  fs::create_symlink(this->IndexFile, this->IndexFile);  // leads to itself
   const OpenedStep step = this->OpenAndPrepare(this->Summary);
-  EXPECT_FALSE(step.FromSidecar());
+  EXPECT_FALSE(step.FromIndexFile());
   EXPECT_THAT(step.Warning(),
-      HasSubstr(this->Sidecar + ": Too many levels of symbolic links; expected a readable file"));
+      HasSubstr(this->IndexFile + ": Too many levels of symbolic links; expected a readable file"));
   this->ExpectRight(step);
   const OpenedStep second = this->Open(this->Summary);
-  EXPECT_TRUE(second.FromSidecar());
+  EXPECT_TRUE(second.FromIndexFile());
   EXPECT_EQ(second.Warning(), "");
 }
 
 TEST_F(DumpChannel, OneThatCannotBeReadIsNoNewsWhereTheCacheHasOne)
 {
   ::setenv("PATCHIO_METADATA_DIR", (this->Folder / "cache/patchio").c_str(), 1);
-  const std::string cached = this->OpenAndPrepare(this->Summary).SidecarPath();
+  const std::string cached = this->OpenAndPrepare(this->Summary).IndexFilePath();
   ::unsetenv("PATCHIO_METADATA_DIR");
-  fs::create_symlink(this->Sidecar, this->Sidecar);
+  fs::create_symlink(this->IndexFile, this->IndexFile);
   const OpenedStep step = this->Open(this->Summary);
-  EXPECT_EQ(step.SidecarPath(), cached);
+  EXPECT_EQ(step.IndexFilePath(), cached);
   EXPECT_EQ(step.Warning(), "");
 }
 
@@ -793,12 +794,12 @@ TEST_F(IrregularChannel, OneThatMayNotBeReadIsThereAllTheSame)
 {
   this->Save();
   fs::permissions(this->Folder / "", fs::perms::all);
-  fs::permissions(this->Sidecar, fs::perms::none);
+  fs::permissions(this->IndexFile, fs::perms::none);
   const PlainUser user;
-  if (!StateOf(this->Sidecar)) {
+  if (!StateOf(this->IndexFile)) {
     GTEST_SKIP() << "skipped: the folder for temporary files is for its owner only";
   }
-  const SidecarSearch search = this->Find();
+  const IndexFileSearch search = this->Find();
   EXPECT_FALSE(search.Found);
   EXPECT_EQ(search.Passed.at(0).Fault, FileFault::Unreadable);
   EXPECT_THAT(search.Warning(), HasSubstr("Permission denied"));
@@ -807,8 +808,8 @@ TEST_F(IrregularChannel, OneThatMayNotBeReadIsThereAllTheSame)
 TEST_F(IrregularChannel, WhatIsNoFileOrInAFolderThatMayNotBeSearchedIsAbsent)
 {
   EXPECT_EQ(this->Find().Passed.at(0).Fault, FileFault::Absent);
-  fs::create_directory(this->Sidecar);
-  const SidecarSearch folder = this->Find();
+  fs::create_directory(this->IndexFile);
+  const IndexFileSearch folder = this->Find();
   EXPECT_EQ(folder.Passed.at(0).Fault, FileFault::Absent);
   EXPECT_EQ(folder.Warning(), "");
   fs::create_directory(this->Folder / "cache");
@@ -831,37 +832,37 @@ TEST_F(IrregularChannel, OneThatNeedsTooMuchMemoryIsNotDamaged)
   const GroupedHead head({{length, 0, 0}, {0, 0, Checksum(nullptr, 0)}});
   const std::vector<std::byte> bytes = head.Encode(true);
   {
-    const PlainFile file(this->Sidecar, PlainFile::Purpose::Create);
+    const PlainFile file(this->IndexFile, PlainFile::Purpose::Create);
     file.Write(0, bytes.data(), bytes.size());
   }
   std::error_code fault;
-  fs::resize_file(this->Sidecar, head.FileBytes(), fault);
+  fs::resize_file(this->IndexFile, head.FileBytes(), fault);
   if (fault) {
     GTEST_SKIP() << "skipped: the file system takes no file of that size";
   }
-  const SidecarSearch search = this->Find();
+  const IndexFileSearch search = this->Find();
   EXPECT_EQ(search.Passed.at(0).Fault, FileFault::Unreadable);
   EXPECT_THAT(search.Warning(), HasSubstr("too large for the free memory"));
 }
 
-TEST_F(DumpChannel, ASeriesSidecarThatCannotBeReadIsWorthAWarning)
+TEST_F(DumpChannel, ASeriesIndexFileThatCannotBeReadIsWorthAWarning)
 {
   const std::string index = this->DataFolder + "/dumps.visit";
   testing::WriteText(index, "visit_dump.00007/summary.samrai\n");
-  fs::create_symlink(testing::SidecarOf(index), testing::SidecarOf(index));
-  const SeriesSidecar sidecar(index, ChannelMode::On);
-  EXPECT_THAT(sidecar.Warning(), HasSubstr("Too many levels"));
+  fs::create_symlink(testing::IndexFileOf(index), testing::IndexFileOf(index));
+  const SeriesIndexFile indexFile(index, ChannelMode::On);
+  EXPECT_THAT(indexFile.Warning(), HasSubstr("Too many levels"));
 }
 
-TEST_F(DumpChannel, ADamagedSidecarIsReplaced)
+TEST_F(DumpChannel, ADamagedIndexFileIsReplaced)
 {
   this->OpenAndPrepare(this->Summary);
-  testing::WriteText(this->Sidecar, ReadBytes(this->Sidecar).substr(0, 200));
+  testing::WriteText(this->IndexFile, ReadBytes(this->IndexFile).substr(0, 200));
   const OpenedStep step = this->OpenAndPrepare(this->Summary);
-  EXPECT_FALSE(step.FromSidecar());
-  EXPECT_THAT(step.Warning(), HasSubstr(this->Sidecar));
+  EXPECT_FALSE(step.FromIndexFile());
+  EXPECT_THAT(step.Warning(), HasSubstr(this->IndexFile));
   this->ExpectRight(step);
-  EXPECT_TRUE(this->Open(this->Summary).FromSidecar());
+  EXPECT_TRUE(this->Open(this->Summary).FromIndexFile());
 }
 
 }  // namespace patchio

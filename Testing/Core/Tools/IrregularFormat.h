@@ -79,7 +79,7 @@ public:
         entry.File = (entry.File + 4 - first % 4) % 4;
       }
     };
-    renumber(table.Extents);
+    renumber(table.ByteRanges);
     renumber(table.ChunkedArrays);
     renumber(table.LibraryArrays);
     return table;
@@ -104,10 +104,10 @@ private:
     Location location;
     const auto raw = [&](int count, int step) {
       location.Kind = Encoding::Raw;
-      location.First = static_cast<std::uint32_t>(table.Extents.size());
+      location.First = static_cast<std::uint32_t>(table.ByteRanges.size());
       location.Count = static_cast<std::uint32_t>(count);
       for (int c = 0; c < count; ++c) {
-        table.Extents.push_back({offset + 50 * c, tuples * 4, (file + c * step) % 4, ElementType::Float32,
+        table.ByteRanges.push_back({offset + 50 * c, tuples * 4, (file + c * step) % 4, ElementType::Float32,
             request.Variable == 1});
       }
     };
@@ -132,10 +132,10 @@ private:
         location.Kind = Encoding::SparseMaterials;
         location.Material = request.Variable - 3;
         for (std::uint32_t i = 0; i < location.Count; ++i) {
-          Extent& extent = table.Extents[location.First + i];
-          extent.Offset = 1000 * request.Patch + 40 * i;
-          extent.Bytes = i == 0 ? tuples * 4 : 12;
-          extent.Type = i == 3 ? ElementType::Float32 : ElementType::Int32;
+          ByteRange& byteRange = table.ByteRanges[location.First + i];
+          byteRange.Offset = 1000 * request.Patch + 40 * i;
+          byteRange.Bytes = i == 0 ? tuples * 4 : 12;
+          byteRange.Type = i == 3 ? ElementType::Float32 : ElementType::Int32;
         }
         break;
       case 5: {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Catalog/Catalog.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 
 #include <fmt/format.h>
 
@@ -11,10 +11,10 @@
 
 namespace patchio::testing {
 
-inline std::string Describe(const LocationTable& table, const Extent& extent)
+inline std::string Describe(const LocationTable& table, const ByteRange& byteRange)
 {
-  return fmt::format("{} {}+{} type {} big {}; ", table.Files.at(extent.File), extent.Offset, extent.Bytes,
-      static_cast<int>(extent.Type), extent.BigEndian);
+  return fmt::format("{} {}+{} type {} big {}; ", table.Files.at(byteRange.File), byteRange.Offset,
+      byteRange.Bytes, static_cast<int>(byteRange.Type), byteRange.BigEndian);
 }
 
 inline std::string Describe(const LocationTable& table, const ChunkedArray& array)
@@ -47,7 +47,7 @@ inline std::string Describe(const LocationTable& table, const Location& location
     switch (location.Kind) {
       case Encoding::Raw:
       case Encoding::SparseMaterials:
-        text += Describe(table, table.Extents.at(i));
+        text += Describe(table, table.ByteRanges.at(i));
         break;
       case Encoding::Chunked:
         text += Describe(table, table.ChunkedArrays.at(i));

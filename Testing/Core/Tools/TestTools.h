@@ -44,7 +44,7 @@ private:
 };
 
 /// Returns the path of the index file beside a file.
-inline std::string SidecarOf(const std::string& path)
+inline std::string IndexFileOf(const std::string& path)
 {
   const std::filesystem::path file(path);
   return (file.parent_path() / ("." + file.filename().string() + ".patchio")).string();

@@ -1,4 +1,4 @@
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -91,7 +91,7 @@ Location AppendLocation(const LocationTable& from, const Location& location, Loc
 {
   Location copy = location;
   if (location.Kind == Encoding::Raw || location.Kind == Encoding::SparseMaterials) {
-    copy.First = CopyRenumbered(from.Extents, location, to.Extents, files);
+    copy.First = CopyRenumbered(from.ByteRanges, location, to.ByteRanges, files);
   } else if (location.Kind == Encoding::Library) {
     copy.First = CopyRenumbered(from.LibraryArrays, location, to.LibraryArrays, files);
   } else if (location.Kind == Encoding::Chunked) {

@@ -1,4 +1,4 @@
-// Paths of index files ("sidecars"): beside the data, or in a folder of the user's.
+// Paths of index files: beside the data, or in a folder of the user's.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -10,7 +10,7 @@
 namespace patchio {
 
 /// A path at which a file may have its index file.
-struct SidecarPath
+struct IndexFilePath
 {
   std::string Path;
   /// True: it lies beside the file that it describes, and moves together with it. False: it holds the
@@ -25,20 +25,20 @@ struct SidecarPath
 /// dialogs), its former name "<name>.patchio", and a file in the user's cache directory,
 /// ${XDG_CACHE_HOME:-~/.cache}/patchio. If the environment variable PATCHIO_METADATA_DIR is set, the only
 /// path is in that directory; a relative name starts at the working directory.
-std::vector<SidecarPath> SidecarPathsFor(const std::string& path);
-/// Returns the paths of SidecarPathsFor() that may be written.
-std::vector<SidecarPath> WritableSidecarPathsFor(const std::string& path);
+std::vector<IndexFilePath> IndexFilePathsFor(const std::string& path);
+/// Returns the paths of IndexFilePathsFor() that may be written.
+std::vector<IndexFilePath> WritableIndexFilePathsFor(const std::string& path);
 /// Returns all paths at which an index file may have been written: in $PATCHIO_METADATA_DIR if it is set now,
 /// beside the file by both names, and in the user's cache directory.
-std::vector<SidecarPath> AllSidecarPathsFor(const std::string& path);
+std::vector<IndexFilePath> AllIndexFilePathsFor(const std::string& path);
 
 /// Removes all index files of `path`, and temporary files that killed writers have left. Returns the removed
 /// files. Throws Error for a file that cannot be removed.
-std::vector<std::string> RemoveSidecars(const std::string& path);
+std::vector<std::string> RemoveIndexFiles(const std::string& path);
 
-/// Calls SidecarPathsFor() on rank 0 and broadcasts the result. Collective: every rank of the communicator
+/// Calls IndexFilePathsFor() on rank 0 and broadcasts the result. Collective: every rank of the communicator
 /// calls it. Throws Error, the same on all ranks, when `path` is relative to a folder that no longer exists.
-std::vector<SidecarPath> SharedSidecarPathsFor(Communicator& comm, const std::string& path);
+std::vector<IndexFilePath> SharedIndexFilePathsFor(Communicator& comm, const std::string& path);
 
 /// Returns the absolute, normalized path, as an index file that does not lie beside its file records it.
 std::string AbsolutePath(const std::string& path);
@@ -47,15 +47,15 @@ std::string AbsolutePath(const std::string& path);
 /// that no other program uses, and makes that file. The temporary file is then renamed to the name of the
 /// index file, and an index file with the former name beside it is removed. Makes the folder first unless it
 /// is the data's folder. Removes the temporary file if `write` throws. Throws Error.
-void ReplaceFile(const SidecarPath& sidecar, const std::function<void(const std::string&)>& write);
+void SaveIndexFile(const IndexFilePath& indexFile, const std::function<void(const std::string&)>& write);
 
-/// The two parts of ReplaceFile(), for ranks that write together: one of the ranks calls them.
+/// The two parts of SaveIndexFile(), for ranks that write together: one of the ranks calls them.
 /// PrepareToReplace() returns the name of the temporary file.
-std::string PrepareToReplace(const SidecarPath& sidecar);
-void Replace(const std::string& temporary, const SidecarPath& sidecar);
+std::string PrepareToReplace(const IndexFilePath& indexFile);
+void Replace(const std::string& temporary, const IndexFilePath& indexFile);
 
 /// Returns the message of a fault with the name of the index file in place of that of the temporary file,
 /// which the user will not find any more.
-std::string NameSidecar(std::string message, const std::string& temporary, const SidecarPath& sidecar);
+std::string NameIndexFile(std::string message, const std::string& temporary, const IndexFilePath& indexFile);
 
 }  // namespace patchio

@@ -1,10 +1,10 @@
-#include "Store/SeriesSidecar.h"
+#include "Store/SeriesIndexFile.h"
 
 #include "Base/Bytes.h"
 #include "Base/Communicator.h"
 #include "Store/GroupedFile.h"
-#include "Store/SidecarPath.h"
-#include "Store/StepSidecar.h"
+#include "Store/IndexFilePath.h"
+#include "Store/StepIndexFile.h"
 
 #include <fmt/format.h>
 
@@ -27,16 +27,16 @@ auto MembersOf(Entry& entry)
 
 }  // namespace
 
-SeriesSidecar::SeriesSidecar(const std::string& path, ChannelMode mode)
+SeriesIndexFile::SeriesIndexFile(const std::string& path, ChannelMode mode)
     : Path(path), Mode(mode), Begin(NowInNanoseconds())
 {
-  if (!ReadsSidecars(mode)) {
+  if (!ReadsIndexFiles(mode)) {
     return;
   }
   FileFault passed = FileFault::Absent;
-  for (const SidecarPath& sidecar : SidecarPathsFor(path)) {
+  for (const IndexFilePath& indexFile : IndexFilePathsFor(path)) {
     try {
-      this->Load(sidecar);
+      this->Load(indexFile);
       if (passed == FileFault::Unreadable) {
         this->WarningText.clear();  // this index file serves instead
       }
@@ -48,15 +48,15 @@ SeriesSidecar::SeriesSidecar(const std::string& path, ChannelMode mode)
       }
     } catch (const std::exception& error) {
       passed = FileFault::Corrupted;
-      this->WarningText = fmt::format("Ignoring an index file. {}: {}", sidecar.Path, error.what());
+      this->WarningText = fmt::format("Ignoring an index file. {}: {}", indexFile.Path, error.what());
     }
     this->Entries.clear();
   }
 }
 
-void SeriesSidecar::Load(const SidecarPath& sidecar)
+void SeriesIndexFile::Load(const IndexFilePath& indexFile)
 {
-  const std::unique_ptr<PlainFile> file = OpenGrouped(sidecar.Path);
+  const std::unique_ptr<PlainFile> file = OpenGrouped(indexFile.Path);
   const std::vector<std::byte> first = GroupedHead::Read(*file).ReadPart(*file, 0);
   ByteReader in(first);
   if (in.Get<std::uint32_t>() != KindOfSeries) {
@@ -64,8 +64,8 @@ void SeriesSidecar::Load(const SidecarPath& sidecar)
   }
   std::string path;
   in.Get(path);
-  if (path != (sidecar.Beside ? "" : AbsolutePath(this->Path))) {
-    throw GroupedFileError(FileFault::Stale, fmt::format("{}: belongs to another series.", sidecar.Path));
+  if (path != (indexFile.Beside ? "" : AbsolutePath(this->Path))) {
+    throw GroupedFileError(FileFault::Stale, fmt::format("{}: belongs to another series.", indexFile.Path));
   }
   const fs::path folder = fs::path(AbsolutePath(this->Path)).parent_path();
   const auto count = in.Get<std::uint64_t>();
@@ -78,7 +78,7 @@ void SeriesSidecar::Load(const SidecarPath& sidecar)
   }
 }
 
-std::optional<TimeStep> SeriesSidecar::Known(const std::string& stepPath)
+std::optional<TimeStep> SeriesIndexFile::Known(const std::string& stepPath)
 {
   const auto state = StateOf(stepPath);
   this->LookedAt[stepPath] = state;
@@ -90,12 +90,12 @@ std::optional<TimeStep> SeriesSidecar::Known(const std::string& stepPath)
     }
     this->Entries.erase(found);
   }
-  return ReadsSidecars(this->Mode) ? HeadFromSidecar(stepPath) : std::nullopt;
+  return ReadsIndexFiles(this->Mode) ? HeadFromIndexFile(stepPath) : std::nullopt;
 }
 
-std::string SeriesSidecar::Save(const Series& series, double settleSeconds)
+std::string SeriesIndexFile::Save(const Series& series, double settleSeconds)
 {
-  if (!WritesSidecars(this->Mode)) {
+  if (!WritesIndexFiles(this->Mode)) {
     return {};
   }
   bool changed = false;
@@ -121,10 +121,10 @@ std::string SeriesSidecar::Save(const Series& series, double settleSeconds)
     entry = StateOf(entry->first) ? std::next(entry) : this->Entries.erase(entry);
   }
   std::string faults;
-  for (const SidecarPath& sidecar : WritableSidecarPathsFor(this->Path)) {
+  for (const IndexFilePath& indexFile : WritableIndexFilePathsFor(this->Path)) {
     const std::string fault = CatchError([&] {
-      ReplaceFile(sidecar, [&](const std::string& temporary) {
-        const std::vector<std::byte> part = this->Encode(sidecar.Beside);
+      SaveIndexFile(indexFile, [&](const std::string& temporary) {
+        const std::vector<std::byte> part = this->Encode(indexFile.Beside);
         const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
         const GroupedHead head(
             {{part.size(), 0, Checksum(part.data(), part.size())}, {0, 0, Checksum(nullptr, 0)}});
@@ -139,7 +139,7 @@ std::string SeriesSidecar::Save(const Series& series, double settleSeconds)
   return faults;
 }
 
-std::vector<std::byte> SeriesSidecar::Encode(bool beside) const
+std::vector<std::byte> SeriesIndexFile::Encode(bool beside) const
 {
   ByteWriter out;
   out.Put(KindOfSeries);
@@ -153,21 +153,21 @@ std::vector<std::byte> SeriesSidecar::Encode(bool beside) const
   return out.Take();
 }
 
-KeptSeries OpenWithSidecar(
+KeptSeries OpenWithIndexFile(
     const std::string& path, SeriesOptions options, ChannelMode mode, double settleSeconds)
 {
   const Format& format = FormatOf(path);
-  SeriesSidecar sidecar(path, mode);
-  options.Known = [&sidecar, known = options.Known](const std::string& step) {
+  SeriesIndexFile indexFile(path, mode);
+  options.Known = [&indexFile, known = options.Known](const std::string& step) {
     const std::optional<TimeStep> head = known ? known(step) : std::nullopt;
-    return head ? head : sidecar.Known(step);
+    return head ? head : indexFile.Known(step);
   };
   KeptSeries kept;
   kept.Opened = format.OpenSeries(path, options);
-  kept.WhyNotSaved = sidecar.Save(kept.Opened, settleSeconds);
+  kept.WhyNotSaved = indexFile.Save(kept.Opened, settleSeconds);
   // The index file of a single dump belongs to the step. Opening the step checks it, and warns.
   const bool single = kept.Opened.Steps.back().Path == AbsolutePath(path);
-  kept.Warning = single ? "" : sidecar.Warning();
+  kept.Warning = single ? "" : indexFile.Warning();
   return kept;
 }
 

@@ -1,10 +1,10 @@
-#include "Store/StepSidecar.h"
+#include "Store/StepIndexFile.h"
 
 #include "Base/Bytes.h"
 #include "Base/Communicator.h"
 #include "Catalog/CheckCatalog.h"
 #include "Store/GroupedFile.h"
-#include "Store/SidecarPath.h"
+#include "Store/IndexFilePath.h"
 #include "Store/StepParts.h"
 
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ void Agree(Communicator& comm, FileFault others, const std::function<void()>& wo
   }
 }
 
-void CheckFits(const StepHead& head, const std::string& path, const SidecarPath& where)
+void CheckFits(const StepIndexHead& head, const std::string& path, const IndexFilePath& where)
 {
   const auto state = StateOf(path);
   const bool mine = where.Beside ? head.Path.empty() : head.Path == AbsolutePath(path);
@@ -63,13 +63,13 @@ struct MasterParts
   std::vector<std::byte> Head, Description;
 };
 
-MasterParts ReadMasterParts(const std::string& path, const SidecarPath& where)
+MasterParts ReadMasterParts(const std::string& path, const IndexFilePath& where)
 {
   MasterParts parts;
   parts.File = OpenGrouped(where.Path);
   parts.Table = GroupedHead::Read(*parts.File);
   parts.Head = parts.Table.ReadPart(*parts.File, 0);
-  const StepHead head = DecodeHead(parts.Head);
+  const StepIndexHead head = DecodeHead(parts.Head);
   CheckFits(head, path, where);
   if (head.FormatName != FormatOf(path).Name()) {
     throw GroupedFileError(FileFault::Stale, fmt::format("{}: belongs to another format.", where.Path));
@@ -101,7 +101,8 @@ void Tell(Communicator& comm, MasterParts& parts)
 }
 
 /// Compares the fingerprints of this rank's share of the files. Throws GroupedFileError.
-void CheckFiles(Communicator& comm, const StepDescription& description, const SidecarPath& where, int threads)
+void CheckFiles(
+    Communicator& comm, const StepDescription& description, const IndexFilePath& where, int threads)
 {
   const auto [begin, end] = PartOfRank(description.Files.size(), comm.Rank(), comm.Size());
   const std::vector<std::string> mine(description.Files.begin() + begin, description.Files.begin() + end);
@@ -114,7 +115,7 @@ void CheckFiles(Communicator& comm, const StepDescription& description, const Si
   }
 }
 
-void CheckShards(const GroupedHead& table, const StagedMemory& memory, const SidecarPath& where)
+void CheckShards(const GroupedHead& table, const StagedMemory& memory, const IndexFilePath& where)
 {
   for (std::size_t s = memory.Sharer(); s < table.ShardCount(); s += memory.Sharers()) {
     const PartEntry& entry = table.ShardEntry(s);
@@ -144,8 +145,8 @@ LocationIndex MakeIndex(
 }
 
 /// Collective. Loads the index file at `where`. Throws GroupedFileError, the same on all ranks.
-StepSidecar LoadFrom(
-    Communicator& comm, const std::string& path, const SidecarPath& where, const ChannelSettings& settings)
+StepIndexFile LoadFrom(
+    Communicator& comm, const std::string& path, const IndexFilePath& where, const ChannelSettings& settings)
 {
   MasterParts parts;
   Agree(comm, FileFault::Corrupted, [&] {
@@ -154,7 +155,7 @@ StepSidecar LoadFrom(
     }
   });
   Tell(comm, parts);
-  StepSidecar sidecar;
+  StepIndexFile indexFile;
   StepDescription description;
   Agree(comm, FileFault::Corrupted, [&] { description = DecodeDescription(parts.Description, path); });
   Agree(comm, FileFault::Corrupted, [&] { CheckFiles(comm, description, where, settings.Threads); });
@@ -169,20 +170,20 @@ StepSidecar LoadFrom(
     throw GroupedFileError(FileFault::Unreadable, error.what());  // all ranks have the same error
   }
   Agree(comm, FileFault::Corrupted, [&] { CheckShards(table, *memory, where); });
-  Agree(comm, FileFault::Corrupted, [&] { sidecar.Index.Index = MakeIndex(description, table, memory); });
-  sidecar.Data = std::move(description.Data);
-  sidecar.Index.Prints = std::move(description.Prints);
-  sidecar.Index.Memory = memory;
-  sidecar.Path = where.Path;
-  sidecar.Bytes = table.FileBytes();
-  return sidecar;
+  Agree(comm, FileFault::Corrupted, [&] { indexFile.Index.Index = MakeIndex(description, table, memory); });
+  indexFile.Data = std::move(description.Data);
+  indexFile.Index.Prints = std::move(description.Prints);
+  indexFile.Index.Memory = memory;
+  indexFile.Path = where.Path;
+  indexFile.Bytes = table.FileBytes();
+  return indexFile;
 }
 
 /// Attempts at a damaged index file, which another user may have replaced while it was read.
 constexpr int MostAttempts = 10;
 
 /// Collective. Returns whether the file on rank 0 has changed since `before`.
-bool Replaced(Communicator& comm, const SidecarPath& where, const std::optional<FileState>& before)
+bool Replaced(Communicator& comm, const IndexFilePath& where, const std::optional<FileState>& before)
 {
   const auto now = StateOf(where.Path);
   const bool same = before.has_value() == now.has_value() && (!now || now->Print == before->Print);
@@ -190,7 +191,7 @@ bool Replaced(Communicator& comm, const SidecarPath& where, const std::optional<
 }
 
 /// Returns the text of the error, with the name of the index file.
-std::string MessageFor(const SidecarPath& where, const Error& error)
+std::string MessageFor(const IndexFilePath& where, const Error& error)
 {
   const std::string text = error.what();
   return text.find(where.Path) == std::string::npos ? where.Path + ": " + text : text;
@@ -198,10 +199,10 @@ std::string MessageFor(const SidecarPath& where, const Error& error)
 
 }  // namespace
 
-std::string SidecarSearch::Warning() const
+std::string IndexFileSearch::Warning() const
 {
   std::string text;
-  for (const SidecarState& state : this->Passed) {
+  for (const IndexFileState& state : this->Passed) {
     // An index file that can neither be read nor replaced must not cause a warning each time if another
     // serves.
     const bool replaced = state.Fault == FileFault::Unreadable && this->Found;
@@ -212,11 +213,12 @@ std::string SidecarSearch::Warning() const
   return text;
 }
 
-SidecarSearch FindStepSidecar(Communicator& comm, const std::string& path, const ChannelSettings& settings)
+IndexFileSearch FindStepIndexFile(
+    Communicator& comm, const std::string& path, const ChannelSettings& settings)
 {
-  SidecarSearch search;
-  for (const SidecarPath& where : SharedSidecarPathsFor(comm, path)) {
-    SidecarState state{where, FileFault::Absent, ""};
+  IndexFileSearch search;
+  for (const IndexFilePath& where : SharedIndexFilePathsFor(comm, path)) {
+    IndexFileState state{where, FileFault::Absent, ""};
     for (int attempt = 0; attempt < MostAttempts; ++attempt) {
       const auto before = StateOf(where.Path);
       try {
@@ -238,12 +240,12 @@ SidecarSearch FindStepSidecar(Communicator& comm, const std::string& path, const
   return search;
 }
 
-std::optional<TimeStep> HeadFromSidecar(const std::string& path)
+std::optional<TimeStep> HeadFromIndexFile(const std::string& path)
 {
-  for (const SidecarPath& where : SidecarPathsFor(path)) {
+  for (const IndexFilePath& where : IndexFilePathsFor(path)) {
     try {
       const std::unique_ptr<PlainFile> file = OpenGrouped(where.Path);
-      const StepHead head = DecodeHead(GroupedHead::Read(*file).ReadPart(*file, 0));
+      const StepIndexHead head = DecodeHead(GroupedHead::Read(*file).ReadPart(*file, 0));
       CheckFits(head, path, where);
       return TimeStep{path, head.Time, head.Step};
     } catch (const std::exception&) {
@@ -303,7 +305,7 @@ Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const Des
   for (const Fingerprint& print : built.Index.Prints) {
     sizes.push_back(print.Size);
   }
-  // An index that FindStepSidecar() would refuse need not be written.
+  // An index that FindStepIndexFile() would refuse need not be written.
   return {CatchError([&] {
             CheckCatalog(catalog);
             built.Index.Index.Check(catalog, sizes);
@@ -314,7 +316,7 @@ Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const Des
 /// The master's parts. The path in the first depends on where the index file is written.
 struct Contents
 {
-  StepHead First;
+  StepIndexHead First;
   std::vector<std::byte> Second;
   std::vector<PartEntry> Shards;  ///< table entries of the shards, on all ranks
 };
@@ -331,7 +333,7 @@ void FillContents(Contents& contents, const Format& format, const Catalog& catal
 }
 
 /// Collective. Writes the index file at `where`. Throws Error, the same on all ranks.
-void SaveAt(Communicator& comm, const SidecarPath& where, const Catalog& catalog, Contents& contents,
+void SaveAt(Communicator& comm, const IndexFilePath& where, const Catalog& catalog, Contents& contents,
     const BuiltIndex& built)
 {
   std::vector<std::vector<std::byte>> parts;
@@ -357,7 +359,7 @@ void SaveAt(Communicator& comm, const SidecarPath& where, const Catalog& catalog
     if (comm.Rank() == 0) {
       std::remove(temporary.c_str());
     }
-    throw Error(NameSidecar(error.what(), temporary, where));
+    throw Error(NameIndexFile(error.what(), temporary, where));
   } catch (...) {
     if (comm.Rank() == 0) {
       std::remove(temporary.c_str());
@@ -373,7 +375,7 @@ void SaveAt(Communicator& comm, const SidecarPath& where, const Catalog& catalog
 
 }  // namespace
 
-SaveOutcome SaveStepSidecar(Communicator& comm, const Format& format, const Catalog& catalog,
+SaveOutcome SaveStepIndexFile(Communicator& comm, const Format& format, const Catalog& catalog,
     BuiltIndex& built, const DescribingState& describing, const ChannelSettings& settings)
 {
   SaveOutcome outcome;
@@ -398,13 +400,13 @@ SaveOutcome SaveStepSidecar(Communicator& comm, const Format& format, const Cata
   const std::uint64_t length = built.Lengths[comm.Rank()];
   const std::byte* shard = built.Index.Memory->Data() + built.Offsets[comm.Rank()];
   contents.Shards = GatherValues<PartEntry>(comm, {{length, 0, Checksum(shard, length)}});
-  std::vector<SidecarPath> paths;
+  std::vector<IndexFilePath> paths;
   try {
-    paths = SharedSidecarPathsFor(comm, catalog.Path);
+    paths = SharedIndexFilePathsFor(comm, catalog.Path);
   } catch (const Error& error) {
     outcome.WhyNot = error.what();  // all ranks have the same error
   }
-  for (const SidecarPath& where : paths) {
+  for (const IndexFilePath& where : paths) {
     if (where.OldName) {
       continue;
     }

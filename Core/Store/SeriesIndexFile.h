@@ -4,8 +4,8 @@
 
 #include "Formats/Format.h"
 #include "Store/Fingerprint.h"
-#include "Store/SidecarPath.h"
-#include "Store/StepSidecar.h"
+#include "Store/IndexFilePath.h"
+#include "Store/StepIndexFile.h"
 
 #include <map>
 #include <optional>
@@ -16,12 +16,12 @@ namespace patchio {
 
 /// Reads and saves the index file of a series. Not collective. Usage: pass Known() to the format as
 /// SeriesOptions::Known, then call Save() with the opened series.
-class SeriesSidecar
+class SeriesIndexFile
 {
 public:
   /// Reads the index file of the series at `path` if the mode allows it and the file is sound. A path that is
   /// itself a step has an index file as a step only.
-  SeriesSidecar(const std::string& path, ChannelMode mode);
+  SeriesIndexFile(const std::string& path, ChannelMode mode);
 
   /// Returns the head of a step from this index file if its file has not changed; otherwise from the step's
   /// own index file; otherwise nothing.
@@ -44,7 +44,7 @@ private:
     bool HasNotes = false;
     std::vector<std::string> Notes;
   };
-  void Load(const SidecarPath& sidecar);
+  void Load(const IndexFilePath& indexFile);
   std::vector<std::byte> Encode(bool beside) const;
 
   std::string Path;
@@ -59,13 +59,13 @@ private:
 struct KeptSeries
 {
   Series Opened;
-  std::string Warning;      ///< SeriesSidecar::Warning()
-  std::string WhyNotSaved;  ///< text from SeriesSidecar::Save()
+  std::string Warning;      ///< SeriesIndexFile::Warning()
+  std::string WhyNotSaved;  ///< text from SeriesIndexFile::Save()
 };
 
 /// Opens a series with the help of its index file, in a mode other than Off, and saves the index file. Not
 /// collective. Throws Error.
-KeptSeries OpenWithSidecar(
+KeptSeries OpenWithIndexFile(
     const std::string& path, SeriesOptions options, ChannelMode mode, double settleSeconds);
 
 }  // namespace patchio

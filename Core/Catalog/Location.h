@@ -109,11 +109,11 @@ struct PatchVariable
   int Variable = 0;
 };
 
-// The index file contains extents, chunks and chunked arrays as they lie in memory. `Unused` members make the
-// padding explicit.
+// The index file contains byte ranges, chunks and chunked arrays as they lie in memory. `Unused` members make
+// the padding explicit.
 
 /// A contiguous range of bytes in a file that holds one component of one variable on one patch.
-struct Extent
+struct ByteRange
 {
   std::uint64_t Offset = 0;  ///< in the file
   std::uint64_t Bytes = 0;
@@ -188,14 +188,14 @@ enum class Encoding : std::uint8_t
   Missing,          ///< the format could not locate it; LocationTable::Problems tells why
   Absent,           ///< the variable does not exist on this patch
   Constant,         ///< no bytes: every value is Location::Value
-  Raw,              ///< one extent per component, values in VTK's order
+  Raw,              ///< one byte range per component, values in VTK's order
   SparseMaterials,  ///< volume fraction of one material in Silo's sparse form, see Io/Decode.h
   Chunked,          ///< one chunked array per component
   Library           ///< one library array per component
 };
 
-/// The location of one variable on one patch. First .. First + Count - 1 are indices into the table's Extents
-/// (Raw, SparseMaterials), ChunkedArrays (Chunked) or LibraryArrays (Library).
+/// The location of one variable on one patch. First .. First + Count - 1 are indices into the table's
+/// ByteRanges (Raw, SparseMaterials), ChunkedArrays (Chunked) or LibraryArrays (Library).
 struct Location
 {
   Encoding Kind = Encoding::Absent;
@@ -223,7 +223,7 @@ struct LocationTable
 {
   std::vector<std::string> Files;
   std::vector<Location> Locations;
-  std::vector<Extent> Extents;
+  std::vector<ByteRange> ByteRanges;
   std::vector<ChunkedArray> ChunkedArrays;
   std::vector<Chunk> Chunks;
   std::vector<LibraryArray> LibraryArrays;

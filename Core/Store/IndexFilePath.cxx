@@ -1,4 +1,4 @@
-#include "Store/SidecarPath.h"
+#include "Store/IndexFilePath.h"
 
 #include "Base/Bytes.h"
 #include "Base/Communicator.h"
@@ -54,9 +54,9 @@ std::string NameInDirectory(const std::string& path)
 
 /// The members that travel between ranks.
 template <typename Record>
-auto MembersOf(Record& sidecar)
+auto MembersOf(Record& indexFile)
 {
-  return std::tie(sidecar.Path, sidecar.Beside, sidecar.OldName);
+  return std::tie(indexFile.Path, indexFile.Beside, indexFile.OldName);
 }
 
 std::string NameBeside(const std::string& path)
@@ -67,9 +67,9 @@ std::string NameBeside(const std::string& path)
 }
 
 /// Returns the former name of an index file whose name is from NameBeside().
-std::string OldNameOf(const std::string& sidecar)
+std::string OldNameOf(const std::string& indexFile)
 {
-  const fs::path file(sidecar);
+  const fs::path file(indexFile);
   return (file.parent_path() / file.filename().string().substr(1)).string();
 }
 
@@ -80,26 +80,27 @@ std::string AbsolutePath(const std::string& path)
   return fs::absolute(path).lexically_normal().string();
 }
 
-std::vector<SidecarPath> SidecarPathsFor(const std::string& path)
+std::vector<IndexFilePath> IndexFilePathsFor(const std::string& path)
 {
-  std::vector<SidecarPath> paths = AllSidecarPathsFor(path);
+  std::vector<IndexFilePath> paths = AllIndexFilePathsFor(path);
   if (!paths.front().Beside) {
     paths.resize(1);  // the user's choice is the only path
   }
   return paths;
 }
 
-std::vector<SidecarPath> WritableSidecarPathsFor(const std::string& path)
+std::vector<IndexFilePath> WritableIndexFilePathsFor(const std::string& path)
 {
-  std::vector<SidecarPath> paths = SidecarPathsFor(path);
-  paths.erase(std::remove_if(paths.begin(), paths.end(), [](const SidecarPath& one) { return one.OldName; }),
+  std::vector<IndexFilePath> paths = IndexFilePathsFor(path);
+  paths.erase(
+      std::remove_if(paths.begin(), paths.end(), [](const IndexFilePath& one) { return one.OldName; }),
       paths.end());
   return paths;
 }
 
-std::vector<SidecarPath> AllSidecarPathsFor(const std::string& path)
+std::vector<IndexFilePath> AllIndexFilePathsFor(const std::string& path)
 {
-  std::vector<SidecarPath> paths;
+  std::vector<IndexFilePath> paths;
   const std::string chosen = FromEnvironment("PATCHIO_METADATA_DIR");
   if (!chosen.empty()) {
     paths.push_back({(fs::path(AbsolutePath(chosen)) / NameInDirectory(path)).string(), false});
@@ -113,92 +114,93 @@ std::vector<SidecarPath> AllSidecarPathsFor(const std::string& path)
   return paths;
 }
 
-std::vector<std::string> RemoveSidecars(const std::string& path)
+std::vector<std::string> RemoveIndexFiles(const std::string& path)
 {
   std::vector<std::string> removed;
-  for (const SidecarPath& sidecar : AllSidecarPathsFor(path)) {
-    const fs::path file(sidecar.Path);
+  for (const IndexFilePath& indexFile : AllIndexFilePathsFor(path)) {
+    const fs::path file(indexFile.Path);
     const std::string begin = file.filename().string() + ".";
     RemoveStrays(file.parent_path().string(), begin, ".tmp", StillAge);
     std::error_code fault;
     if (fs::remove(file, fault)) {
-      removed.push_back(sidecar.Path);
+      removed.push_back(indexFile.Path);
     } else if (fault) {
-      throw SystemError(sidecar.Path, "a file that can be removed", fault.value());
+      throw SystemError(indexFile.Path, "a file that can be removed", fault.value());
     }
   }
   return removed;
 }
 
-std::vector<SidecarPath> SharedSidecarPathsFor(Communicator& comm, const std::string& path)
+std::vector<IndexFilePath> SharedIndexFilePathsFor(Communicator& comm, const std::string& path)
 {
   const std::vector<std::byte> message = BytesOfRankZero(comm, [&path] {
-    const std::vector<SidecarPath> paths = SidecarPathsFor(path);
+    const std::vector<IndexFilePath> paths = IndexFilePathsFor(path);
     ByteWriter out;
     out.Put<std::uint64_t>(paths.size());
-    for (const SidecarPath& sidecar : paths) {
-      out.Put(MembersOf(sidecar));
+    for (const IndexFilePath& indexFile : paths) {
+      out.Put(MembersOf(indexFile));
     }
     return out.Take();
   });
-  std::vector<SidecarPath> paths;
+  std::vector<IndexFilePath> paths;
   RunOnAllRanks(comm, [&] {
     ByteReader in(message);
     paths.resize(in.Get<std::uint64_t>());
-    for (SidecarPath& sidecar : paths) {
-      in.Get(MembersOf(sidecar));
+    for (IndexFilePath& indexFile : paths) {
+      in.Get(MembersOf(indexFile));
     }
   });
   return paths;
 }
 
-std::string PrepareToReplace(const SidecarPath& sidecar)
+std::string PrepareToReplace(const IndexFilePath& indexFile)
 {
-  const fs::path folder = fs::path(sidecar.Path).parent_path();
-  if (!sidecar.Beside) {
+  const fs::path folder = fs::path(indexFile.Path).parent_path();
+  if (!indexFile.Beside) {
     std::error_code fault;
     fs::create_directories(folder, fault);
     if (fault) {
       throw SystemError(folder.string(), "a folder that can be created", fault.value());
     }
   }
-  for (const std::string& path : {sidecar.Path, sidecar.Beside ? OldNameOf(sidecar.Path) : sidecar.Path}) {
+  for (const std::string& path :
+      {indexFile.Path, indexFile.Beside ? OldNameOf(indexFile.Path) : indexFile.Path}) {
     RemoveStrays(folder.string(), fs::path(path).filename().string() + ".", ".tmp", StrayAge);
   }
-  return TemporaryName(sidecar.Path);
+  return TemporaryName(indexFile.Path);
 }
 
-std::string NameSidecar(std::string message, const std::string& temporary, const SidecarPath& sidecar)
+std::string NameIndexFile(std::string message, const std::string& temporary, const IndexFilePath& indexFile)
 {
   const std::size_t at = message.find(temporary);
-  return at == std::string::npos ? message : message.replace(at, temporary.size(), sidecar.Path);
+  return at == std::string::npos ? message : message.replace(at, temporary.size(), indexFile.Path);
 }
 
-void Replace(const std::string& temporary, const SidecarPath& sidecar)
+void Replace(const std::string& temporary, const IndexFilePath& indexFile)
 {
-  if (std::rename(temporary.c_str(), sidecar.Path.c_str()) != 0) {
+  if (std::rename(temporary.c_str(), indexFile.Path.c_str()) != 0) {
     const int fault = errno;
     std::remove(temporary.c_str());
-    throw SystemError(sidecar.Path, "a file that can be replaced", fault);
+    throw SystemError(indexFile.Path, "a file that can be replaced", fault);
   }
-  if (sidecar.Beside) {
-    unlink(OldNameOf(sidecar.Path).c_str());  // usually absent; if it stays, the new one is found first
+  if (indexFile.Beside) {
+    unlink(OldNameOf(indexFile.Path).c_str());  // usually absent; if it stays, the new one is found first
   }
 }
 
-void ReplaceFile(const SidecarPath& sidecar, const std::function<void(const std::string&)>& write)
+void SaveIndexFile(const IndexFilePath& indexFile, const std::function<void(const std::string&)>& write)
 {
-  const std::string temporary = PrepareToReplace(sidecar);
+  const std::string temporary = PrepareToReplace(indexFile);
   try {
     write(temporary);
   } catch (const Error& error) {
     std::remove(temporary.c_str());
-    throw Error(NameSidecar(error.what(), temporary, sidecar));
+    throw Error(NameIndexFile(error.what(), temporary, indexFile));
   } catch (...) {
     std::remove(temporary.c_str());
     throw;
   }
-  Replace(temporary, sidecar);
+  Replace(temporary, indexFile);
 }
 
 }  // namespace patchio

@@ -5,8 +5,8 @@
 #include "Catalog/Catalog.h"
 #include "Formats/Format.h"
 #include "Store/GroupedFile.h"
+#include "Store/IndexFilePath.h"
 #include "Store/LocationIndex.h"
-#include "Store/SidecarPath.h"
 
 #include <cstdint>
 #include <optional>
@@ -24,17 +24,17 @@ enum class ChannelMode
   ReadOnly  ///< read if there is a sound one; never written, and no index is built
 };
 
-constexpr bool ReadsSidecars(ChannelMode mode)
+constexpr bool ReadsIndexFiles(ChannelMode mode)
 {
   return mode == ChannelMode::On || mode == ChannelMode::ReadOnly;
 }
-constexpr bool WritesSidecars(ChannelMode mode)
+constexpr bool WritesIndexFiles(ChannelMode mode)
 {
   return mode == ChannelMode::On || mode == ChannelMode::Rebuild;
 }
 
 /// The contents of a sound index file.
-struct StepSidecar
+struct StepIndexFile
 {
   Catalog Data;
   StepIndex Index;
@@ -43,17 +43,17 @@ struct StepSidecar
 };
 
 /// An index file that is not used, with the reason.
-struct SidecarState
+struct IndexFileState
 {
-  SidecarPath Where;
+  IndexFilePath Where;
   FileFault Fault = FileFault::Absent;
   std::string Message;
 };
 
-struct SidecarSearch
+struct IndexFileSearch
 {
-  std::optional<StepSidecar> Found;
-  std::vector<SidecarState> Passed;  ///< index files that cannot be used, in the order of the search
+  std::optional<StepIndexFile> Found;
+  std::vector<IndexFileState> Passed;  ///< index files that cannot be used, in the order of the search
 
   /// Returns a warning for the user about index files that are damaged or cannot be read, or an empty text.
   /// It does not mention stale or absent files, or an unreadable file if another one was found.
@@ -65,11 +65,12 @@ struct SidecarSearch
 /// (2015): the master reads and checks the header; the ranks receive the table; they set their views; they
 /// read collectively. An index file with any fault counts as absent. The result is the same on all ranks.
 /// Throws Error, the same on all ranks, when `path` is relative to a folder that no longer exists.
-SidecarSearch FindStepSidecar(Communicator& comm, const std::string& path, const ChannelSettings& settings);
+IndexFileSearch FindStepIndexFile(
+    Communicator& comm, const std::string& path, const ChannelSettings& settings);
 
 /// Returns the head of a step from its index file if that is sound and matches the describing file; otherwise
 /// nothing. Reads a few bytes only. Not collective.
-std::optional<TimeStep> HeadFromSidecar(const std::string& path);
+std::optional<TimeStep> HeadFromIndexFile(const std::string& path);
 
 struct SaveOutcome
 {
@@ -80,10 +81,10 @@ struct SaveOutcome
   double SecondsToWait = -1;
 };
 
-/// Writes the index to the first of its paths that can be written, but only if FindStepSidecar() would accept
-/// it. Collective: every rank of the communicator calls it. Does not throw if the file system refuses; see
-/// SaveOutcome::WhyNot.
-SaveOutcome SaveStepSidecar(Communicator& comm, const Format& format, const Catalog& catalog,
+/// Writes the index to the first of its paths that can be written, but only if FindStepIndexFile() would
+/// accept it. Collective: every rank of the communicator calls it. Does not throw if the file system refuses;
+/// see SaveOutcome::WhyNot.
+SaveOutcome SaveStepIndexFile(Communicator& comm, const Format& format, const Catalog& catalog,
     BuiltIndex& built, const DescribingState& describing, const ChannelSettings& settings);
 
 }  // namespace patchio
