@@ -369,7 +369,7 @@ std::vector<EdgePoint> Assembly::FillPoints(const Part& part, const PointsOfPart
 {
   double* to = this->Positions->GetPointer(3 * points.First);
   const auto count = static_cast<std::size_t>(points.End - points.First);
-  if (count > 0 && count == part.Positions.size()) {  // none of the points belongs to another part
+  if (count > 0 && part.InBox == 0 && count == part.Positions.size()) {  // none of the points belongs to another part
     for (const std::array<double, 3>& position : part.Positions) {
       to = std::copy(position.begin(), position.end(), to);
     }

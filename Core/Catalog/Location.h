@@ -230,7 +230,7 @@ struct LocationTable
   std::vector<LocationProblem> Problems;
   std::vector<std::string> Notes;  ///< further notes for the user, without duplicates
   /// CRC-32 of the stored values of each request, which is a single array then. Empty if the format has no
-  /// checksums or LocateOptions::Checksums is off.
+  /// checksums or LocateOptions::Verify is off.
   std::vector<std::uint32_t> Checksums;
 };
 

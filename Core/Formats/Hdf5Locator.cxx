@@ -53,10 +53,9 @@ int Hdf5Locator::NumberOf(const std::string& path)
   return entry->second;
 }
 
-/// Returns a data set. At its first call for the data set, finds and checks it, and adds its file to the
-/// table.
-template <typename Work>
-const LocatedDataset& Hdf5Locator::Find(const std::string& path, const std::string& name, const Work& check)
+/// Returns a data set. At its first call for the data set, finds it, and adds its file to the table. Throws
+/// Error if the data set has a problem.
+LocatedDataset& Hdf5Locator::Find(const std::string& path, const std::string& name)
 {
   const auto [entry, isNew] = this->Found[path].try_emplace(name);
   LocatedDataset& found = entry->second;
@@ -73,7 +72,6 @@ const LocatedDataset& Hdf5Locator::Find(const std::string& path, const std::stri
       if (found.Info.Layout != hdf5::StorageLayout::Virtual) {
         hdf5::CheckReadable(found.Info, name, path);
       }
-      check(found);
     });
   }
   if (!found.Problem.empty()) {
@@ -84,8 +82,14 @@ const LocatedDataset& Hdf5Locator::Find(const std::string& path, const std::stri
 
 Location Hdf5Locator::LocateAt(const DatasetPlace& place, const PatchVariable& request)
 {
-  const auto check = [&](LocatedDataset& found) { this->Check(found, place, request); };
-  const LocatedDataset& found = this->Find(place.Path, place.Dataset, check);
+  LocatedDataset& found = this->Find(place.Path, place.Dataset);
+  if (!found.Checked) {
+    found.Checked = true;
+    found.Problem = CatchError([&] { this->Check(found, place, request); });
+    if (!found.Problem.empty()) {
+      throw Error(found.Problem);
+    }
+  }
   const hdf5::DatasetPart& part = place.Part;
   const std::uint64_t count = part.Count + part.StepValues * static_cast<std::uint64_t>(part.Steps - 1);
   if (part.First > found.Info.Values || count > found.Info.Values - part.First) {
@@ -132,8 +136,11 @@ Location Hdf5Locator::AppendVirtual(const LocatedDataset& found, const DatasetPl
   }
   hdf5::DatasetPart there = place.Part;
   there.First = other->FirstThere + (place.Part.First - other->First);
-  const LocatedDataset& source = this->Find(other->Path, other->Dataset, [](const LocatedDataset&) {});
-  return hdf5::AppendPart(source, source.Type, other->Dataset, there, source.File, this->Table);
+  const LocatedDataset& source = this->Find(other->Path, other->Dataset);
+  // The format's check may have chosen another type for the values of the virtual data set.
+  const bool alike = hdf5::TypeOfValues(source.Info) == hdf5::TypeOfValues(found.Info);
+  return hdf5::AppendPart(
+      source, alike ? found.Type : source.Type, other->Dataset, there, source.File, this->Table);
 }
 
 }  // namespace patchio

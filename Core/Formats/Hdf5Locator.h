@@ -14,8 +14,9 @@ namespace patchio {
 struct LocatedDataset : hdf5::FoundDataset
 {
   ElementType Type = ElementType::Float32;
-  int File = 0;         ///< number in the table of files
-  std::string Problem;  ///< reason why the data set cannot be used; empty: it can
+  int File = 0;          ///< number in the table of files
+  bool Checked = false;  ///< the format has checked it
+  std::string Problem;   ///< reason why the data set cannot be used; empty: it can
 };
 
 /// The values of one variable on one patch in a file.
@@ -64,8 +65,7 @@ protected:
   LocationTable Table;
 
 private:
-  template <typename Work>
-  const LocatedDataset& Find(const std::string& path, const std::string& name, const Work& check);
+  LocatedDataset& Find(const std::string& path, const std::string& name);
   const hdf5::File& Open(const std::string& path);
   int NumberOf(const std::string& path);
   Location AppendVirtual(const LocatedDataset& found, const DatasetPlace& place, std::uint64_t end);

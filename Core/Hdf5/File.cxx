@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 namespace patchio::hdf5 {
@@ -334,16 +335,45 @@ Location AppendChunked(
   return MakeLocation(Encoding::Chunked, table.ChunkedArrays.size() - 1, 1);
 }
 
+/// Appends the values of several time steps of a contiguous data set, as an array without filters that has
+/// one chunk per step.
+Location AppendSteps(
+    const FoundDataset& found, ElementType type, const DatasetPart& part, int file, LocationTable& table)
+{
+  const std::uint64_t elementBytes = SizeOf(type);
+  const auto bytes = static_cast<std::uint32_t>(part.Count * elementBytes);
+  ChunkedArray array;
+  array.File = file;
+  array.Type = type;
+  array.BigEndian = found.Info.BigEndian;
+  array.Rank = 2;
+  array.Dims = {static_cast<std::uint64_t>(part.Steps), part.Count};
+  array.ChunkDims = {1, part.Count};
+  array.Count = array.StepValues = part.Count;
+  array.FirstChunk = table.Chunks.size();
+  array.ChunkCount = array.Dims[0];
+  for (std::uint64_t step = 0; step < array.Dims[0]; ++step) {
+    const std::uint64_t first = part.First + step * part.StepValues;
+    table.Chunks.push_back({found.Info.Offset + first * elementBytes, step, bytes, 0});
+  }
+  table.ChunkedArrays.push_back(array);
+  return MakeLocation(Encoding::Chunked, table.ChunkedArrays.size() - 1, 1);
+}
+
 }  // namespace
 
 Location AppendPart(const FoundDataset& found, ElementType type, const std::string& name,
     const DatasetPart& part, int file, LocationTable& table)
 {
-  if (found.Info.Layout == StorageLayout::Contiguous) {
-    const std::size_t bytes = SizeOf(type);
-    table.ByteRanges.push_back(
-        {found.Info.Offset + part.First * bytes, part.Count * bytes, file, type, found.Info.BigEndian});
+  const std::uint64_t bytes = part.Count * SizeOf(type);
+  const bool fitsChunk = bytes <= std::numeric_limits<std::uint32_t>::max();
+  if (found.Info.Layout == StorageLayout::Contiguous && part.Steps == 1) {
+    const std::uint64_t offset = found.Info.Offset + part.First * SizeOf(type);
+    table.ByteRanges.push_back({offset, bytes, file, type, found.Info.BigEndian});
     return MakeLocation(Encoding::Raw, table.ByteRanges.size() - 1, 1);
+  }
+  if (found.Info.Layout == StorageLayout::Contiguous && fitsChunk) {
+    return AppendSteps(found, type, part, file, table);
   }
   if (found.Info.Layout == StorageLayout::Chunked) {
     return AppendChunked(found, type, part, file, table);
@@ -354,7 +384,8 @@ Location AppendPart(const FoundDataset& found, ElementType type, const std::stri
   array.Dataset = "/" + Relative(name);
   array.First = part.First;
   array.Count = part.Count;
-  array.Reason = found.Info.Reason;
+  array.Reason = found.Info.Layout == StorageLayout::Contiguous ? "steps of more than 4 GiB in one piece"
+                                                                : found.Info.Reason;
   array.StepValues = part.StepValues;
   table.LibraryArrays.push_back(array);
   return MakeLocation(Encoding::Library, table.LibraryArrays.size() - 1, 1);

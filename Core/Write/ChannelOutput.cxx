@@ -95,11 +95,13 @@ void WritingThread::Run()
     if (this->Ends) {
       return;
     }
+    Job& job = this->Jobs.front();
     guard.unlock();
-    const std::string fault = CatchError(this->Jobs.front().Work);
+    const std::string fault = CatchError(job.Work);
+    job.Work = {};  // frees the values without the lock
     guard.lock();
     this->Keep(fault);
-    this->Used -= this->Jobs.front().Bytes;
+    this->Used -= job.Bytes;
     this->Jobs.pop_front();
     this->Changed.notify_all();
   }

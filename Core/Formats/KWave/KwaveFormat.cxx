@@ -123,25 +123,6 @@ Catalog MakeCatalog(const KwaveDescription& description)
   return catalog;
 }
 
-/// Describes a contiguous data set as a chunked one without filters, with one chunk per time step.
-void BecomeChunks(LocatedDataset& found, std::uint64_t stepValues)
-{
-  hdf5::Dataset& info = found.Info;
-  const std::uint64_t bytes = stepValues * SizeOf(found.Type);
-  if (bytes > 0xffffffffu) {
-    info.Layout = StorageLayout::Library;
-    info.Reason = "steps of more than 4 GiB in one piece";
-    return;
-  }
-  info.Layout = StorageLayout::Chunked;
-  info.Rank = 2;
-  info.Dims = {info.Values / stepValues, stepValues};
-  info.ChunkDims = {1, stepValues};
-  for (std::uint64_t step = 0; step < info.Dims[0]; ++step) {
-    found.Chunks.push_back({info.Offset + step * bytes, step, static_cast<std::uint32_t>(bytes), 0});
-  }
-}
-
 class Locator : public Hdf5Locator
 {
 public:
@@ -202,7 +183,7 @@ Location Locator::LocateOne(const PatchVariable& request)
   return this->LocateAt(place, request);
 }
 
-/// Throws Error unless the data set is as the catalog describes it. Contiguous steps become chunks.
+/// Throws Error unless the data set is as the catalog describes it.
 void Locator::Check(LocatedDataset& found, const DatasetPlace& place, const PatchVariable& request)
 {
   const hdf5::Dataset& info = found.Info;
@@ -227,9 +208,6 @@ void Locator::Check(LocatedDataset& found, const DatasetPlace& place, const Patc
   if (!fits) {
     throw FileError(place.Path, fmt::format("{} x {} values in '{}'", steps, partValues, place.Dataset),
         fmt::format("{}", info.Values), "The file has changed since it was opened, or is damaged");
-  }
-  if (series && info.Layout == StorageLayout::Contiguous) {
-    BecomeChunks(found, partValues);
   }
 }
 

@@ -69,6 +69,20 @@ def points(f, sampled=6, mask=INDEX, own=True, chunks=True, level=0):
         put(f, "sensor_mask_index", mask.reshape(1, 1, -1))
 
 
+def gather(path, names):
+    """Moves data sets to a file beside this one, which becomes their source as virtual data sets."""
+    near = os.path.join(os.path.dirname(path), "values.bin")
+    with h5py.File(path, "a") as f, h5py.File(near, "w") as there:
+        for name in names:
+            old = f[name]
+            f.copy(old, there, name.replace("/", "_"))
+            attributes = dict(old.attrs)
+            layout = h5py.VirtualLayout(old.shape, old.dtype)
+            layout[...] = h5py.VirtualSource("values.bin", name.replace("/", "_"), old.shape)
+            del f[name]
+            f.create_virtual_dataset(name, layout).attrs.update(attributes)
+
+
 def cuboids(f, sampled=5, corners=CORNERS, own=True, level=0, cut=None):
     for seed, name in enumerate(["p", "uz"]):
         group = f.create_group(name)
@@ -97,6 +111,13 @@ def make(out):
         points(f)
     with start(case(out, "index_contiguous") + "/out.h5") as f:
         points(f, chunks=False)
+    # Time series in another file: contiguous, and in chunks.
+    with start(case(out, "virtual") + "/out.h5") as f:
+        points(f, chunks=False)
+    gather(out + "/virtual/out.h5", ["p", "ux", "p_max"])
+    with start(case(out, "virtual_deflate") + "/out.h5") as f:
+        cuboids(f, level=9, cut=2)
+    gather(out + "/virtual_deflate/out.h5", ["p/1", "p/2", "p_max/1"])
     with start(case(out, "index_deflate") + "/out.h5") as f:
         points(f, level=6)
         domain(f, chunks=(1,) + SIZE[1::-1], compression="gzip", compression_opts=9, shuffle=True)
