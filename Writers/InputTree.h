@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Catalog/Catalog.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 
 #include <vtkDataObject.h>
 #include <vtkDataSet.h>

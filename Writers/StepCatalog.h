@@ -3,7 +3,7 @@
 #define StepCatalog_h
 
 #include "Catalog/Catalog.h"
-#include "Catalog/Extent.h"
+#include "Catalog/Location.h"
 #include "InputTree.h"
 
 #include <map>
