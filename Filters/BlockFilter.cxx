@@ -39,7 +39,7 @@ void PutNames(const std::vector<std::string>& names, Tree* tree)
 
 void SetTreeOutput(vtkCompositeDataSet* input, vtkInformation* output)
 {
-  // The pieces are no images, so AMR data cannot hold them. Since VTK 9.6, AMR data are such a collection.
+  // AMR data hold images only, and the pieces are other data sets. Since VTK 9.6, AMR data are trees, too.
   const bool isTree = !vtkUniformGridAMR::SafeDownCast(input) && vtkDataObjectTree::SafeDownCast(input);
   const char* const wanted = isTree ? input->GetClassName()
                              : vtkPartitionedDataSetCollection::SafeDownCast(input)

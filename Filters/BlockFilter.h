@@ -21,15 +21,16 @@ class vtkMultiProcessController;
 namespace patchio {
 
 /// Gives `output` a tree of the class that VTK itself creates when it runs a filter on `input` block by
-/// block, unless it has one already.
+/// block, unless `output` has such a tree already.
 void SetTreeOutput(vtkCompositeDataSet* input, vtkInformation* output);
 
-/// Gives `output` what a filter makes of `input`: a tree for composite data, otherwise a data set of the
-/// class `kind`, unless `output` has one already.
+/// Gives `output` an empty data object for the result of a filter: a tree (see SetTreeOutput()) if `input` is
+/// composite, otherwise a data set of the class `kind`. Keeps a data object of this class that `output` has
+/// already.
 void SetOutput(vtkDataObject* input, const char* kind, vtkInformation* output);
 
 /// Puts one data set per piece (see filters::Blocks::Pieces) into `output`, with the pieces' names. An output
-/// that is no tree becomes a shallow copy of the only piece.
+/// that is not a tree becomes a shallow copy of the only piece.
 void PutPieces(const std::vector<std::string>& names,
     const std::vector<vtkSmartPointer<vtkDataObject>>& pieces, vtkDataObject* output);
 
@@ -58,8 +59,9 @@ ChosenArray ArrayOf(vtkAlgorithm& filter);
 /// error, `output` (may be null) is emptied and 1 is returned: VTK itself would end the program.
 int Guarded(vtkAlgorithm* filter, vtkDataObject* output, const std::function<int()>& work);
 
-/// Runs `filter` on a shallow copy of `input` (VTK does so block by block) and passes its result on to
-/// `output`. Returns 0 if there is no result, or one of another class than `output`.
+/// Runs `filter` on a shallow copy of `input`, which VTK does block by block for composite data, and copies
+/// the result to `output`. Returns 0 if there is no result, or if the result is of another class than
+/// `output`.
 int RunByItself(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output);
 
 /// Returns the ranks of `controller`, or this process alone if `controller` is null or has no MPI.

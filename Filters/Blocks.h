@@ -1,4 +1,4 @@
-// The structured grids of VTK's data as plain values, for filters that look at many of them.
+// The structured grids of VTK's data as plain values, for filters that process many of them together.
 #ifndef Filters_Blocks_h
 #define Filters_Blocks_h
 
@@ -67,7 +67,7 @@ struct Block
   {
     return static_cast<long long>(this->Points[0]) * this->Points[1] * this->Points[2];
   }
-  /// Return the number of the cell, or of the point, with these indices along the axes.
+  /// The number of the cell, or of the point, with the indices `at` along the axes.
   long long CellAt(const Int3& at) const
   {
     return at[0] + this->Cells(0) * (at[1] + static_cast<long long>(this->Cells(1)) * at[2]);
@@ -83,7 +83,7 @@ struct Block
     return {static_cast<int>(point % this->Points[0]), static_cast<int>(row % this->Points[1]),
         static_cast<int>(row / this->Points[1])};
   }
-  /// Return the position of the point with these indices, or of this number.
+  /// The position of the point with the indices `at` along the axes, or with the number `point`.
   std::array<double, 3> PositionAt(const Int3& at) const
   {
     if (this->Form == BlockForm::Curvilinear) {
@@ -105,7 +105,7 @@ private:
 struct Blocks
 {
   std::vector<Block> List;
-  /// Names of the root's children, empty children included. A grid as input gives a single name.
+  /// Names of the root's children, empty children included. There is a single name if the input is a grid.
   std::vector<std::string> Pieces;
   std::string NotUnderstood;  ///< why the input must go to VTK's own filters; empty if it is supported
 };

@@ -200,7 +200,7 @@ CellRef CellLattice::Find(const Int3& cube, int& hint) const
   CellRef found;
   this->Bins->ForEachMeeting({cube, cube}, [&](int block) {
     const CellRef cell = this->At(block, cube);
-    // The finest cell: so the order of the blocks does not matter where they overlap.
+    // Take the finest cell, so that the result does not depend on the order of blocks that overlap.
     if (cell && (!found || this->IsFiner(block, found.Block))) {
       found = cell;
     }

@@ -27,9 +27,9 @@ struct CellBlock
   /// Volume of a cell, which tells its level. 0 if cells of a block differ in size, as in rectilinear grids.
   double CellVolume = 0;
   const unsigned char* Flags = nullptr;  ///< ghost flags of the grid's cells; null if all of them are visible
-  const unsigned char* PointFlags = nullptr;  ///< flags of another rank's points, not 0 for hidden points
+  const unsigned char* PointFlags = nullptr;  ///< flags of another rank's points; not 0 for hidden points
   const float* Floats = nullptr;              ///< the values, if they are float
-  const double* Doubles = nullptr;  ///< the values, if they are double; neither: only visibility matters
+  const double* Doubles = nullptr;  ///< the values, if they are double; both null if only visibility matters
   bool Own = true;                  ///< false for copies of another rank's cells
 
   int NodeCount(int axis) const
@@ -45,8 +45,8 @@ struct CellBlock
   {
     return this->Floats ? this->Floats[cell] : this->Doubles ? this->Doubles[cell] : 0;
   }
-  /// Returns whether the cell is visible. Cells with a NaN value count as hidden, and so do points that only
-  /// hidden cells have.
+  /// Returns whether the cell is visible. Cells with a NaN value count as hidden. A point counts as hidden if
+  /// all cells around the point are hidden.
   bool IsVisible(std::int64_t cell) const
   {
     const bool hidden =
@@ -88,15 +88,15 @@ public:
     std::vector<double> Centers;  ///< positions of the cells' centres
   };
 
-  /// The nodes, flags and values that the blocks point to must outlive the lattice. others: node positions of
-  /// other ranks along each axis.
+  /// The nodes, flags and values that the blocks point to must outlive the lattice. `others` has the node
+  /// positions of other ranks along each axis.
   explicit CellLattice(std::vector<CellBlock> blocks, const std::array<std::vector<double>, 3>& others = {});
 
   /// Returns the sorted positions of the blocks' nodes along an axis, without duplicates.
   static std::vector<double> Nodes(const std::vector<CellBlock>& blocks, int axis);
 
-  /// Returns why the cells cannot be stitched, which is that nodes of a coarser level lie within cells of a
-  /// finer one; empty if they can.
+  /// Returns why the cells cannot be stitched: nodes of a coarser level lie within cells of a finer level.
+  /// Empty if the cells can be stitched.
   const std::string& Error() const { return this->ErrorText; }
 
   const std::vector<CellBlock>& Blocks() const { return this->List; }
@@ -107,12 +107,12 @@ public:
 
   /// Returns the cubes that a block covers.
   const Box& CubesOf(int block) const { return (*this->Bins)[block]; }
-  /// Returns the blocks that cover any of these cubes.
+  /// Returns the blocks that cover any of `cubes`.
   std::vector<int> Meeting(const Box& cubes) const { return this->Bins->Meeting(cubes); }
 
   /// Returns the visible cell that covers `cube`; false (see CellRef) if there is none. `hint` is the block
-  /// to try first, and becomes the block that was found. It is not used for points, which several blocks may
-  /// share. Thread-safe, with one `hint` per thread.
+  /// to try first, and becomes the block that was found. `hint` is not used for points, because several
+  /// blocks may share a point. Thread-safe, with one `hint` per thread.
   CellRef Find(const Int3& cube, int& hint) const;
 
   /// Returns the indices of a cell along the axes of its block.

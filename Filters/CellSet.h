@@ -29,15 +29,15 @@ struct CellArray
 
 struct CellSet
 {
-  std::string NotUnderstood;  ///< why the input must go to VTK's own filters, the same on all ranks; empty:
-                              ///< it is supported
+  std::string NotUnderstood;  ///< why the input must go to VTK's own filters, the same on all ranks; empty if
+                              ///< the input is supported
   bool OfPoints = false;      ///< the values belong to points, see CellBlock
   int FlatAxis = -1;          ///< see CellBlock; -1: none
-  bool HasNumbers = true;     ///< the blocks' values to contour are those of the first array
+  bool HasNumbers = true;     ///< true if the values to contour are those of the first array
   std::vector<CellArray> Arrays;
   std::vector<CellBlock> Blocks;
   std::vector<std::vector<const char*>> Values;  ///< Values[block][array]
-  std::array<std::vector<double>, 3> Nodes;      ///< by axis, sorted positions of the nodes of all ranks
+  std::array<std::vector<double>, 3> Nodes;  ///< along each axis, sorted positions of the nodes of all ranks
   /// Arrays of the grid's cells, if the values belong to points, and their values in each block of this rank.
   std::vector<CellArray> GridArrays;
   std::vector<std::vector<const char*>> GridValues;
@@ -69,13 +69,13 @@ std::string WhyNotUnderstood(
 /// is not empty.
 CellSet MakeCellSet(const Blocks& blocks, const std::string& array, bool ofPoints, Communicator& ranks);
 
-/// Collective: appends copies of other ranks' cells. give(rank, block) returns the boxes of cells of a block
-/// of this rank that `rank` needs.
+/// Collective: appends copies of other ranks' cells. `give(rank, block)` returns the boxes of cells that
+/// `rank` needs from a block of this rank.
 void AddCellsOfOthers(
     CellSet& cells, const std::function<std::vector<Box>(int, int)>& give, Communicator& ranks);
 
-/// Collective: appends copies of the other ranks' cells that touch this rank's cells. neighbours: also of the
-/// cells that touch these copies, which gradients need.
+/// Collective: appends copies of the other ranks' cells that touch this rank's cells. With `neighbours`, also
+/// appends the cells that touch these copies, which gradients need.
 void AddCellsOfOthers(CellSet& cells, bool neighbours, Communicator& ranks);
 
 }  // namespace patchio::filters

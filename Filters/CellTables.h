@@ -1,4 +1,5 @@
-// The corners of a block's cells, how a surface passes between them, and what it leaves of a cell.
+// Tables for a block's cells: the corners of a cell, a surface between the corners, and the rest of a cut
+// cell.
 #pragma once
 
 #include "Filters/Blocks.h"
@@ -38,7 +39,7 @@ struct CellShape
 struct CellPoint
 {
   int Corner;
-  int Axis = -1;  ///< -1: the corner itself
+  int Axis = -1;  ///< axis of the edge; -1 if the point is the corner itself
 
   /// The ends of the edge.
   int Lower() const { return this->Corner & ~(1 << this->Axis); }
@@ -47,15 +48,16 @@ struct CellPoint
 
 using CellPolygon = std::vector<CellPoint>;
 
-/// The corners of a face in turn.
+/// The corners of a face, in the order around the face.
 using Ring = std::array<int, 4>;
 
-/// Returns the runs of positive corners around a face that has other corners, too: the places in the ring of
-/// the first and of the last corner of each run; the last one is counted on beyond 3.
+/// Returns the runs of positive corners around a face that also has other corners. A run is a pair of indices
+/// in `ring`, of the first and of the last corner. The second index is greater than 3 if the run passes the
+/// end of `ring`.
 std::vector<std::pair<int, int>> PositiveRuns(unsigned positive, const Ring& ring);
 
-/// How a surface passes through a cell: polygons for three axes, lines for two, a point for one. Two positive
-/// corners on a face's diagonal are separated, and the cell on the other side of the face does the same.
+/// How a surface passes through a cell: polygons for three axes, lines for two, a point for one. The surface
+/// separates two positive corners on a face's diagonal, in both cells at the face.
 using CellCase = std::vector<CellPolygon>;
 
 /// Returns the cases of cells with `axes` axes (0 to 3), indexed by the bit set of positive corners. The
@@ -63,11 +65,11 @@ using CellCase = std::vector<CellPolygon>;
 const std::vector<CellCase>& MarchingTables(int axes);
 
 /// A connected part of a cell on the positive side, which is kept. The triangles and quadrilaterals on a face
-/// of the cell follow from the kept corners of that face alone, so that both cells at the face have the same.
+/// of the cell depend only on the kept corners of that face, so they are the same in both cells at the face.
 struct KeptBody
 {
-  std::vector<int> Corners;  ///< the cell's corners that it has
-  /// Faces whose normals point inwards; polygons of a flat cell, the line of a cell with one axis.
+  std::vector<int> Corners;  ///< the cell's corners that belong to the body
+  /// Faces whose normals point inwards. In a cell with two axes: polygons. In a cell with one axis: a line.
   std::vector<CellPolygon> Faces;
   /// The body's corners in VTK's order if it is a tetrahedron, wedge or hexahedron; empty for other bodies.
   CellPolygon Simple;

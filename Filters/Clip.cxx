@@ -13,8 +13,8 @@
 namespace patchio::filters {
 namespace {
 
-/// Values below this fraction of the greatest value at the blocks' corners count as zero, so that a plane
-/// does not cut cells whose faces lie on it but for rounding.
+/// Values below this fraction of the greatest value at the blocks' corners count as zero, so that rounding
+/// errors do not make a plane cut cells whose faces lie on the plane.
 constexpr double NearZero = 1e-13;
 
 using Bounds = std::array<double, 6>;

@@ -12,13 +12,13 @@ namespace patchio::filters {
 struct ClipRequest
 {
   Surface Of;
-  bool Below = true;        ///< the negative side of the surface is kept, not the positive one
-  bool WholeCells = false;  ///< cells that the surface cuts are kept whole
+  bool Below = true;        ///< keeps the negative side of the surface instead of the positive side
+  bool WholeCells = false;  ///< keeps cells that the surface cuts as they are
 };
 
 /// Returns the kept parts of the visible cells. Cut cells become tetrahedra, pyramids, wedges and hexahedra
-/// whose new points lie on the cells' edges, as in VTK; neighbours share whole faces. Empty if `goesOn` ends
-/// the work. Not collective.
+/// whose new points lie on the cells' edges, as in VTK; neighbours share whole faces. Empty if `goesOn`
+/// returns false. Not collective.
 std::vector<Part> Clip(const Blocks& blocks, const ClipRequest& request, const GoesOn& goesOn = {});
 
 }  // namespace patchio::filters

@@ -440,7 +440,7 @@ std::vector<Slab> FindSlabs(const CellLattice& lattice, double level)
     const int layers = lattice[b].Cells[2] + 1;
     const int step = static_cast<int>(std::max<std::int64_t>(4, CellsOfTask / lattice[b].Stride(2)));
     for (int k = 0; around == BothSides && k < layers; k += step) {
-      // The last slab is not left with few layers.
+      // The slab takes the rest if the rest is only a few layers.
       const int end = k + step + 4 > layers ? layers : k + step;
       slabs.push_back({b, k, end});
       k = end - step;

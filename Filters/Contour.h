@@ -11,8 +11,8 @@
 
 namespace patchio::filters {
 
-/// A point of a contour, between two corners of a dual cell. Their order depends on their places alone, so
-/// that all blocks and ranks compute the same position to the last bit.
+/// A point of a contour, between two corners of a dual cell. The order of the corners depends only on the
+/// places of the corners, so that all blocks and ranks compute the same position to the last bit.
 struct CrossingPoint
 {
   DualCorner First, Second;
@@ -24,8 +24,8 @@ struct ContourPart
 {
   std::vector<CrossingPoint> Points;
   std::vector<int> Shared;  ///< numbers of the points that other parts may have, too; ascending
-  std::vector<std::array<int, 3>> Triangles;  ///< for flat blocks lines, whose last two corners are equal
-  std::vector<std::int64_t> Cells;            ///< for points: the grid's cell around each triangle
+  std::vector<std::array<int, 3>> Triangles;  ///< flat blocks have lines: the last two corners are equal
+  std::vector<std::int64_t> Cells;            ///< values at points: the grid's cell around each triangle
 };
 
 /// The layers Begin .. End - 1, along z, of the corners of a block's cells.
@@ -94,22 +94,22 @@ private:
   const double Level;
   DualCells Rim;
   std::vector<unsigned char> States;  ///< states of the slab's cells, and of a margin of one cell around them
-  /// The results of FindCellsOf(), by axis, for the block that AddStatesOf() looks at.
+  /// The results of FindCellsOf() for each axis, for the block that AddStatesOf() processes.
   std::array<std::vector<int>, 3> CellsOfOther;
   std::vector<unsigned char> All, Any;
-  std::array<EdgePoints, 5> EdgesOfLayers;  ///< along x and y, for even and odd layers; along z
+  std::array<EdgePoints, 5> EdgesOfLayers;  ///< along x in even and odd layers, along y in both, along z
   std::unordered_map<std::pair<std::uint64_t, std::uint64_t>, int, PairHash> RimPoints;
   ContourPart Result;
 };
 
-/// The triangles, or lines (see ContourPart), of one contour value after another, with shared points.
+/// The triangles, or lines (see ContourPart), with shared points. They are sorted by contour value.
 struct Contour
 {
   std::vector<CrossingPoint> Points;
-  /// The number of points before the first one of each contour value; at the end the number of all points.
+  /// The index in Points of each contour value's first point, then the number of all points.
   std::vector<std::int64_t> PointsBefore;
   std::vector<std::array<std::int64_t, 3>> Triangles;
-  std::vector<CellRef> Cells;  ///< for points: the grid's cell around each triangle
+  std::vector<CellRef> Cells;  ///< values at points: the grid's cell around each triangle
 };
 
 /// Returns the contours at the values `levels` of this rank's blocks. Uses all threads of TBB; the result

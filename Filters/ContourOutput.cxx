@@ -25,7 +25,7 @@ namespace patchio::filters {
 namespace {
 
 /// Returns the lattice cube beyond the middle of a cell's face. For points: the cube of the next point, as if
-/// the block went on.
+/// the block continued.
 Int3 CubeBeyond(const CellLattice& lattice, int block, const Int3& cell, int axis, int side)
 {
   Int3 cube;
@@ -47,7 +47,7 @@ struct LeastSquares
 {
   Eigen::Matrix3d Squares = Eigen::Matrix3d::Zero();
   Eigen::Vector3d Slopes = Eigen::Vector3d::Zero();
-  bool Oblique = false;  ///< some neighbours need not lie along an axis
+  bool Oblique = false;  ///< true if some neighbours may lie off the axes
 
   std::array<double, 3> Solve()
   {

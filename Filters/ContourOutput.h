@@ -22,7 +22,7 @@ class vtkPolyData;
 
 namespace patchio::filters {
 
-/// The contour values, and what the output's points get.
+/// The contour values, and the arrays of the output's points.
 struct ContourOptions
 {
   std::vector<double> Levels;
@@ -33,7 +33,7 @@ struct ContourOptions
 };
 
 /// Fills `output` with the contour's triangles or lines. All arrays of the cells are interpolated to point
-/// data; of points, the grid's cell arrays become cell data.
+/// data. For contours of values at points, the grid's cell arrays become cell data.
 void FillPolyData(const Contour& contour, const CellLattice& lattice, const CellSet& cells,
     const ContourOptions& options, vtkPolyData* output);
 

@@ -150,8 +150,8 @@ public:
   OutputArrays(const std::vector<const Block*>& blocks, bool ofPoints);
 
   /// Makes arrays of `tuples` tuples and adds them to `to`, with their attribute types. points: number of
-  /// points of the output. The arrays' memory holds as many tuples, because VTK's Warp By Scalar takes values
-  /// of cells for those of points.
+  /// points of the output. The arrays have memory for at least as many tuples, because VTK's Warp By Scalar
+  /// reads values of cells as values of points.
   void Allocate(long long tuples, long long points, vtkDataSetAttributes* to);
 
   /// Fills the tuples from `at` on, one for each of these cells, or points, of a block. Several threads may
@@ -294,7 +294,7 @@ private:
   std::vector<EdgePoint> FillPoints(const Part& part, const PointsOfPart& points) const;
   void FillCells(const Part& part, const PointsOfPart& points, const Place& place) const;
 
-  std::vector<Place> Places;  ///< of each part, then the end
+  std::vector<Place> Places;  ///< one for each part, then the end
   vtkNew<vtkDoubleArray> Positions;
   vtkNew<vtkTypeInt64Array> Offsets, Corners;
   vtkSmartPointer<vtkUnsignedCharArray> Types;
@@ -369,7 +369,8 @@ std::vector<EdgePoint> Assembly::FillPoints(const Part& part, const PointsOfPart
 {
   double* to = this->Positions->GetPointer(3 * points.First);
   const auto count = static_cast<std::size_t>(points.End - points.First);
-  if (count > 0 && part.InBox == 0 && count == part.Positions.size()) {  // none of the points belongs to another part
+  // All points are new, and belong to this part.
+  if (count > 0 && part.InBox == 0 && count == part.Positions.size()) {
     for (const std::array<double, 3>& position : part.Positions) {
       to = std::copy(position.begin(), position.end(), to);
     }
@@ -430,7 +431,7 @@ void Assembly::FillCells(const Part& part, const PointsOfPart& points, const Pla
 vtkSmartPointer<vtkCellArray> Assembly::Cells(std::size_t begin, std::size_t end) const
 {
   auto cells = vtkSmartPointer<vtkCellArray>::New();
-  // Cells have 64 bits even where fewer would do: with VTK's own width, its filters can look at them from
+  // Cells have ids of 64 bits even if 32 bits are enough: VTK's filters can read ids of VTK's own width from
   // several threads.
   if (begin == 0 && end + 1 == this->Places.size()) {
     cells->SetData(this->Offsets, this->Corners);

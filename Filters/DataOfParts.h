@@ -16,9 +16,9 @@ namespace patchio::filters {
 // ids. Where a block lacks an array, or has another number of components, values are NaN, or 0 if they are
 // integers.
 
-/// Returns the cells of parts without boxes. Parts of a block share the points between them. originalIds:
-/// adds the numbers of cells and points in their block as VTK's surface filters do, for parts of a single
-/// block.
+/// Returns the cells of parts without boxes. Parts of a block share their common points. originalIds: adds
+/// the numbers of cells and points in their block, as VTK's surface filters do. This requires parts of a
+/// single block.
 vtkSmartPointer<vtkPolyData> MakePolyData(
     const std::vector<const Block*>& blocks, const std::vector<const Part*>& parts, bool originalIds = false);
 
@@ -27,7 +27,7 @@ std::vector<vtkSmartPointer<vtkPolyData>> MakePieces(const Blocks& blocks, const
 
 /// Returns a grid for each piece of the input. Cells of different blocks share their common points; points of
 /// curvilinear blocks are common if their coordinates are equal to the last bit. `goesOn` is called before
-/// each piece, whose grid stays empty if it returns false.
+/// each piece. If `goesOn` returns false, the grid of the piece stays empty.
 std::vector<vtkSmartPointer<vtkUnstructuredGrid>> MakeGrids(
     const Blocks& blocks, const std::vector<Part>& parts, const GoesOn& goesOn);
 

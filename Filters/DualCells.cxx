@@ -143,7 +143,8 @@ DualCorner DualCells::Projected(int octant, int axes) const
   return corner;
 }
 
-/// Returns the dual cell where each octant has a cell, or takes one straight across the border.
+/// Returns the dual cell at a corner where each octant has a cell or takes the cell straight across the
+/// border.
 DualCell DualCells::Regular() const
 {
   const int axes = AxesWithOneSide(this->Visible, 8);
@@ -167,8 +168,8 @@ void DualCells::AddPyramids()
 }
 
 /// Adds polygons of the face between this dual cell and the next one along an axis, or pyramids above them.
-/// The face follows from the four cells around the edge in this direction alone, so that both dual cells make
-/// the same.
+/// The face depends only on the four cells around the edge in this direction, so that both dual cells make
+/// the same polygons.
 void DualCells::AddFaces(int axis, int side, bool asPyramids)
 {
   const int b = (axis + 1) % 3, c = (axis + 2) % 3;

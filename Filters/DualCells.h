@@ -60,9 +60,9 @@ using DualCell = std::array<DualCorner, 8>;
 /// the gap between levels with such cells.
 ///
 /// At the border of the visible cells, octants are empty. The dual cell then takes, for an empty octant, the
-/// cell of a visible octant, projected onto the border. Where several visible octants would do, at edges and
-/// corners that point inwards, the dual cell consists of pyramids with the cell's corner as apex, above the
-/// faces that its neighbours have.
+/// cell of a visible octant, projected onto the border. Where several visible octants are candidates, at
+/// edges and corners that point inwards, the dual cell consists of pyramids with the cell's corner as apex,
+/// above the faces that its neighbours have.
 class DualCells
 {
 public:
@@ -73,8 +73,9 @@ public:
 
   /// Returns the dual cells around a corner of a cell of `block`; valid until the next call. There are none
   /// if the corner belongs to another block, or if the values of all cells around it lie on the same side of
-  /// `level`. A corner belongs to the block of the finest cell around it, of the first octant among equals.
-  /// Dual cells of flat blocks are polygons: the first four corners. Not thread-safe.
+  /// `level`. A corner belongs to the block of the finest cell around the corner. If several cells are
+  /// equally fine, the first octant decides. Dual cells of flat blocks are polygons: the first four corners.
+  /// Not thread-safe.
   const std::vector<DualCell>& Around(int block, const Int3& corner, double level);
 
 private:

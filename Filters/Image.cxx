@@ -435,7 +435,7 @@ public:
   }
 
   /// Makes the flags and all arrays. fill(value of the array's type, array, j, k, values of the row) sets the
-  /// values that it knows: the others stay NaN or, for array = -1, 0, which means hidden.
+  /// known values. Other values stay NaN or, for array = -1, 0, which means hidden.
   template <typename Fill>
   void Make(const CellSet& set, unsigned char hidden, Fill fill)
   {
@@ -496,7 +496,7 @@ public:
 
 private:
   /// Calls work(j, k, number of the row's first value) for all rows, on all threads, as step `step` of
-  /// `steps`. Stops when the user wants that.
+  /// `steps`. Stops if Progress returns false.
   template <typename Work>
   void RunRows(std::size_t step, std::size_t steps, Work work)
   {
@@ -538,7 +538,7 @@ CellSet CellsOfImage(
   return set;
 }
 
-/// Collective. Returns false if the user has stopped it.
+/// Collective. Returns false if the user has stopped the work.
 bool FillCellData(const std::vector<const Block*>& blocks, const ImageRequest& request, Communicator& ranks,
     vtkImageData* image)
 {
@@ -558,7 +558,7 @@ bool FillCellData(const std::vector<const Block*>& blocks, const ImageRequest& r
   return !part.IsStopped();
 }
 
-/// Collective. Returns false if the user has stopped it.
+/// Collective. Returns false if the user has stopped the work.
 bool FillPointData(const std::vector<const Block*>& blocks, const ImageRequest& request, Communicator& ranks,
     vtkImageData* image)
 {

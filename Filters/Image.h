@@ -47,7 +47,7 @@ struct AxisOverlaps
   std::vector<Overlap> List;
 };
 
-/// The place of each point of an image along an axis, among the points of a block.
+/// The places of an image's points along an axis, among the points of a block.
 struct AxisPlaces
 {
   struct Place
@@ -75,15 +75,15 @@ struct ImageRequest
   Box Cells;                                         ///< this rank's cells of the grid; may be empty
   std::vector<std::string> CellArrays, PointArrays;  ///< arrays that some block lacks are left out
 
-  /// Called on the calling thread with the fraction that is done. If it returns false, the image is given up.
+  /// Receives, on the calling thread, the fraction of the work that is done. Returns false to stop the work.
   std::function<bool(double)> Progress = [](double) { return true; };
 };
 
 /// Collective: makes this rank's part of the image. A cell gets the mean, by volume, of the visible cells
-/// that overlap it. A point gets values interpolated in the finest visible cell around it. NaN does not
-/// count. Cells and points without anything visible are hidden by vtkGhostType, and hold the lowest value of
-/// the array, because the colours of a volume blend into those of neighbouring cells. Values are double, or
-/// float if the data are. The image is empty if it was given up. blocks: see SolidBlocks().
+/// that overlap it. A point gets values interpolated in the finest visible cell around it. NaN values are
+/// ignored. Cells and points without anything visible are hidden by vtkGhostType, and hold the lowest value
+/// of the array, because the colours of a volume blend into those of neighbouring cells. Values are double,
+/// or float if the data are. The image is empty if Progress returned false. blocks: see SolidBlocks().
 void FillImage(const std::vector<const Block*>& blocks, const ImageRequest& request, Communicator& ranks,
     vtkImageData* image);
 

@@ -121,7 +121,8 @@ std::vector<Part> TakeBoxes(
 
 void CutTasks::Add(std::size_t of, const Block& block, int rows, long long cellsOfRow)
 {
-  // Tasks make the points between them twice, so a few rows are better than one if there are enough.
+  // Two neighbouring tasks both make the points between them, so a few rows for a task are better than one if
+  // there are enough rows.
   const long long few = std::min(4, rows / 32);
   const int step = static_cast<int>(
       std::clamp<long long>(std::max(CellsOfTask / std::max(cellsOfRow, 1LL), few), 1, rows));

@@ -47,7 +47,7 @@ public:
     }
     return number;
   }
-  /// Makes a point at this position. Either all of a part's points are made so, or none.
+  /// Makes a point at this position. A part has positions for all of its new points, or for none.
   int AddPoint(const EdgePoint& point, const std::array<double, 3>& position, bool shared)
   {
     this->Positions.push_back(position);
@@ -88,20 +88,21 @@ public:
 
   const Block* From;
   CellShape Shape;
-  std::uint64_t FirstNumber = 0;  ///< number of the block's first point, where blocks are cut one by one
+  std::uint64_t FirstNumber = 0;  ///< number of points in the blocks before, if CutTasks makes the part
 
   Int3 Begin{0, 0, 0};                   ///< indices in the block of the box's first cell
   Int3 Cells{0, 0, 0}, Points{0, 0, 0};  ///< numbers along each axis of the box
   int InBox = 0;                         ///< number of the box's points
-  std::vector<char> Used;  ///< whether a kept cell has this point of the box; empty: none is kept
+  std::vector<char> Used;  ///< whether a kept cell has this point of the box; empty if no cell is kept
   std::vector<int> Whole;  ///< cells of the box that are kept as they are
 
   std::vector<EdgePoint> Made;
-  std::vector<std::array<double, 3>> Positions;  ///< positions of Made; empty: they follow from the block
-  std::vector<int> Shared;                       ///< those of Made that other parts may have, too
+  std::vector<std::array<double, 3>>
+      Positions;            ///< positions of the points in Made; empty if they follow from the block
+  std::vector<int> Shared;  ///< the points in Made that other parts may also have
 
-  /// Other cells than whole ones: their points, one cell after another, the number of points of each cell,
-  /// VTK's types of pieces, and the block's cell that each is cut from.
+  /// The polygons and the pieces of cells: their points, one cell after another, the number of points of each
+  /// cell, VTK's types of pieces, and the block's cell that each is cut from.
   std::vector<int> Corners;
   std::vector<unsigned char> Sizes, Types;
   std::vector<long long> Sources;
@@ -136,11 +137,11 @@ void Part::ForEachCell(bool visible, Work work) const
 }
 
 /// Divides the blocks into boxes, calls take(part) for all of them on all threads, and returns the parts that
-/// have cells. Returns none if `goesOn` ends the work.
+/// have cells. Returns an empty list if `goesOn` returns false.
 std::vector<Part> TakeBoxes(
     const Blocks& blocks, const std::function<void(Part&)>& take, const GoesOn& goesOn);
 
-/// Some rows, or layers, of a block, which one task cuts.
+/// Rows, or layers, of a block that one task cuts.
 struct Rows
 {
   int Begin, End;  ///< the first row, and the one after the last

@@ -57,7 +57,7 @@ private:
     }
   }
 
-  std::vector<Slot> Slots;  ///< their number is a power of two
+  std::vector<Slot> Slots;  ///< the number of slots is a power of two
   std::size_t Count = 0;
 };
 

@@ -7,11 +7,10 @@
 
 namespace patchio::filters {
 
-/// Receives the fraction of a work that is done, on the calling thread. If it returns false, the work is
-/// given up.
+/// Receives, on the calling thread, the fraction of the work that is done. Returns false to stop the work.
 using GoesOn = std::function<bool(double)>;
 
-/// Calls work(number) for all numbers below `count`, on all threads. Returns false if `goesOn` ended the
+/// Calls work(number) for all numbers below `count`, on all threads. Returns false if `goesOn` stopped the
 /// work, so that some numbers were left out.
 bool RunTasks(std::size_t count, const std::function<void(std::size_t)>& work, const GoesOn& goesOn);
 

@@ -46,8 +46,8 @@ struct AlignedCut
   int Layer = -1;       ///< layer of cells above the plane, or around it; -1: none
   int Face = -1;        ///< the layer of points that the plane lies on; -1: none
   int LayerBelow = -1;  ///< layer of cells below Face; -1: none
-  /// Tells for each cell of LayerBelow whether it is shown, because no visible cell lies above; empty: none
-  /// is.
+  /// For each cell of LayerBelow: whether the cell is shown, because no visible cell lies above. Empty: no
+  /// cell is shown.
   std::vector<char> Below;
 
   bool Meets() const { return this->Layer >= 0 || this->LayerBelow >= 0; }
@@ -80,8 +80,8 @@ private:
   long long ShownCell(int inner, const Row& row) const;
 };
 
-/// Positions count as equal if they are closer than this many widths of a cell: those of different levels
-/// differ in their last bits.
+/// Positions count as equal if they are closer than this many widths of a cell, because positions of
+/// different levels differ in their last bits.
 constexpr double NearInCells = 1e-10;
 
 bool IsNear(double a, double b, double width)
@@ -383,7 +383,7 @@ void Coverage::RemoveCovered(AlignedCut& cut) const
   }
 }
 
-/// A crossing closer to a corner than this fraction of the edge counts as the corner: rounding makes no
+/// A crossing closer to a corner than this fraction of the edge counts as the corner. So rounding makes no
 /// slivers.
 constexpr double NearInEdges = 1e-12;
 
@@ -474,8 +474,8 @@ private:
     this->Made.AddPolygon(points, count, this->Triangles, number);
   }
 
-  /// Returns where the surface crosses an edge. A point of the grid on the surface has one key, whichever
-  /// edge it is found on.
+  /// Returns where the surface crosses an edge. A point of the grid on the surface has the same key on all of
+  /// its edges.
   Crossing CrossingOf(const Int3& cell, const CellPoint& edge, const double* values) const
   {
     const int lower = edge.Lower(), upper = edge.Upper();

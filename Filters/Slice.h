@@ -18,14 +18,14 @@ namespace patchio::filters {
 struct SliceRequest
 {
   std::vector<Surface> Surfaces;
-  bool Triangles = true;  ///< cells are cut into triangles, not left as polygons
+  bool Triangles = true;  ///< cuts polygons into triangles
 
-  /// Called on the calling thread with the fraction that is done. If it returns false, the slice is given up.
+  /// Receives, on the calling thread, the fraction of the work that is done. Returns false to stop the work.
   std::function<bool(double)> Progress = [](double) { return true; };
 };
 
-/// Collective: returns the poly data of each piece, in the order of Blocks::Pieces; all are empty if the
-/// slice was given up.
+/// Collective: returns the poly data of each piece, in the order of Blocks::Pieces; all are empty if Progress
+/// returned false.
 std::vector<vtkSmartPointer<vtkPolyData>> Slice(
     const Blocks& blocks, const SliceRequest& request, Communicator& ranks);
 

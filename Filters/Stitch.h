@@ -13,8 +13,8 @@
 namespace patchio::filters {
 
 /// A key that is equal in all parts that have a point: the numbers of the ends of the point's edge or, for a
-/// point of a block, its number and NoPoint. One end would not do, since edges of several levels may begin at
-/// one place.
+/// point of a block, its number and NoPoint. One end is not enough, because edges of several levels may begin
+/// at one point.
 using PointKey = std::pair<std::uint64_t, std::uint64_t>;
 constexpr std::uint64_t NoPoint = std::numeric_limits<std::uint64_t>::max();
 
@@ -48,11 +48,11 @@ long long Stitch(
     const std::vector<std::vector<SharedPoint>>& shared, long long first, std::vector<PointsOfPart>& parts);
 
 /// Numbers a point of a part's block, which is given by its number in the block. Points with equal numbers
-/// are one, in whatever block they are. Thread-safe.
+/// are the same point, also in different blocks. Thread-safe.
 using NumberOfPoint = std::function<std::uint64_t(const Part&, long long)>;
 
-/// Gives ids to the points of all parts, from 0 on, and returns the end of the ids. Points on edges are one
-/// if the ends of their edges are.
+/// Gives ids to the points of all parts, from 0 on, and returns the end of the ids. Points on edges are the
+/// same point if the ends of their edges are the same.
 long long Stitch(
     const std::vector<const Part*>& parts, const NumberOfPoint& number, std::vector<PointsOfPart>& points);
 

@@ -31,7 +31,7 @@ bool Surface::TakePlane(vtkImplicitFunction* function, double value)
   const double* const origin = plane->GetOrigin();
   const double length = std::hypot(normal[0], normal[1], normal[2]);
   Position at{origin[0], origin[1], origin[2]};
-  // ParaView's planes have an offset of their own, which only their function knows.
+  // ParaView's planes have an additional offset, which only EvaluateFunction() takes into account.
   this->Wanted = value - plane->EvaluateFunction(at.data()) / length;
   for (int axis = 0; axis < 3; ++axis) {
     this->PlaneNormal[axis] = normal[axis] / length;

@@ -13,13 +13,13 @@ struct ThresholdRequest
 {
   std::string Array;
   bool OfPoints = false;
-  bool AllPoints = true;  ///< whether all points of a cell must be in the range, or any
+  bool AllPoints = true;  ///< true: all points of a cell must be in the range; false: one of them
   double Lower = 0, Upper = 0;
   bool Inverted = false;  ///< keeps the cells out of the range instead
 };
 
-/// Returns the visible cells that are kept, by the first component of the array; none of the blocks that lack
-/// the array. Empty if `goesOn` ends the work. Not collective.
+/// Returns the visible cells that are kept, by the first component of the array; a block without the array
+/// has none. Empty if `goesOn` returns false. Not collective.
 std::vector<Part> Threshold(const Blocks& blocks, const ThresholdRequest& request, const GoesOn& goesOn = {});
 
 }  // namespace patchio::filters

@@ -117,8 +117,8 @@ private:
     }
   }
 
-  /// Returns whether all neighbours of an inner cell are visible. Nearly always they are, so this must be
-  /// quick.
+  /// Returns whether all neighbours of an inner cell are visible. This is nearly always true, so the test
+  /// must be quick.
   bool IsAmongVisible(long long cell) const
   {
     if (!this->Of.Flags) {

@@ -1,4 +1,4 @@
-// Functions for what differs between VTK 9.2 (ParaView 5.11) and VTK 9.6 (ParaView 6.1).
+// Functions for the differences between VTK 9.2 (ParaView 5.11) and VTK 9.6 (ParaView 6.1).
 #ifndef VtkVersions_h
 #define VtkVersions_h
 

@@ -4,9 +4,9 @@
  *
  * SetInputArrayToProcess() names the array, of cells or of points, with one component. Arrays of cells in
  * blocks of uniform or rectilinear cells are contoured as they are, on all threads and all ranks together
- * (see patchio::filters::DualCells); the output is one piece a rank. Arrays of points in such blocks give one
- * piece for each child of the input's root. Other input is left to vtkContourFilter; arrays of cells become
- * arrays of points first.
+ * (see patchio::filters::DualCells); the output is one piece per rank. Arrays of points in such blocks give
+ * one piece for each child of the input's root. Other input is left to vtkContourFilter; arrays of cells
+ * become arrays of points first.
  */
 #ifndef vtkPatchContour_h
 #define vtkPatchContour_h

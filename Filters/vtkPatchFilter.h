@@ -29,7 +29,7 @@ public:
   vtkTypeMacro(vtkPatchFilter, vtkDataObjectAlgorithm);
 
   /// Fills the output without a pipeline. Collective: every rank calls it. Returns false on all ranks, and
-  /// leaves the output as it is, if this class does not support the input or a property. May throw
+  /// leaves the output unchanged, if this class does not support the input or a property. May throw
   /// std::exception.
   bool Run(vtkDataObject* input, vtkDataObject* output);
 

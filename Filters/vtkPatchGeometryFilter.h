@@ -1,18 +1,18 @@
 /**
  * @class vtkPatchGeometryFilter
- * @brief Extract Surface without two faults of VTK in grids with hidden cells
+ * @brief Extract Surface for grids with hidden cells, without two faults of VTK
  *
  * If cells of a structured grid are hidden, vtkGeometryFilter of VTK before 26 January 2023 uses the upper
  * end of the grid's extent along z for x and y too. Faces then lie in wrong places, or their points beyond
  * the end of the arrays, and ParaView crashes. The result is right if the three ends are equal. So this
- * filter hands over such grids with another extent, whose upper ends are all 0, and with the origin that
- * belongs to it. Points, cells and their data stay the same, in the same order.
+ * filter passes such grids to VTK with an extent whose upper ends are all 0, and with the origin that belongs
+ * to this extent. Points, cells and their data stay the same, in the same order.
  *
- * VTK since 9.6.1 leaves out faces of visible cells before a duplicate along an axis, also before a duplicate
- * that is hidden, but not those behind one. So this filter has VTK make the surface of visible and duplicate
- * cells together, and removes the faces of the duplicates, as ParaView does for views: faces between visible
- * cells and duplicates are left out on both sides, and faces between visible and hidden cells are there. All
- * other input goes to vtkGeometryFilter unchanged.
+ * VTK since 9.6.1 leaves out faces of visible cells before a duplicate along an axis, also if the duplicate
+ * is hidden, but keeps the faces behind a duplicate. So this filter has VTK make the surface of visible and
+ * duplicate cells together, and removes the faces of the duplicates, as ParaView does for views: faces
+ * between visible cells and duplicates are left out on both sides, and faces between visible and hidden cells
+ * are there. All other input goes to vtkGeometryFilter unchanged.
  *
  * While the plugin is loaded into such a version, ParaView's Extract Surface is
  * this class (ReplacedFilters.xml), because vtkGeometryFilter does not ask VTK's object factories for a

@@ -23,7 +23,7 @@
 
 namespace {
 
-/// Returns whether bounds are equal but for rounding.
+/// Returns whether bounds are equal except for rounding errors.
 bool AreSameBounds(const double a[6], const double b[6])
 {
   double longest = 0;
@@ -108,7 +108,7 @@ vtkUnsignedCharArray* FlagsOf(vtkFieldData* data)
   return vtkUnsignedCharArray::SafeDownCast(data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
 }
 
-/// Hides in the result for all steps what is hidden at this step.
+/// Hides the cells or points that are hidden at this step in the result of all steps.
 void AddFlags(vtkFieldData* step, vtkFieldData* steps)
 {
   vtkUnsignedCharArray *const now = FlagsOf(step), *const all = FlagsOf(steps);

@@ -2,8 +2,8 @@
  * @class vtkPatchThreshold
  * @brief Keeps the cells whose values lie in a range, of many blocks together and of blocks with hidden cells
  *
- * SetInputArrayToProcess() names the array, of cells or of points; its first component counts. The output is
- * unstructured grids whose cells share their points.
+ * SetInputArrayToProcess() names the array, of cells or of points; the filter tests the first component. The
+ * output is unstructured grids whose cells share their points.
  */
 #ifndef vtkPatchThreshold_h
 #define vtkPatchThreshold_h

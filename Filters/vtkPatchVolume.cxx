@@ -26,7 +26,7 @@ using namespace patchio::filters;
 
 namespace {
 
-/// Returns the cells of the image that this rank makes, which VTK's rules divide.
+/// Returns the cells of the image that this rank makes. VTK's rules divide the image.
 patchio::Box PartOf(const ImageGrid& grid, const patchio::Communicator& ranks)
 {
   int whole[6] = {0, grid.Cells[0], 0, grid.Cells[1], 0, grid.Cells[2]};

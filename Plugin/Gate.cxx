@@ -3,9 +3,9 @@
  * @brief PatchIO.so, which any version of ParaView can load: it loads the plugin itself, or reports why the
  * plugin does not fit
  *
- * The plugin is linked with the libraries of one version of ParaView. In another version the system's loader
- * names a missing library at best, and nothing at all where ParaView looks for plugins by itself. This file
- * needs no library of ParaView's.
+ * The plugin is linked with the libraries of one version of ParaView. In another version, the system's loader
+ * reports a missing library at best, or nothing if ParaView finds the plugin by itself. This file does not
+ * need ParaView's libraries.
  */
 #include <dlfcn.h>
 #include <link.h>

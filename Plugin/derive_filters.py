@@ -22,7 +22,7 @@ for group, name in zip(*[iter(sys.argv[1:])] * 2):
 
 
 def definitions(pvpython, filters):
-    """ParaView's definitions of the filters by their names."""
+    """Returns ParaView's definitions of the filters, by their names."""
     names = [name for filter_ in filters for name in (filter_.get("group"), filter_.get("name"))]
     printed = subprocess.run([pvpython, "-c", PRINT, *names], check=True, stdout=subprocess.PIPE, text=True).stdout
     root = ET.fromstring(printed[printed.index("<ParaView>"):] + "</ParaView>")
@@ -46,7 +46,7 @@ def change(proxy, filter_):
     for one in filter_.findall("Set"):
         named(named(proxy, one.get("property")), one.get("domain")).set(one.get("attribute"), one.get("value"))
     for added in filter(is_property, filter_):
-        # A PatchIO that ParaView loads by itself has added it before.
+        # The property exists already if ParaView has loaded an installed PatchIO.
         for old in [child for child in proxy if is_property(child) and child.get("name") == added.get("name")]:
             proxy.remove(old)
         proxy.insert(1 + max(i for i, child in enumerate(proxy) if is_property(child)), added)

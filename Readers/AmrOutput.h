@@ -21,11 +21,11 @@ std::string NotAmrText(const Catalog& catalog);
 /// Makes the output of an algorithm overlapping AMR or, if not `isAmr`, a multiblock data set.
 void SetOutputType(bool isAmr, vtkInformation* output);
 
-/// Describes, if the output is overlapping AMR, the patches that are to be read, without their grids: VTK's
-/// filters ask for that before they ask for data.
+/// If the output is overlapping AMR, describes the patches that will be read, without their grids. VTK's
+/// filters need this description before they request data.
 void DescribeAmr(const Catalog& catalog, const StepOptions& options, vtkInformation* output);
 
-/// Describes the patches of all ranks in `amr`, and adds this rank's grids, which it takes from the tree (see
+/// Describes the patches of all ranks in `amr`, and adds this rank's grids from `tree` (see
 /// AssembleOutput()). Levels count from the first one that has a patch. The extents of grids begin at index
 /// 0, as VTK's filters expect.
 void FillAmr(const LoadedStep& loaded, vtkMultiBlockDataSet* tree, vtkOverlappingAMR* amr);

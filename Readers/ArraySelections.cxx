@@ -57,7 +57,7 @@ std::string MissingText(const Catalog& catalog, const std::string& name, Centeri
 
 }  // namespace
 
-/// Removes from a list the names that the step does not have. Selected ones are kept in Dropped, to be
+/// Removes from a list the names that the step does not have. Selected names are kept in Dropped, to be
 /// reported later.
 void ArraySelections::DropStrangers(const Catalog& catalog, Centering centering)
 {

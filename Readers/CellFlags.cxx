@@ -20,9 +20,9 @@ namespace patchio {
 namespace {
 
 /// The flags of cells that finer patches cover. Filters keep refined cells in their output, and some later
-/// filters (Integrate Variables) do not know that flag; but all of them know duplicates. HIDDENCELL would not
-/// do: vtkCellDataToPointData then ignores the values of these cells, and contours end far from the finer
-/// level.
+/// filters (Integrate Variables) do not know that flag, but all filters know duplicates. HIDDENCELL is not
+/// suitable: vtkCellDataToPointData then ignores the values of these cells, and contours end far from the
+/// finer level.
 constexpr unsigned char Refined = vtkDataSetAttributes::REFINEDCELL | vtkDataSetAttributes::DUPLICATECELL;
 
 /// Clears the marks of points whose values have no NaN component. Returns false if no mark is left.
@@ -205,9 +205,9 @@ void CellFlags::HideRefined(const Block& block, const Box& grid, unsigned char* 
       static_cast<unsigned char>(Refined | vtkDataSetAttributes::HIDDENCELL));
 }
 
-/// Turns refined cells beside visible ones into ghost cells, as which neighbouring blocks have them in their
-/// layers: values that nodes get from cells must be equal in all blocks. (vtkCellDataToPointData uses ghost
-/// cells, but refined cells only if the grid has no hidden cell.)
+/// Turns refined cells beside visible cells into ghost cells. Neighbouring blocks have the same cells as
+/// ghost cells in their layers, and values that nodes get from cells must be equal in all blocks.
+/// (vtkCellDataToPointData uses ghost cells, but refined cells only if the grid has no hidden cell.)
 void CellFlags::MakeBorderOfRefined(const Box& grid, unsigned char* flags) const
 {
   for (int k = grid.Lower[2]; k <= grid.Upper[2]; ++k) {

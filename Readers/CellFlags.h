@@ -20,17 +20,17 @@ namespace patchio {
 class CellFlags
 {
 public:
-  /// ghosts: layers from the files by which grids extend beyond their patches. blankRefined: cells under
-  /// finer patches are not visible. ghostLayer: blocks have a layer of neighbours' cells. Keeps references to
-  /// `catalog` and `nesting`.
+  /// ghosts: numbers of layers from the files by which grids extend beyond their patches. blankRefined: hides
+  /// cells under finer patches. ghostLayer: true if blocks have a layer of neighbours' cells. Keeps
+  /// references to `catalog` and `nesting`.
   CellFlags(
       const Catalog& catalog, const Nesting& nesting, const Int3& ghosts, bool blankRefined, bool ghostLayer)
       : Data(catalog), Nests(nesting), Ghosts(ghosts), BlankRefined(blankRefined), GhostLayer(ghostLayer)
   {
   }
 
-  /// Returns one flag for each cell of the block's grid, which are the cells `cells`; null if all are
-  /// visible. Thread-safe.
+  /// Returns one flag for each of `cells`, the cells of the block's grid; null if all of them are visible.
+  /// Thread-safe.
   vtkSmartPointer<vtkUnsignedCharArray> Of(const Block& block, const Box& cells) const;
 
 private:

@@ -19,7 +19,7 @@ constexpr std::pair<ElementType, int> VtkTypes[] = {{ElementType::Float32, VTK_F
     {ElementType::UInt32, VTK_UNSIGNED_INT}, {ElementType::UInt64, VTK_TYPE_UINT64}};
 
 /// Returns an array on this memory, of the type and size of `like`. keeps: the memory stays with its owner;
-/// else the array frees it.
+/// otherwise the array frees the memory.
 vtkSmartPointer<vtkDataArray> ArrayOn(void* values, const LoadedArray& like, bool keeps)
 {
   auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(VtkTypeOf(like.Type)));

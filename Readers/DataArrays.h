@@ -28,13 +28,13 @@ int VtkTypeOf(ElementType type);
 vtkSmartPointer<vtkDataArray> TakeOver(LoadedArray& loaded, const std::string& name);
 
 /// Allocates an array with undefined values, for TakeOver(). points: number of points of the grid. The memory
-/// holds as many tuples, because VTK's Warp By Scalar and other filters take values of cells for values of
-/// points. Throws Error if the pool's limit or the machine's memory does not suffice.
+/// has room for at least `points` tuples, because VTK's Warp By Scalar and other filters read values of cells
+/// as values of points. Throws Error if the pool's limit or the machine's memory does not suffice.
 LoadedArray AllocateArray(
     MemoryPool& pool, ElementType type, int components, std::int64_t tuples, std::int64_t points);
 
-/// Sets the number of tuples of an array that owns its memory to that of a grid's cells. The memory holds a
-/// tuple for each of the grid's points, too, as with AllocateArray().
+/// Sets the number of tuples of an array that owns its memory to that of a grid's cells. The memory has room
+/// for at least `points` tuples, as in AllocateArray().
 void SetTuplesOfCells(vtkDataArray* array, std::int64_t cells, std::int64_t points);
 
 /// Sets all components of all tuples to the value; nullopt: to NaN, or to 0 if the type is an integer.
@@ -46,7 +46,7 @@ LoadedArray ComposeVector(
     ElementType type, const std::vector<vtkDataArray*>& components, std::int64_t points, MemoryPool& pool);
 
 /// Makes arrays that have one value everywhere. Arrays of one type and value share their memory, so that many
-/// blocks need no more than the largest one. Thread-safe.
+/// blocks need no more memory than the largest block. Thread-safe.
 class ConstantArrays
 {
 public:

@@ -17,7 +17,7 @@ namespace patchio {
 
 namespace {
 
-/// The backend that VTK was built to begin with.
+/// The default backend of this build of VTK.
 constexpr const char* BackendOfVtk = VTK_SMP_BACKEND;
 constexpr bool VtkHasThreads = VTK_SMP_DEFAULT_IMPLEMENTATION_SEQUENTIAL == 0;
 

@@ -14,17 +14,17 @@ namespace patchio {
 /// Collective: returns this rank's share of the cores of its machine; at least 1.
 int CoresOfRank(Communicator& ranks);
 
-/// Blocks with fewer cells, on average, are small. VTK 9.2 starts threads for each loop over a block: with
-/// them, slices of blocks of 32^3 cells take longer, but no filter of blocks of 64^3 cells does (`./dev bench
+/// Blocks with fewer cells, on average, are small. VTK 9.2 starts threads for each loop over a block. These
+/// threads slow down slices of blocks of 32^3 cells, but no filter of blocks of 64^3 cells (`./dev bench
 /// filters`).
 constexpr double CellsWorthThreads = 100000;
 
 /// Lets all filters of this process use up to `threads` threads from now on. If vtkSMPTools' own backend has
-/// threads (TBB, in Debian's VTK 9.6) but not more than these, it is used for blocks of any size, because its
-/// threads cost nothing on small blocks. Otherwise the backend is STDThread, which can use any number of
-/// threads, or Sequential for one thread and for small blocks. A backend that was chosen elsewhere, by
-/// vtkSMPTools or by the environment variable VTK_SMP_BACKEND_IN_USE, stays in force. Returns the number of
-/// threads in force, in words.
+/// threads (TBB, in Debian's VTK 9.6) but not more than `threads`, that backend is used for blocks of any
+/// size, because its threads cost nothing on small blocks. Otherwise the backend is STDThread, which can use
+/// any number of threads, or Sequential for one thread and for small blocks. A backend that was chosen
+/// elsewhere, by vtkSMPTools or by the environment variable VTK_SMP_BACKEND_IN_USE, stays in force. Returns
+/// the number of threads in force, as text.
 std::string SetFilterThreads(int threads, bool smallBlocks);
 
 /// The ranks of a controller; this process alone if there is no controller.

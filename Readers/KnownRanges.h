@@ -13,11 +13,12 @@ class vtkUnsignedCharArray;
 namespace patchio {
 
 /// Stores a known range as the answer to vtkDataArray::GetRange() and GetFiniteRange(), in the keys in which
-/// VTK keeps its own answers. It holds until the array is Modified(). Does nothing if the range is not known.
+/// VTK keeps its own answers. The range is valid until the array is Modified(). Does nothing if the range is
+/// not known.
 void SetKnownRange(vtkDataArray* array, const ArrayRange& range);
 
-/// Stores the range of an array that has this value everywhere. nullopt: the array has no value at all, and
-/// adds nothing to the ranges of other blocks.
+/// Stores the range of an array whose values all equal `value`. nullopt: the array has no value at all, and
+/// does not extend the ranges of other blocks.
 void SetConstantRange(vtkDataArray* array, std::optional<double> value);
 
 /// Computes and stores the range of an array whose values follow each other in memory.
@@ -25,12 +26,12 @@ void FindRange(vtkDataArray* array);
 
 /// Sets the ranges of the arrays of an image, a rectilinear or a structured grid to those of the grid's
 /// visible part: the cells without ghost flags, and their nodes. (VTK itself would use all values.) An array
-/// without a number there gets VTK's empty range. Does nothing if all cells are visible. flags: ghost flags
-/// of the grid's cells; null: all are visible.
+/// with only NaN in this part gets VTK's empty range. Does nothing if all cells are visible. flags: ghost
+/// flags of the grid's cells; null: all are visible.
 void LimitRangesToVisible(vtkDataSet* grid, vtkUnsignedCharArray* flags);
 
-/// Hides the points that only hidden and refined cells have. ParaView since 5.12 needs this for point arrays:
-/// it asks for the ranges of points that are not hidden, and not for stored ranges.
+/// Hides the points whose cells are all hidden or refined. ParaView since 5.12 needs this for point arrays,
+/// because it computes the ranges of points that are not hidden instead of using stored ranges.
 void HidePointsOfHiddenCells(vtkDataSet* grid, vtkUnsignedCharArray* flags);
 
 }  // namespace patchio

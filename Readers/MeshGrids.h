@@ -19,15 +19,15 @@ namespace patchio {
 /// Returns poly data with a vertex at the place of each point. level: the level of the list, for its spacing.
 vtkSmartPointer<vtkDataSet> MakePointSet(int level, const PointPlaces& places);
 
-/// An image of the part of the lattice that holds all points, with a cell for each place.
+/// An image of the part of the lattice that holds all points, with one cell for each place of the lattice.
 struct PointImage
 {
   vtkSmartPointer<vtkDataSet> Grid;
   std::vector<vtkIdType> CellOfPoint;
 };
 
-/// Returns an image whose cells without a point are HIDDENCELL. Throws Error if it would take too much
-/// memory.
+/// Returns an image in which cells without a point are marked HIDDENCELL. Throws Error if it would take too
+/// much memory.
 PointImage MakePointImage(const Catalog& catalog, int level, const PointPlaces& places);
 
 /// Returns an array over the grid's cells with the values of the points at their cells. The other values are

@@ -42,7 +42,7 @@ std::vector<double> PositionsOf(const Catalog& catalog, int axis, const int exte
   const Axis& along = catalog.Axes[axis];
   std::vector<double> positions;
   for (int node = extent[2 * axis]; node <= extent[2 * axis + 1]; ++node) {
-    // Behind the last column of a sphere comes the first one again, see CloseSeam().
+    // On a sphere, the first column follows the last one, see CloseSeam().
     positions.push_back(along.Positions[(node - along.First) % along.Positions.size()]);
   }
   return positions;
@@ -240,7 +240,7 @@ BlockFrame PatchAssembler::MakeFrame(const Block& block, const std::vector<Loade
     frame.Grid = MakeGrid(this->Data, block.Level, this->CellsOf(block), this->Options.Sphere, geometry);
   }
   frame.Grid->GetCellData()->AllocateArrays(
-      static_cast<int>(arrays.size()) + 1);  // in one step: each growth moves all
+      static_cast<int>(arrays.size()) + 1);  // allocates once, because each growth moves all arrays
   this->AddArrays(block, frame, arrays, true, frame.Grid);
   const bool boxed = frame.CellOfPoint.empty() && !this->Data.IsMesh();
   if (boxed) {  // images of points and meshes have flags already, if any

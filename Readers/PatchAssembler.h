@@ -34,7 +34,7 @@ struct AssemblyOptions
   bool PointsAsImage = false;  ///< lists of points become images
   bool HideUndefined = true;   ///< hide points that are undefined in all arrays of their block
   bool Sphere = false;         ///< put geographic grids on a sphere
-  bool HidesCells = false;     ///< some block of any rank has hidden cells
+  bool HidesCells = false;     ///< true if any block of any rank has hidden cells
   bool GhostLayer = false;     ///< blocks have a layer of neighbours' cells
   int Rank = 0;                ///< written into the field data
   /// See LoadedStep::Blanks.
@@ -54,15 +54,15 @@ struct BlockFrame
 class PatchAssembler
 {
 public:
-  /// nesting: of the patches that are in the output of some rank. variables: in the order of the arrays of
-  /// each block. ghosts: layers by which all grids extend beyond their patches. memory: for arrays that are
-  /// made here. Keeps references to all arguments except `ghosts` and `options`.
+  /// nesting: describes the patches that are in the output of some rank. variables: sorted as the arrays of
+  /// each block. ghosts: numbers of layers by which all grids extend beyond their patches. memory: pool for
+  /// the arrays that this class makes. Keeps references to all arguments except `ghosts` and `options`.
   PatchAssembler(const Catalog& catalog, const Nesting& nesting,
       const std::vector<VariableRequest>& variables, const Int3& ghosts, const AssemblyOptions& options,
       MemoryPool& memory);
   ~PatchAssembler();
 
-  /// Makes the tree, which is the same on all ranks: a block per level, in it an empty piece per block of
+  /// Makes the tree, which is the same on all ranks: a block per level, with an empty piece per block of
   /// patches. Levels outside firstLevel .. lastLevel have no pieces. `blocks` are in the order of their
   /// levels.
   void BuildTree(

@@ -21,15 +21,15 @@ public:
 
   /// Forgets the format and the levels, because other files will be opened, or the same ones again.
   void Forget();
-  /// Takes the facts from the series' current step. To be called after each step that is opened. logs: the
-  /// series' notes go to VTK's log, which ParaView's Log Viewer shows, each note once; they open no window,
-  /// as warnings do.
+  /// Takes the facts from the series' current step. To be called after each step that is opened. With `logs`,
+  /// each note of the series is written once to VTK's log, which ParaView's Log Viewer shows. Unlike
+  /// warnings, notes do not open a window.
   void Learn(const OpenedSeries& series, bool logs);
 
   /// Format::Name(); empty before anything is opened.
   std::string FormatName;
-  /// The format whose choices the panel offers: for a container the format that has such grids, else
-  /// FormatName.
+  /// The format whose choices the panel offers: for a container, the format that has the same kind of grids;
+  /// otherwise FormatName.
   std::string LikeFormat;
   /// The coarsest level, 0, and the finest level of all steps that were opened.
   int Levels[2] = {0, 0};
@@ -39,7 +39,8 @@ public:
   /// The grids that the user may choose: AutomaticGrid and, if there are several grids, their names and
   /// AllGrids.
   vtkNew<vtkStringArray> Grids;
-  /// Pairs of a grid's name and the name of a variable with values on it; none if there is one grid.
+  /// Pairs of a grid's name and the name of a variable with values on this grid; empty if there is only one
+  /// grid.
   vtkNew<vtkStringArray> ArraysOfGrids;
   /// The names of the variables with one component.
   vtkNew<vtkStringArray> Scalars;

@@ -37,8 +37,8 @@ struct KeptFrames
 bool PointsBecomeImages(Communicator& ranks, LoadedStep& loaded, KeptFrames& kept);
 
 /// Makes the output of the step, uses kept frames of the same blocks of the same file, and keeps the frames
-/// that the next step can use. pointsAsImages: see PointsBecomeImages(). threads: the number that may work at
-/// once. output: a multiblock data set, or overlapping AMR.
+/// that the next step can use. pointsAsImages: see PointsBecomeImages(). threads: greatest number of threads
+/// that work at once. output: a multiblock data set, or overlapping AMR.
 void AssembleOutput(
     LoadedStep& loaded, int rank, int threads, bool pointsAsImages, KeptFrames& kept, vtkDataObject* output);
 
@@ -48,8 +48,9 @@ void AssembleOutput(
 bool ShowSurfaceFirst(LoadedStep& loaded);
 
 /// Collective: replaces the blocks of each level in an output whose plan is StepPlan::Sliced by a poly data,
-/// the slice that the filter Slice would make of them. If some block of any rank cannot be sliced, or the
-/// plan is another, does nothing, and says why in the report and as the result; else the result is empty.
+/// the slice that the filter Slice would make of them. If the plan is another one or a block of any rank
+/// cannot be sliced, changes nothing, adds the reason to the report and returns the reason. Otherwise returns
+/// an empty text.
 std::string SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkMultiBlockDataSet* output);
 
 }  // namespace patchio

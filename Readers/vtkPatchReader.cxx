@@ -35,7 +35,7 @@ struct vtkPatchReader::Internals
   ReaderRanks Ranks;
   ArraySelections Arrays;
   ReadSession Session{MaximumThreads};
-  KeptFrames Frames;  ///< frames of the read before
+  KeptFrames Frames;  ///< frames of the previous read
   SeriesFacts Facts;
   bool Surface = true;     ///< a surface of the output takes only some seconds
   std::string ReportJson;  ///< the text that was returned last
@@ -62,7 +62,7 @@ void vtkPatchReader::SetExecutive(vtkExecutive* executive)
   }
 }
 
-/// Leaves out the executive's message about a failed request: Fail() has given the reason.
+/// Suppresses the executive's message about a failed request: Fail() has reported the reason.
 void vtkPatchReader::OnExecutiveError(vtkObject*, unsigned long, void* text)
 {
   const auto* message = static_cast<const char*>(text);
@@ -306,7 +306,7 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
   // The arrays of the step before release their memory for this one.
   output->Initialize();
   if (!self.Session.Series.IsOpen()) {
-    return 1;  // RequestInformation() has given the reason; see below
+    return 1;  // RequestInformation() has reported the reason; see below
   }
   // An abort stops the current read only; VTK does not reset the flag.
   this->AbortExecute = 0;
@@ -332,7 +332,7 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
     this->Fail(CaughtError());
     output->Initialize();
     self.Session.Reports.ClearText();
-    // Not 0: Plot Selection Over Time and filters like it would request this step forever.
+    // After a result of 0, Plot Selection Over Time and similar filters would request this step forever.
     return 1;
   }
   this->Say(1, "");

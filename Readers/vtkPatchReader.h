@@ -19,18 +19,18 @@
  * HIDDENCELL.
  *
  * Field data: "time" and "step" at the root, "date" where the data have one; "level" and "rank" at each
- * block, and "patch" (its number within the level, as in the block's name) at blocks of a single patch or
- * of one of the boxes beside others.
+ * block, and "patch" (its number within the level, as in the block's name) at blocks of a single patch or of
+ * a whole box that lies beside other boxes (LevelRole::Separate).
  *
  * Reading has two levels, as in S. Liu et al., "Two Level Parallel Data Read Acceleration Method for
  * Visualization in Scientific Computing" (2017; its sections on task generation, and its figure 8): patches
  * are divided over the ranks by UPDATE_PIECE_NUMBER; within a rank all tasks <patch, variable> become
- * requests in file order, which NT threads take one after another. The next read uses the memory of the
- * arrays again (see MemoryLimit).
+ * requests in file order, which NT threads take one after another. The next read reuses the memory of the
+ * arrays (see MemoryLimit).
  *
- * RequestInformation and RequestData are collective: every rank of the controller calls them. A piece need
- * not be a rank: NT and the report go by ranks, the patches by UPDATE_PIECE_NUMBER of
- * UPDATE_NUMBER_OF_PIECES.
+ * RequestInformation and RequestData are collective: every rank of the controller calls them. The number of
+ * pieces may differ from the number of ranks: NT and the report refer to ranks, the division of patches to
+ * UPDATE_PIECE_NUMBER and UPDATE_NUMBER_OF_PIECES.
  *
  * A read that AbortExecute stops on any rank ends within some tenths of a second, with an empty output on
  * all ranks, and the flag is reset. VTK then treats the output as up to date until the reader is modified or
@@ -65,8 +65,8 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**
-   * Files to open: a dumps.visit for a series, a summary.samrai for one dump. Several are joined into one
-   * series, in ascending order of their steps.
+   * Files to open: a dumps.visit for a series, a summary.samrai for one dump. Several files are joined into
+   * one series, in ascending order of their steps.
    */
   void AddFileName(const char* name);
   void ClearFileNames();
@@ -92,13 +92,14 @@ public:
   vtkStringArray* GetGridNames();
 
   /**
-   * Returns pairs of a grid's name and the name of an array that has values on it; none if there is one grid.
+   * Returns pairs of a grid's name and the name of an array that has values on this grid; empty if there is
+   * only one grid.
    */
   vtkStringArray* GetArraysOfGrids();
 
   /**
-   * Returns the cost of the last update, as lines of text; empty before the first update. The same on all
-   * ranks.
+   * Returns the cost of the last update, as lines of text; empty before the first update. All ranks return
+   * the same text.
    */
   const char* GetIoReport() const;
 
@@ -132,9 +133,9 @@ public:
 
   ///@{
   /**
-   * Whether the series grows: each UpdateInformation() then looks for new steps. If the last step is not
-   * complete when the series is opened, it is left out until it is. Off by default. Setting this does not
-   * count as a change of the reader.
+   * Whether the series grows: each UpdateInformation() then looks for new steps. A last step that is
+   * incomplete is left out until it is complete. Off by default. Setting this does not count as a change of
+   * the reader.
    */
   void SetFollow(bool on) { this->Follow = on; }
   vtkGetMacro(Follow, bool);
@@ -145,7 +146,7 @@ public:
    * Collective: every rank of the controller calls it. While Follow is on, adds the steps that have come
    * since the series was opened, if they are complete, and returns whether there are such steps. The reader
    * then counts as modified, so that the next UpdateInformation gives their times; values that were read stay
-   * in memory. If nothing is new, it costs a look at some files. Must not be called during an update.
+   * in memory. If there is nothing new, the call only checks some files. Must not be called during an update.
    */
   bool LookForNewSteps();
 

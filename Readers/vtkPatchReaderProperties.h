@@ -54,7 +54,8 @@ public:
   vtkBooleanMacro(BlankRefinedCells, bool);
   ///@}
 
-  /// The part of space to read. Patches that do not meet it, grown by one of their cells, are left out.
+  /// The part of space to read. Patches that do not meet the region are left out; a margin of one cell counts
+  /// as part of a patch.
   enum Regions
   {
     EVERYTHING = 0,
@@ -81,7 +82,7 @@ public:
   ///@{
   /**
    * Outputs the slice by the plane if Region is ON_PLANE_OF_INTEREST: a poly data for each level with the
-   * polygons of this rank. Only the cells near the plane are kept of each patch. Without effect on meshes,
+   * polygons of this rank. Of each patch, only the cells near the plane are kept. Has no effect on meshes,
    * lists of points and grids on a sphere. Off by default.
    */
   vtkSetMacro(SliceWhileReading, bool);
@@ -116,10 +117,10 @@ public:
   ///@{
   /**
    * Merged blocks have the visible cells of their patches, with the same values. Where patches of a level
-   * overlap or share a node, the one with the lowest number gives the value; unmerged, cells of the others
-   * are marked DUPLICATECELL. Cells of a block that no patch has are marked HIDDENCELL; some of the cells
-   * that a finer level hides are left out. Curvilinear patches and patches with their own ghost layers
-   * (ReadGhostCells) are never merged. Default: MERGED.
+   * overlap or share a node, the patch with the lowest number gives the value; without merging, the cells of
+   * the other patches are marked DUPLICATECELL. Cells of a block that no patch has are marked HIDDENCELL;
+   * some of the cells that a finer level hides are left out. Curvilinear patches and patches with their own
+   * ghost layers (ReadGhostCells) are never merged. Default: MERGED.
    */
   vtkSetClampMacro(Blocks, int, AS_PATCHES, OVERLAPPING_AMR);
   vtkGetMacro(Blocks, int);
@@ -137,7 +138,7 @@ public:
   /**
    * Adds one layer of cells to each grid on the sides where it has neighbours, with the neighbours' values:
    * from patches of the same level, else from coarser ones. The cells are marked DUPLICATECELL. Uniform grids
-   * only; without effect while ReadGhostCells is on, and the report says so. Off by default.
+   * only. Has no effect while ReadGhostCells is on, and the report says so. Off by default.
    */
   vtkSetMacro(AddGhostLayer, bool);
   vtkGetMacro(AddGhostLayer, bool);
@@ -185,8 +186,8 @@ public:
 
   ///@{
   /**
-   * Hides points that are undefined (NaN) in all arrays that are read of their block, and the cells around
-   * these points. On by default.
+   * Hides points that are undefined (NaN) in all arrays read for their block, and the cells around these
+   * points. On by default.
    */
   vtkSetMacro(HideUndefined, bool);
   vtkGetMacro(HideUndefined, bool);
@@ -256,11 +257,11 @@ public:
 
   /**
    * The use of index files: small files beside the data that store the locations of all values. They are the
-   * grouped metadata of L. Cao et al. on dual-channel parallel I/O.
+   * grouped metadata of L. Cao et al., "Dual channel parallel I/O" (2015).
    */
   enum MetadataChannels
   {
-    CHANNEL_OFF = 0,     ///< neither read nor written
+    CHANNEL_OFF = 0,     ///< index files are neither read nor written
     CHANNEL_ON = 1,      ///< valid index files are read, others are written
     CHANNEL_REBUILD = 2  ///< index files are written again, once for each step
   };
@@ -322,7 +323,7 @@ public:
   ///@{
   /**
    * The cost of one request to the storage: milliseconds before the first byte, and the rate in MB/s (10^6
-   * bytes) of one request among as many as read at once. Unwanted bytes between wanted ones are read along if
+   * bytes) of each of the requests that read at once. Unwanted bytes between wanted ones are read along if
    * that takes less time than another request. Latency 0 to 10^6, default 0.02; bandwidth 0.001 to 10^9,
    * default 1000. NaN becomes the least value.
    */
@@ -334,8 +335,8 @@ public:
 
   ///@{
   /**
-   * MB (10^6 bytes) that the arrays of a rank may take, those kept for other steps included; 0, the default:
-   * as much as the machine has free. A read that needs more is an error.
+   * Memory in MB (10^6 bytes) that the arrays of a rank may take, including arrays kept for other steps. 0,
+   * the default: all free memory of the machine. A read that needs more is an error.
    */
   vtkSetClampMacro(MemoryLimit, int, 0, VTK_INT_MAX);
   vtkGetMacro(MemoryLimit, int);
@@ -356,10 +357,10 @@ public:
 
   ///@{
   /**
-   * MB (10^6 bytes) in a rank for values of earlier reads that are not shown any more, so that they need not
-   * be read again. The values that were shown least recently are dropped first. 0: nothing is kept. -1, the
-   * default: a quarter of the memory that the machine has free, divided by the ranks on it. Reload() drops
-   * all values.
+   * Memory of a rank in MB (10^6 bytes) for values of earlier reads that are no longer shown, so that these
+   * values need not be read again. The values that were shown least recently are dropped first. 0: nothing is
+   * kept. -1, the default: a quarter of the memory that the machine has free, divided by the ranks on it.
+   * Reload() drops all values.
    */
   vtkSetClampMacro(CacheMemory, int, -1, VTK_INT_MAX);
   vtkGetMacro(CacheMemory, int);
@@ -372,8 +373,7 @@ public:
   enum FilterThreadings
   {
     FILTERS_AS_SET = 0,  ///< filters stay as ParaView is set
-    /// Threads if blocks have 100,000 cells and more on the average of a rank; if VTK uses TBB, for all
-    /// blocks
+    /// threads for ranks whose blocks have at least 100,000 cells on average; if VTK uses TBB, for all blocks
     FILTERS_LARGE_BLOCKS = 1,
     FILTERS_ALWAYS = 2
   };

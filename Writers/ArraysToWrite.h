@@ -24,22 +24,23 @@ constexpr const char* FlagsName = "ghost flags";
 using ArrayChoice = std::function<bool(const char* name, Centering center)>;
 
 /// Returns the wanted arrays of a grid, without its flags. Arrays that cannot be written are left out, and
-/// `notes` gets a sentence about each. Throws Error for a type of numbers that no type of a container holds.
+/// `notes` gets a sentence about each. Throws Error for a type of numbers that a container cannot hold.
 std::vector<ArrayForm> ArraysOf(vtkDataSet* grid, const ArrayChoice& isWanted, std::set<std::string>& notes);
 
-/// Returns the smallest type that holds all values of both types; nullopt: there is none.
+/// Returns the smallest type that holds all values of both types; nullopt if there is no such type.
 std::optional<ElementType> CommonType(ElementType a, ElementType b);
 
 /// Returns the array that a form describes; null if the grid has none.
 vtkSmartPointer<vtkDataArray> ArrayOf(vtkDataSet* grid, const ArrayForm& form);
 
-/// Values of an array as a container takes them: of one of its types, with their components side by side.
+/// Values of an array in the form that a container takes: of a type of the container, with the components of
+/// each tuple side by side.
 class ValuesToWrite
 {
 public:
   /// Takes the values at `part` of an array over `whole`, as `type`. components: the number of components to
   /// take, from the first one on. copies: copies the values even if the array has them in this form, because
-  /// others may change the array.
+  /// other code may change the array.
   ValuesToWrite(vtkSmartPointer<vtkDataArray> array, ElementType type, int components, const Box& whole,
       const Box& part, bool copies);
 

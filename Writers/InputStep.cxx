@@ -311,7 +311,7 @@ bool HidesUndefined(vtkDataSet* grid)
   return true;
 }
 
-/// Adds the flags to the arrays as an ordinary one, and a note about it.
+/// Adds the flags as an ordinary array, and a note about this array.
 void KeepFlags(Centering center, PieceForm& form, std::set<std::string>& notes)
 {
   const auto isIt = [center](

@@ -1,4 +1,4 @@
-// One time step of VTK data, as all ranks together write it.
+// One time step of VTK data, which all ranks write together.
 #ifndef InputStep_h
 #define InputStep_h
 
@@ -25,11 +25,11 @@ public:
 
   /// The catalog of the step. Its Time, Step and Date are to be set before WriteTo().
   Catalog& Data() { return this->Whole.Data; }
-  /// Returns a sentence for everything that is left out; the same on all ranks.
+  /// Returns one sentence for each kind of data that is left out; the same on all ranks.
   const std::vector<std::string>& Notes() const { return this->NotesOfAll; }
 
-  /// Collective: gives the step to an output channel, which may write it later. The data may change when this
-  /// has returned. Throws Error on all ranks.
+  /// Collective: gives the step to an output channel, which may write it later. The caller may change the
+  /// data after the call. Throws Error on all ranks.
   void WriteTo(output::ChannelOutput& to, std::size_t channel, container::CompressionChoice compression);
 
 private:

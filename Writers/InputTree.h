@@ -20,7 +20,7 @@ struct ArrayForm
   Centering Center = Centering::Cell;
   int Components = 1;
   ElementType Type = ElementType::Float64;
-  bool HidesUndefined = false;  ///< NaN stands for no value; see Variable::UndefinedFrom
+  bool HidesUndefined = false;  ///< NaN means "no value"; see Variable::UndefinedFrom
   /// All values are NaN, as in arrays that the reader adds to blocks without the variable. Such an array is
   /// not written if other pieces have values.
   bool IsBlank = false;

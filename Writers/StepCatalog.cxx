@@ -94,8 +94,8 @@ bool Overlap(const Bounds& a, const Bounds& b)
   return true;
 }
 
-/// Returns whether pieces of different groups lie in each other's place. Blocks of a curvilinear grid have
-/// indices of their own, so they may overlap and do not count.
+/// Returns whether pieces of different groups overlap. Blocks of a curvilinear grid have indices of their
+/// own, so they may overlap and do not count.
 bool GroupsOverlap(const std::vector<PieceForm>& pieces)
 {
   if (pieces.front().Kind == GridKind::Curvilinear) {
@@ -346,8 +346,8 @@ void CatalogMaker::TakePatches(const std::vector<int>& members, Level& level)
   this->NumberPatches(level);
 }
 
-/// Keeps the patches' numbers if each patch has one of its own; pieces of a box beside others share one.
-/// Otherwise numbers all patches anew.
+/// Keeps the patches' numbers if they are known and unique. In a level of the role Separate, patches of one
+/// group may share a number. Otherwise numbers all patches anew.
 void CatalogMaker::NumberPatches(const Level& level)
 {
   std::vector<Patch>& patches = this->Step.Data.Patches;

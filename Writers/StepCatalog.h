@@ -13,7 +13,7 @@
 
 namespace patchio {
 
-/// The key under which arrays of several pieces are one variable.
+/// The key of a variable. Arrays of several pieces with the same key are one variable.
 using ArrayKey = std::pair<std::string, Centering>;
 inline ArrayKey KeyOf(const ArrayForm& array)
 {
@@ -31,7 +31,7 @@ struct StepCatalog
 /// Returns the catalog of all pieces. Levels are those of an AMR data set or of PatchIO's reader. Otherwise
 /// blocks of one cell size are a level, if flags say that finer blocks hide coarser ones, if blocks do not
 /// overlap, or if there are many blocks. In all other cases each block of the tree is a level beside the
-/// others. Uniform blocks get indices that go on from block to block; node positions do not change.
+/// others. Uniform blocks get indices on one common lattice; node positions do not change.
 ///
 /// Throws Error if the pieces do not fit into one catalog.
 StepCatalog MakeStepCatalog(const std::vector<PieceForm>& pieces);

@@ -64,7 +64,7 @@ bool ReadsFrom(vtkAlgorithm* algorithm, const std::string& folder)
   return false;
 }
 
-/// The number and time of a step, as far as the data of a rank have them.
+/// The number and time of a step, if the data of a rank have them.
 struct StepFacts
 {
   std::int64_t Step = -1;  ///< -1: unknown
@@ -399,10 +399,10 @@ vtkDataObject* vtkPatchWriter::UpdateInput(int index, int piece, int pieces)
   return producer->GetOutputDataObject(from->GetIndex());
 }
 
-/// Returns the number of a step: the number that the data say; else the index of the time among the input's
-/// times; else the number after the last one. A step that an earlier call has written begins the container
-/// anew. But if it is the last one, given again because ParaView plays times of other data in between, -1 is
-/// returned.
+/// Returns the number of a step: the number in the data, if they have one; otherwise the index of `time`
+/// among the input's times; otherwise the number after the last one. A step that an earlier call has written
+/// begins the container anew. But the result is -1 for the last written step: ParaView gives this step again
+/// while it plays times of other data.
 std::int64_t vtkPatchWriter::NumberOfStep(std::int64_t said, double time, bool isFirst)
 {
   std::map<std::int64_t, double>& steps = this->Internal->Steps;

@@ -8,8 +8,9 @@
  * than numbers of cells or points are left out with a warning.
  *
  * A call of Write() writes one time step, or several (WriteAllTimeSteps). The first call begins the
- * container, and later calls for the same file add their steps to it, unless a call writes a step again,
- * which begins the container anew. So an extractor, which calls once for each time step, fills one container.
+ * container, and later calls for the same file add their steps to it, unless a call writes a step again. Such
+ * a call begins the container anew. So an extractor, which calls once for each time step, fills one
+ * container.
  *
  * Write() is collective: every rank of the controller calls it and writes its own blocks. Errors are reported
  * on rank 0 through vtkErrorMacro.
@@ -56,8 +57,8 @@ public:
 
   ///@{
   /**
-   * Whether to replace a container of this name. Otherwise steps are added to it. Any other folder is left
-   * alone, with an error. On by default.
+   * Whether to replace a container of this name. Otherwise steps are added to it. Any other folder stays
+   * unchanged, and Write() reports an error. On by default.
    */
   vtkSetMacro(Overwrite, bool);
   vtkGetMacro(Overwrite, bool);
@@ -129,8 +130,9 @@ public:
 
   /**
    * An output configuration as simulations have it, in place of FileName: the path of a JSON file, or its
-   * text. Its channels of the formats container and grads say what is written, when, and to where; paths
-   * begin in the folder of FileName. Its mode is thread, also without WriteInBackground, or direct.
+   * text. Its channels of the formats container and grads define the content, the steps and the target of the
+   * output; paths begin in the folder of FileName. Its mode is thread, also without WriteInBackground, or
+   * direct.
    */
   vtkSetStringMacro(OutputConfiguration);
   vtkGetStringMacro(OutputConfiguration);

@@ -136,7 +136,7 @@ private:
 
 struct AbortKeys::Internals
 {
-  /// The time before the X server is asked: a shorter read needs no interruption.
+  /// The time before the first question to the X server, because a shorter read needs no interruption.
   static constexpr std::chrono::milliseconds Patience{100};
   /// The time between questions to the X server, less than the shortest press of a key.
   static constexpr std::chrono::milliseconds Interval{5};

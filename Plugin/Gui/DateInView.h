@@ -18,7 +18,8 @@ class vtkSMProxy;
 class DateInView
 {
 public:
-  /// Updates the texts of a reader. To be called after each change in what is shown of the reader.
+  /// Updates the texts of a reader. To be called after the reader, or a filter of the reader, is shown or
+  /// hidden.
   void Refresh(pqPipelineSource* source);
   /// Removes the texts of a reader. To be called before the reader is deleted.
   void Remove(pqPipelineSource* source);

@@ -9,7 +9,7 @@
 
 namespace {
 
-constexpr int Gap = 6;            // pixels between things
+constexpr int Gap = 6;            // pixels between the parts of a plot
 constexpr int RemarkHeight = 72;  // pixels of a plot with a remark
 
 /// Returns 1, 2 or 5 times a power of ten, so that about `parts` of it make up `range`.

@@ -15,8 +15,8 @@
 
 namespace {
 
-/// Calls LookForNewSteps() on all ranks of the reader's server. The call bypasses the proxy, for which it
-/// would count as a change.
+/// Calls LookForNewSteps() on all ranks of the reader's server. The call bypasses the proxy, because the
+/// proxy would count the call as a change.
 bool FindsNewSteps(vtkSMSourceProxy* reader)
 {
   vtkClientServerStream stream;
@@ -49,7 +49,7 @@ void SeriesFollower::Look(pqPipelineSource* source)
     this->Remove(source);
     return;
   }
-  // Others, such as Apply, may have found new steps since the last look.
+  // Another action, such as Apply, may have found new steps since the last look.
   const double before = this->LastTimes.value(source, LastTimeOf(reader));
   SCOPED_UNDO_EXCLUDE();
   if (FindsNewSteps(reader)) {

@@ -7,8 +7,8 @@
 class pqPipelineSource;
 
 /// Looks for new steps of readers whose property Follow is on: their server looks for the steps, and
-/// ParaView's time controls get them. If the animation stands at the last step of a reader, or behind it, it
-/// goes on to the new last one. It never goes back, and never leaves an earlier step.
+/// ParaView's time controls get them. If the animation is at or after the last step of a reader, it moves on
+/// to the new last step. The animation never moves back, and stays at an earlier step.
 class SeriesFollower
 {
 public:

@@ -15,7 +15,7 @@
 
 namespace {
 
-/// Names of a grid's arrays that have room in the panel; the tooltip has all.
+/// Greatest number of array names of a grid in the panel; the tooltip has all names.
 constexpr int MostNames = 12;
 
 struct GridArrays

@@ -70,7 +70,7 @@ pqIoReportDock::pqIoReportDock(QWidget* parentWidget)
   this->connect(&active, SIGNAL(viewChanged(pqView*)), SLOT(setView(pqView*)));
   this->setSource(active.activeSource());
   this->setView(active.activeView());
-  // Closed at first. ParaView remembers when the user opens it.
+  // The dock is closed at first. ParaView remembers that the user has opened it.
   this->hide();
 }
 

@@ -174,7 +174,7 @@ void pqReadAbort::onWaitStart(vtkObject* handler)
 }
 
 /// Sends the abort message if the user wants to stop the read. The server has sent progress, so it is
-/// working. No other message is on its way to it, because only this thread sends.
+/// working. No other message to the server is under way, because only this thread sends.
 void pqReadAbort::onWaitProgress(vtkObject* handler)
 {
   vtkPVSession* session = SessionOf(handler);

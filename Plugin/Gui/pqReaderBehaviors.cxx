@@ -124,7 +124,8 @@ void pqReaderBehaviors::onSourceAdded(pqPipelineSource* source)
   if (vtkSMPropertyHelper(source->getProxy(), "FileName").GetNumberOfElements() != 1) {
     return;
   }
-  // ParaView keeps the user's answer here: no, do not look for files with names like that of the opened one.
+  // ParaView keeps the user's answer in this property. False means: do not look for files with names like
+  // that of the opened file.
   source->setProperty("pqReloadFilesReaction::CachedState", false);
   const QFileInfo file(vtkSMPropertyHelper(source->getProxy(), "FileName").GetAsString());
   const QString name = source->getSMName();

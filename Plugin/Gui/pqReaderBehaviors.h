@@ -10,8 +10,8 @@
  * - The view shows the date of data that have dates (GrADS).
  * - Every 3 seconds, unless something is read or played, it looks for new time steps of readers that follow
  * their series (SeriesFollower).
- * - If ParaView asks which reader to use, the entry of PatchIO's reader says what it reads. The label of the
- * reader does not, because the label is also its name in Python.
+ * - If ParaView asks which reader to use, the entry of PatchIO's reader names the formats that it reads. The
+ * label of the reader does not, because the label is also the reader's name in Python.
  */
 #ifndef pqReaderBehaviors_h
 #define pqReaderBehaviors_h

@@ -1,4 +1,4 @@
-// The message by which a client stops a read of its pvserver. No other message has its tag and its text.
+// The message by which a client stops a read of its pvserver. The message has a unique tag and a unique text.
 #pragma once
 
 #include <string_view>

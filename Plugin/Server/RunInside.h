@@ -12,20 +12,22 @@ class vtkPatchFilter;
 namespace patchio {
 
 /// Collective: fills the output by `inner` if users want PatchIO's filters (vtkPatchSettings) and `inner`
-/// supports the input. Returns whether it did, the same on all ranks. `outer` shows the progress, and aborts
-/// `inner`. May throw std::exception.
+/// supports the input. Returns whether `inner` has filled the output, the same on all ranks. `outer` shows
+/// the progress, and aborts `inner`. May throw std::exception.
 bool RunInside(vtkPatchFilter& inner, vtkAlgorithm& outer, vtkDataObject* input, vtkDataObject* output);
 
 /// The three ways in which a filter of ParaView that PatchIO replaces can execute.
 struct Ways
 {
-  std::function<bool(vtkDataObject* input, vtkDataObject* output)> ByPatchIO;  ///< returns false if it cannot
+  std::function<bool(vtkDataObject* input, vtkDataObject* output)>
+      ByPatchIO;  ///< returns false if PatchIO does not support the input
   std::function<int(vtkDataObject* input, vtkDataObject* output)> ByBlocks;  ///< ParaView's filter, on trees
   std::function<int()> BySuperclass;  ///< ParaView's filter, on other data
 };
 
 /// Executes `filter` in the first way that fits its input. Collective if the input is composite data or a
-/// data set. An exception becomes an error of the filter, see Guarded(). Returns the result of the way.
+/// data set. An exception becomes an error of the filter, see Guarded(). Returns the result of this way; 1
+/// for ByPatchIO.
 int Execute(
     vtkAlgorithm& filter, vtkInformationVector** inputs, vtkInformationVector* outputs, const Ways& ways);
 

@@ -33,13 +33,13 @@ bool AbortWaits(vtkSocketCommunicator& client)
   std::array<char, 65536> waiting;
   const ssize_t size =
       ::recv(socket->GetSocketDescriptor(), waiting.data(), waiting.size(), MSG_PEEK | MSG_DONTWAIT);
-  // Without data, nothing waits, or the connection is broken, which ParaView notices by itself.
+  // Without data, no message waits, or the connection is broken, which ParaView notices by itself.
   return size > 0 &&
          std::string_view(waiting.data(), static_cast<std::size_t>(size)).find(patchio::AbortText) !=
              std::string_view::npos;
 }
 
-/// Makes the server ignore abort messages that it receives while it expects others.
+/// Makes the server ignore abort messages that it receives while it expects other messages.
 class AbortIgnorer : public vtkCommand
 {
 public:
@@ -52,7 +52,7 @@ public:
     int tag = 0;
     std::memcpy(&tag, message, sizeof(tag));
     if (tag == patchio::AbortTag) {
-      // This keeps the message from later observers: ParaView's own would report an error.
+      // This hides the message from later observers: ParaView's own observer would report an error.
       this->SetAbortFlag(1);
     }
   }

@@ -14,7 +14,7 @@
  *
  * During a read the server sends its progress 20 times a second instead of once.
  *
- * Without a client (builtin servers, pvbatch, ranks other than 0) none of this happens.
+ * Without a client (builtin servers, pvbatch, ranks other than 0) reads cannot be stopped in this way.
  */
 #ifndef vtkPVPatchReader_h
 #define vtkPVPatchReader_h

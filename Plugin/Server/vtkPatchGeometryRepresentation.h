@@ -1,6 +1,6 @@
 /**
  * @class vtkPatchGeometryRepresentation
- * @brief Draws data with vtkPatchViewGeometryFilter, and is ParaView's own representation in all else
+ * @brief ParaView's own representation, which draws data with vtkPatchViewGeometryFilter
  *
  * While the plugin is loaded, ParaView's surfaces, wireframes and points are drawn by this class
  * (ReplacedFilters.xml).
