@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Filters/DualCells.h"
-#include "Filters/RunTasks.h"
+#include "Filters/Part.h"
 
 #include <array>
 #include <cstdint>

@@ -3,7 +3,6 @@
 
 #include "Filters/Blocks.h"
 #include "Filters/CellTables.h"
-#include "Filters/RunTasks.h"
 
 #include <array>
 #include <cstddef>
@@ -12,6 +11,13 @@
 #include <vector>
 
 namespace patchio::filters {
+
+/// Receives, on the calling thread, the fraction of the work that is done. Returns false to stop the work.
+using GoesOn = std::function<bool(double)>;
+
+/// Calls work(number) for all numbers below `count`, on all threads. Returns false if `goesOn` stopped the
+/// work, so that some numbers were left out.
+bool RunTasks(std::size_t count, const std::function<void(std::size_t)>& work, const GoesOn& goesOn);
 
 /// A place between two points of a block: its values are (1 - T) * A + T * B.
 struct EdgePoint

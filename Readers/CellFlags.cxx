@@ -1,4 +1,4 @@
-#include "CellFlags.h"
+#include "PatchAssembler.h"
 
 #include "DataArrays.h"
 #include "KnownRanges.h"

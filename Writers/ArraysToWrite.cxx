@@ -2,7 +2,6 @@
 
 #include "Base/Error.h"
 #include "DataArrays.h"
-#include "MeshToWrite.h"
 
 #include <vtkCellData.h>
 #include <vtkDataSetAttributes.h>

@@ -56,6 +56,13 @@ private:
   std::uint64_t CopiedBytes = 0;
 };
 
+/// Sets in `form` the kind of the grid, its sizes and the arrays that make it up. Returns false if the grid
+/// is neither unstructured nor polygons. Throws Error for cells that a container cannot hold.
+bool TakeMesh(vtkDataSet* grid, PieceForm& form);
+
+/// Returns one of the arrays that make up the grid, or its flags; null if the grid has none.
+vtkDataArray* MeshArrayOf(vtkDataSet* grid, const ArrayForm& form);
+
 }  // namespace patchio
 
 #endif

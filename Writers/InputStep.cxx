@@ -8,7 +8,6 @@
 #include "DataArrays.h"
 #include "Formats/Container/StepLayout.h"
 #include "InputTree.h"
-#include "MeshToWrite.h"
 #include "Plan/BoxCover.h"
 #include "Plan/Interest.h"
 

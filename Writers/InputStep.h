@@ -5,7 +5,6 @@
 #include "ArraysToWrite.h"
 #include "Base/Communicator.h"
 #include "InputTree.h"
-#include "StepCatalog.h"
 #include "Write/ChannelOutput.h"
 #include "Write/StepWriter.h"
 

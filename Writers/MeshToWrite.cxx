@@ -1,4 +1,4 @@
-#include "MeshToWrite.h"
+#include "ArraysToWrite.h"
 
 #include "Base/Error.h"
 #include "DataArrays.h"

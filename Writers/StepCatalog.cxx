@@ -1,8 +1,7 @@
-#include "StepCatalog.h"
+#include "InputTree.h"
 
 #include "ArraysToWrite.h"
 #include "Base/Error.h"
-#include "InputTree.h"
 
 #include <fmt/format.h>
 

@@ -12,8 +12,6 @@
 #ifndef pqReadAbort_h
 #define pqReadAbort_h
 
-#include "AbortKeys.h"
-
 #include <QList>
 #include <QObject>
 #include <QPointer>  // for things that others delete
@@ -21,6 +19,7 @@
 
 #include <memory>
 
+class AbortKeys;
 class pqPipelineSource;
 class pqProgressWidget;
 class pqServer;

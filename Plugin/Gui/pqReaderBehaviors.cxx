@@ -1,13 +1,25 @@
 #include "pqReaderBehaviors.h"
 
 #include "pqAnimationManager.h"
+#include "pqAnimationScene.h"
+#include "pqDataRepresentation.h"
 #include "pqPVApplicationCore.h"
 #include "pqPipelineSource.h"
+#include "pqRenderView.h"
 #include "pqServer.h"
 #include "pqServerManagerModel.h"
+#include "pqUndoStack.h"
 
+#include "vtkClientServerStream.h"
+#include "vtkDataObject.h"
+#include "vtkNew.h"
+#include "vtkPVDataInformation.h"
+#include "vtkSMParaViewPipelineController.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMProxy.h"
+#include "vtkSMSession.h"
+#include "vtkSMSessionProxyManager.h"
+#include "vtkSMSourceProxy.h"
 
 #include <QApplication>
 #include <QDir>
@@ -15,7 +27,9 @@
 #include <QFileInfo>
 #include <QListWidget>
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,7 +84,137 @@ void OfferNewArrays(vtkSMProxy* reader, const char* list, const char* available)
   }
 }
 
+bool HasDate(pqPipelineSource* source)
+{
+  vtkSMSourceProxy* reader = source->getSourceProxy();
+  return vtkSMPropertyHelper(reader, "ShowDate").GetAsInt() != 0 &&
+         reader->GetDataInformation(0)->GetArrayInformation("date", vtkDataObject::FIELD);
+}
+
+/// Returns whether the view shows the source, or a filter of it.
+bool Shows(pqView* view, pqPipelineSource* source)
+{
+  const QList<pqDataRepresentation*> all = source->getRepresentations(view);
+  const QList<pqPipelineSource*> made = source->getAllConsumers();
+  return std::any_of(all.begin(), all.end(), [](pqDataRepresentation* one) { return one->isVisible(); }) ||
+         std::any_of(made.begin(), made.end(), [&](pqPipelineSource* one) { return Shows(view, one); });
+}
+
+/// Calls LookForNewSteps() on all ranks of the reader's server. The call bypasses the proxy, because the
+/// proxy would count the call as a change.
+bool FindsNewSteps(vtkSMSourceProxy* reader)
+{
+  vtkClientServerStream stream;
+  stream << vtkClientServerStream::Invoke << VTKOBJECT(reader) << "LookForNewSteps"
+         << vtkClientServerStream::End;
+  reader->GetSession()->ExecuteStream(reader->GetLocation(), stream);
+  bool found = false;
+  return reader->GetSession()->GetLastResult(reader->GetLocation()).GetArgument(0, 0, &found) && found;
+}
+
+double LastTimeOf(vtkSMSourceProxy* reader)
+{
+  const vtkSMPropertyHelper times(reader, "TimestepValues");
+  const unsigned int count = times.GetNumberOfElements();
+  return count > 0 ? times.GetAsDouble(count - 1) : -std::numeric_limits<double>::infinity();
+}
+
+pqAnimationScene* SceneOf(pqPipelineSource* source)
+{
+  auto* core = pqPVApplicationCore::instance();
+  return core && core->animationManager() ? core->animationManager()->getScene(source->getServer()) : nullptr;
+}
+
 }  // namespace
+
+void DateInView::Refresh(pqPipelineSource* source)
+{
+  const bool wanted = HasDate(source);
+  for (pqView* view : source->getViews()) {
+    if (wanted && Shows(view, source) && qobject_cast<pqRenderView*>(view) &&
+        !this->Labels.count({source, view})) {
+      this->Labels[{source, view}] = this->Make(source, view);
+    }
+  }
+  for (auto& [where, label] : this->Labels) {
+    if (where.first == source && label.View && label.Text) {
+      const int visible = wanted && Shows(label.View, source);
+      if (vtkSMPropertyHelper(label.Text, "Visibility").GetAsInt() != visible) {
+        vtkSMPropertyHelper(label.Text, "Visibility").Set(visible);
+        label.Text->UpdateVTKObjects();
+        label.View->render();
+      }
+    }
+  }
+}
+
+/// Makes a text by ParaView's Annotate Global Data, which follows the time of the view.
+DateInView::Label DateInView::Make(pqPipelineSource* source, pqView* view) const
+{
+  vtkSMSessionProxyManager* manager = source->getProxy()->GetSessionProxyManager();
+  auto filter = vtkSmartPointer<vtkSMProxy>::Take(manager->NewProxy("filters", "AnnotateGlobalData"));
+  auto text =
+      vtkSmartPointer<vtkSMProxy>::Take(manager->NewProxy("representations", "TextSourceRepresentation"));
+  if (!filter || !text) {
+    return {};
+  }
+  vtkNew<vtkSMParaViewPipelineController> controller;
+  controller->PreInitializeProxy(filter);
+  vtkSMPropertyHelper(filter, "Input").Set(source->getProxy());
+  vtkSMPropertyHelper(filter, "SelectArrays").Set("date");
+  vtkSMPropertyHelper(filter, "Prefix").Set("");
+  vtkSMPropertyHelper(filter, "Format").Set("%s");
+  controller->PostInitializeProxy(filter);
+  filter->UpdateVTKObjects();
+  controller->PreInitializeProxy(text);
+  vtkSMPropertyHelper(text, "Input").Set(filter);
+  vtkSMPropertyHelper(text, "Visibility").Set(0);
+  controller->PostInitializeProxy(text);
+  text->UpdateVTKObjects();
+  for (const auto& proxy : {filter, text}) {
+    proxy->PrototypeOn();  // keeps it out of the undo stack
+  }
+  // ParaView's widgets are shown in the same way.
+  vtkSMPropertyHelper(view->getProxy(), "HiddenRepresentations").Add(text);
+  view->getProxy()->UpdateVTKObjects();
+  return {view, text};
+}
+
+void DateInView::Remove(pqPipelineSource* source)
+{
+  for (auto entry = this->Labels.begin(); entry != this->Labels.end();) {
+    if (entry->first.first != source) {
+      ++entry;
+      continue;
+    }
+    if (pqView* view = entry->second.View) {
+      vtkSMPropertyHelper(view->getProxy(), "HiddenRepresentations").Remove(entry->second.Text);
+      view->getProxy()->UpdateVTKObjects();
+    }
+    entry = this->Labels.erase(entry);
+  }
+}
+
+void SeriesFollower::Look(pqPipelineSource* source)
+{
+  vtkSMSourceProxy* reader = source->getSourceProxy();
+  if (vtkSMPropertyHelper(reader, "Follow").GetAsInt() == 0) {
+    this->Remove(source);
+    return;
+  }
+  // Another action, such as Apply, may have found new steps since the last look.
+  const double before = this->LastTimes.value(source, LastTimeOf(reader));
+  SCOPED_UNDO_EXCLUDE();
+  if (FindsNewSteps(reader)) {
+    reader->UpdatePipelineInformation();
+  }
+  const double last = LastTimeOf(reader);
+  this->LastTimes[source] = last;
+  pqAnimationScene* scene = SceneOf(source);
+  if (scene && scene->getAnimationTime() >= before && scene->getAnimationTime() < last) {
+    scene->setAnimationTime(last);
+  }
+}
 
 pqReaderBehaviors::pqReaderBehaviors(QObject* parentObject) : Superclass(parentObject) {}
 

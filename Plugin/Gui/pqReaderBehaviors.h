@@ -16,13 +16,59 @@
 #ifndef pqReaderBehaviors_h
 #define pqReaderBehaviors_h
 
-#include "DateInView.h"
-#include "SeriesFollower.h"
-
+#include <QHash>
 #include <QObject>
+#include <QPointer>
 #include <QTimer>
 
+#include "vtkSmartPointer.h"
+
+#include <map>
+#include <utility>
+
 class pqPipelineSource;
+class pqView;
+class vtkSMProxy;
+
+/// The dates of readers' time steps in the views that show the readers.
+///
+/// A text in a corner for data that have dates (GrADS). It is not part of the pipeline, so that the reader
+/// can be deleted and state files do not contain it. The reader's property ShowDate turns it off.
+class DateInView
+{
+public:
+  /// Updates the texts of a reader. To be called after the reader, or a filter of the reader, is shown or
+  /// hidden.
+  void Refresh(pqPipelineSource* source);
+  /// Removes the texts of a reader. To be called before the reader is deleted.
+  void Remove(pqPipelineSource* source);
+
+private:
+  struct Label
+  {
+    QPointer<pqView> View;
+    vtkSmartPointer<vtkSMProxy> Text;  ///< a representation
+  };
+
+  Label Make(pqPipelineSource* source, pqView* view) const;
+
+  std::map<std::pair<pqPipelineSource*, pqView*>, Label> Labels;
+};
+
+/// Looks for new steps of readers whose property Follow is on: their server looks for the steps, and
+/// ParaView's time controls get them. If the animation is at or after the last step of a reader, it moves on
+/// to the new last step. The animation never moves back, and stays at an earlier step.
+class SeriesFollower
+{
+public:
+  /// Looks for new steps of a reader. To be called from time to time, while nothing is read or played.
+  void Look(pqPipelineSource* source);
+  /// Forgets a reader. To be called before the reader is deleted.
+  void Remove(pqPipelineSource* source) { this->LastTimes.remove(source); }
+
+private:
+  QHash<pqPipelineSource*, double> LastTimes;  ///< last time of each reader that follows, at the last look
+};
 
 class pqReaderBehaviors : public QObject
 {
