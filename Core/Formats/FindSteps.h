@@ -1,5 +1,5 @@
-// Finding time steps: the first bytes of files, files in folders, the heads of steps, the step for a
-// requested time.
+// Functions that find time steps: the first bytes of files, files in folders, the heads of steps, the step
+// for a requested time.
 #pragma once
 
 #include "Formats/Format.h"
@@ -12,7 +12,7 @@
 
 namespace patchio {
 
-/// Returns the first bytes of a file, at most `most`. Throws Error.
+/// Returns the first bytes of a file, at most `most`. Throws Error when the file cannot be read.
 std::string FirstBytes(const std::string& path, std::size_t most);
 
 /// Returns the paths of a folder's entries for which `wanted` returns true, in ascending order. A folder that
@@ -23,7 +23,8 @@ std::vector<std::filesystem::path> EntriesOf(const std::filesystem::path& folder
 /// Reads the head of a step from the file that describes it. Throws Error.
 using ReadHead = TimeStep (*)(const std::string& path);
 
-/// Returns the head of a step, which options.Known may know already. Throws Error.
+/// Returns the head of a step: from options.Known if that knows the step, otherwise with `read`. Throws
+/// Error.
 TimeStep HeadOf(const std::string& path, const SeriesOptions& options, ReadHead read);
 
 /// Adds a step to the series, or a warning "Skipping a `noun`. REASON". Returns whether it added the step.
@@ -34,8 +35,8 @@ bool AddStep(
 void SortSteps(Series& series);
 
 /// Returns the index of the last of `times` that is not later than `time`; 0 if all are later or `time` is
-/// not a number. A `time` that is below the next of `times` only by rounding (10^-9 of the whole range, and
-/// less than half of the gap) means that one. `times` must increase and not be empty.
+/// not a number. If `time` is below the next of `times` only by rounding (10^-9 of the whole range, and less
+/// than half of the gap), it means that next time. `times` must increase and not be empty.
 std::size_t StepAtTime(const std::vector<double>& times, double time);
 
 }  // namespace patchio

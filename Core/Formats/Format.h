@@ -38,9 +38,11 @@ struct Series
   std::vector<std::string> Watched;
 };
 
+/// The steps that OpenSeries() looks for.
 struct SeriesOptions
 {
-  /// True: only steps that the index file lists. False: also those found beside it.
+  /// True: the series has only the steps that the list of dumps, such as dumps.visit, names. False: it also
+  /// has the steps found in the same folder.
   bool ListedOnly = false;
   /// True: if each path is a file of one step, the files of the same folder with higher numbers in their
   /// names are added. Only for OpenSeriesOfPaths(); formats ignore it.
@@ -49,31 +51,33 @@ struct SeriesOptions
   std::function<std::optional<TimeStep>(const std::string&)> Known = nullptr;
 };
 
+/// The way in which Format::Locate() works.
 struct LocateOptions
 {
   int Threads = 1;  ///< limit on the threads that read metadata
   /// For an index: locate the values of all steps of the file, by ChunkedArray::StepValues and the like,
   /// instead of those of Catalog::StepInFile.
   bool AllSteps = false;
-  /// Gets the progress, often, on the calling thread. After it returned false, Locate() throws Error as soon
-  /// as the requests in flight have ended (see LocateTask). Null: no progress is reported.
+  /// Gets the progress, often, on the calling thread. After Progress has returned false, Locate() throws
+  /// Error as soon as the requests in flight have ended (see LocateTask). Null: no progress is reported.
   ProgressCallback Progress = nullptr;
   /// Also locate the data with which files allow values to be verified: their checksums (see LocationTable),
   /// and their headers.
   bool Verify = false;
 };
 
-/// A file format. Stateless: all methods may be called for any path, from one thread at a time.
+/// A file format. An object has no state: all methods may be called for any path, from one thread at a time.
 class Format
 {
 public:
   virtual ~Format() = default;
+  /// Returns the name of the format for the user, such as "SAMRAI".
   virtual const char* Name() const = 0;
-  /// Returns a phrase for the files that the format opens: "a this or that of X".
+  /// Returns a phrase for the files that the format opens, such as "a PatchIO container (folder NAME.pio)".
   virtual const char* Opens() const = 0;
 
-  /// Returns whether the path, by its name and first bytes, belongs to this format, whether it is sound or
-  /// broken.
+  /// Returns whether the path belongs to this format, according to its name and first bytes. The file may be
+  /// sound or broken.
   virtual bool Claims(const std::string& path) const = 0;
 
   /// Returns whether the path is a broken file of this format (empty, truncated or overwritten): its name or
@@ -85,15 +89,16 @@ public:
   /// text. Called if no format claims the path.
   virtual std::string Declines(const std::string& /*path*/) const { return {}; }
 
-  /// Opens the series behind a path. Cheap: reads only the head of each step. Throws Error when there is no
-  /// sound step.
+  /// Opens the series behind a path. The call is cheap: it reads only the head of each step. Throws Error
+  /// when there is no sound step.
   virtual Series OpenSeries(const std::string& path, const SeriesOptions& options) const = 0;
 
-  /// Reads the description of a file, for all its steps, turned to the first step: everything except field
-  /// data and their locations. `path` is TimeStep::Path. Throws Error when the description is broken.
+  /// Reads the description of a file: everything except field data and their locations. The catalog describes
+  /// all steps of the file; its current step is the first. `path` is TimeStep::Path. Throws Error when the
+  /// description is broken.
   virtual Catalog ReadCatalog(const std::string& path) const = 0;
-  /// Does the same, turned to `step`. Formats whose steps have different patches (Catalog::PatchesChange)
-  /// override it.
+  /// Reads the description of a file like ReadCatalog(), with `step` as the current step. Formats whose steps
+  /// have different patches (Catalog::PatchesChange) override this method.
   virtual Catalog ReadStep(const TimeStep& step) const;
 
   /// Returns the least and greatest values of a variable at Catalog::StepInFile, as stated in the files: one
@@ -101,30 +106,32 @@ public:
   /// for broken files.
   virtual std::vector<ValueRange> RangesOf(const Catalog& /*catalog*/, int /*variable*/) const { return {}; }
 
-  /// Returns whether building an index pays. It does not if Locate() costs no more than a look into an index,
-  /// and is impossible if the steps of the file are not at equal distances.
+  /// Returns whether an index should be built. An index does not pay if Locate() costs no more than a look
+  /// into the index, and is impossible if the steps of the file are not at equal distances.
   virtual bool NeedsIndex(const Catalog& /*catalog*/) const { return true; }
 
-  /// Returns the locations of the requests at Catalog::StepInFile. Does not throw for a broken data file: its
-  /// requests become Missing, with the reason. Every byte range lies inside its file and has the size that
-  /// the catalog states. Throws Error if Progress stops it.
+  /// Returns the locations of the requests at Catalog::StepInFile. Requests in a broken data file become
+  /// Missing, with the reason; they cause no error. Every byte range lies inside its file and has the size
+  /// that the catalog states. Throws Error after options.Progress has returned false.
   virtual LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
       const LocateOptions& options) const = 0;
 };
 
-/// Returns all formats, in the order of the list in Formats/CMakeLists.txt, in which they are asked.
+/// Returns all formats in the order of the list in Formats/CMakeLists.txt. FindFormat() asks them in that
+/// order.
 const std::vector<const Format*>& AllFormats();
 
-/// Returns the format that claims the path, or for which it seems to be a broken file; null if there is none.
+/// Returns the format that claims the path, or for which the path seems to be a broken file; null if there is
+/// none.
 const Format* FindFormat(const std::string& path);
 /// Returns the format of the path. Throws Error when there is none or the path cannot be read.
 const Format& FormatOf(const std::string& path);
 
-/// Turns a catalog to another step that it describes.
+/// Makes `step` the current step of a catalog. The catalog must describe that step.
 void SetStep(Catalog& catalog, const TimeStep& step);
 
-/// Returns values for ParaView's time controls, strictly increasing: the steps' times if they increase;
-/// otherwise the step numbers if these do (times may repeat or all be 0); otherwise 0, 1, 2, ...
+/// Returns strictly increasing values for ParaView's time controls: the times of the steps if they increase,
+/// otherwise the step numbers if they increase, otherwise 0, 1, 2, ... Times may repeat or all be 0.
 std::vector<double> TimeValues(const Series& series);
 /// Returns Series::Notes, with an additional note if TimeValues() are not the times in the files.
 std::vector<std::string> NotesOf(const Series& series);

@@ -16,7 +16,7 @@ constexpr const char* ChangedOrDamaged = "The file has changed since it was open
 
 }  // namespace
 
-/// Opens a file through the task's source, or returns it. Throws Error.
+/// Returns a file, and opens it through the task's source at the first call for its path. Throws Error.
 const hdf5::File& Hdf5Locator::Open(const std::string& path)
 {
   const auto known = this->Files.find(path);
@@ -123,7 +123,8 @@ Location Hdf5Locator::AppendFill(const LocatedDataset& found, std::uint64_t coun
   return hdf5::AppendPart(fill, found.Type, {}, {0, count}, found.File, this->Table);
 }
 
-/// Appends values that end before index `end`, in the data set from which the virtual one takes them.
+/// Appends the values of a place in a virtual data set, as a part of the data set that has them. `end`: index
+/// behind the last value.
 Location Hdf5Locator::AppendVirtual(const LocatedDataset& found, const DatasetPlace& place, std::uint64_t end)
 {
   const auto other = std::find_if(found.Parts.begin(), found.Parts.end(),

@@ -1,5 +1,5 @@
-// Locates values in HDF5 files: the base of the locators of formats whose data sets have the values of many
-// patches one after another.
+// The search for values in HDF5 files: the base class of the locators of formats whose data sets have the
+// values of many patches one after another.
 #pragma once
 
 #include "Formats/LocateTask.h"
@@ -11,6 +11,7 @@
 
 namespace patchio {
 
+/// A data set that was found in a file and checked.
 struct LocatedDataset : hdf5::FoundDataset
 {
   ElementType Type = ElementType::Float32;
@@ -22,7 +23,7 @@ struct LocatedDataset : hdf5::FoundDataset
 /// The values of one variable on one patch in a file.
 struct DatasetPlace
 {
-  std::string Path;     ///< of the file
+  std::string Path;     ///< path of the file
   std::string Dataset;  ///< name of the data set
   hdf5::DatasetPart Part;
 };
@@ -45,11 +46,10 @@ public:
   LocationTable Run(const std::vector<PatchVariable>& requests);
 
 protected:
-  /// Returns the location of a request whose values are stored: in most formats, that of LocateAt(). Throws
-  /// Error.
+  /// Returns the location of a request whose values are stored. Most formats call LocateAt(). Throws Error.
   virtual Location LocateOne(const PatchVariable& request) = 0;
-  /// Checks a data set, and may change its description. Called for the first request that needs the data set.
-  /// Throws Error, which is then the error of all requests for the data set.
+  /// Checks a data set, and may change its description. LocateAt() calls this method for the first request
+  /// that needs the data set. An Error from this method becomes the error of all requests for the data set.
   virtual void Check(
       LocatedDataset& /*found*/, const DatasetPlace& /*place*/, const PatchVariable& /*request*/)
   {

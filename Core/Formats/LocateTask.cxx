@@ -9,7 +9,7 @@
 namespace patchio {
 namespace {
 
-// Not displayed: the user who stops a read needs no message.
+// This text is not displayed, because the user who stops a read needs no message.
 constexpr const char* StoppedText = "Locating the values was interrupted.";
 
 /// Checks before each request whether the caller has stopped the work.

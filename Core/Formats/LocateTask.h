@@ -14,8 +14,8 @@
 
 namespace patchio {
 
-/// One call of Format::Locate(), made on the thread of that call. Without LocateOptions::Progress it costs
-/// nothing.
+/// One call of Format::Locate(), made on the thread of that call. Without LocateOptions::Progress, this class
+/// costs nothing.
 class LocateTask
 {
 public:
@@ -24,26 +24,26 @@ public:
   LocateTask(const LocateTask&) = delete;
   LocateTask& operator=(const LocateTask&) = delete;
 
-  /// Reports the fraction of the work that is done, 0..1. For the calling thread. Throws Error if the caller
-  /// stops the work.
+  /// Reports the fraction of the work that is done, 0..1. Call it on the thread that made this object. Throws
+  /// Error if the caller stops the work.
   void Tell(double fraction);
   /// Calls patchio::RunTasks() with the number of threads in the options, and reports the fraction of tasks
   /// done. Throws Error if the caller stops the work, after all running tasks have ended.
   void RunTasks(std::size_t tasks, const TaskBody& body);
-  /// Appends the location of each request to the table, as returned by `locate`, or Absent if the catalog has
-  /// no stored values for it; if `locate` throws, the request is Missing, with the error as the reason.
-  /// Reports progress. Throws Error if the caller stops the work.
+  /// Appends the location of each request to the table: the result of `locate`, or Absent if the catalog has
+  /// no stored values for the request. If `locate` throws, the request becomes Missing, with the error as the
+  /// reason. Reports progress. Throws Error if the caller stops the work.
   void LocateEach(const Catalog& catalog, const std::vector<PatchVariable>& requests, LocationTable& table,
       const std::function<Location(const PatchVariable&)>& locate);
-  /// Returns a source as from MakeFileSource(), whose requests throw Error after the caller has stopped the
-  /// work. Must not outlive this object.
+  /// Returns a source as from MakeFileSource(). Its requests throw Error after the caller has stopped the
+  /// work. The source must not outlive this object.
   std::unique_ptr<Source> FilesOf(const std::vector<std::string>& paths);
 
   /// Throws Error after the caller has stopped the work. Thread-safe.
   void CheckGoesOn();
 
 private:
-  bool GoesOn(double fraction);  ///< for the calling thread
+  bool GoesOn(double fraction);  ///< call it on the thread that made this object
   void ThrowIfStopped() const;
 
   const LocateOptions& Options;

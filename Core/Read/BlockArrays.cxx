@@ -146,8 +146,8 @@ void BlockArrays::Describe(LocationTable& table)
   }
 }
 
-/// Removes the locations of requests that no array uses: other patches may bring all nodes of a patch, or
-/// finer levels cover it.
+/// Removes the locations of requests that no array uses: other patches may have all nodes of a patch, or
+/// finer levels cover the patch.
 void BlockArrays::DropUnused(LocationTable& table) const
 {
   for (std::size_t r = 0; r < table.Locations.size(); ++r) {
@@ -159,7 +159,7 @@ void BlockArrays::DropUnused(LocationTable& table) const
   }
 }
 
-/// Gives the arrays of a request the type of its values. Rejects the request if they have another type
+/// Gives the arrays of a request the type of its values. Rejects the request if the arrays have another type
 /// already.
 void BlockArrays::TakeType(LocationTable& table, std::size_t request)
 {
@@ -373,8 +373,8 @@ void BlockArrays::Done(std::size_t request)
   this->ForEachArray(request, [&](std::size_t a) { this->ArrayDone(a); });
 }
 
-/// Adds the values of a request to the ranges of its arrays. Gaps and layers that no request brings repeat
-/// other values, so they need no visit.
+/// Adds the values of a request to the ranges of its arrays. Gaps and layers without stored values repeat
+/// other values, so the ranges already include them.
 void BlockArrays::FindRanges(std::size_t request)
 {
   for (const Placement* p = this->Begin(request); p != this->End(request); ++p) {
@@ -393,7 +393,7 @@ void BlockArrays::AddToRange(std::size_t array, const Dims& tuples, const Dims& 
   whole.Range.Add(part);
 }
 
-/// Counts down the requests that the array waits for, and completes the array after the last one.
+/// Decrements the number of requests that the array waits for, and completes the array after the last one.
 void BlockArrays::ArrayDone(std::size_t array)
 {
   if (this->TasksLeft[array].fetch_sub(1, std::memory_order_acq_rel) == 1) {

@@ -21,37 +21,37 @@
 namespace patchio {
 
 /// The arrays of a read: one per block and variable. A request is a <patch, variable> that must be read.
-/// Requests are numbered source by source (BlockLayout::Sources()), and within a source variable by variable.
+/// Requests are numbered source by source (BlockLayout::Sources()), and variable by variable within a source.
 class BlockArrays
 {
 public:
-  /// Keeps references to `catalog` and `wanted`. `reused` must be made from the same two.
+  /// Keeps references to `catalog` and `wanted`. `reused` must be made from the same two objects.
   BlockArrays(const Catalog& catalog, const WantedArrays& wanted, ReusedArrays reused);
 
   /// Returns the <patch, variable> of all requests.
   std::vector<PatchVariable> Requests() const;
 
-  /// The number of patches that the arrays have values of.
+  /// The number of patches whose values the arrays have.
   std::size_t PatchCount() const { return this->Layout->Sources().size(); }
 
   /// Sets the types of the arrays from the locations of their values. Removes locations that no array uses. A
   /// request whose values do not fit into its array becomes Missing, with an entry in the table's Problems.
   void Describe(LocationTable& table);
 
-  /// Returns the bytes of memory that Allocate() must take: all arrays with values, without those that share
-  /// memory with the cache.
+  /// Returns the bytes of memory that Allocate() must take for all arrays with values, except for the arrays
+  /// that share memory with the cache.
   double Bytes() const;
 
   std::size_t Count() const { return this->Arrays.size(); }
 
-  /// Takes memory for all arrays of the requests in `order`. Arrays lie in memory in that order. Behind an
-  /// array of cell values there is room for as many values as its block has points. Each variable has its own
-  /// segments, so that dropping a variable returns memory to the pool. Throws Error when there is not enough
-  /// memory.
+  /// Takes memory for all arrays of the requests in `order`. Arrays lie in memory in that order. The memory
+  /// of an array of cell values has room for as many values as the block has points. Each variable has its
+  /// own segments, so that dropping a variable returns memory to the pool. Throws Error when there is not
+  /// enough memory.
   void Allocate(MemoryPool& pool, const std::vector<std::uint32_t>& order);
 
-  /// Returns the values that come from the cache. Call Copy() for each of its copied arrays, once, in any
-  /// order, after Allocate().
+  /// Returns the values that come from the cache. After Allocate(), call Copy() once for each of the copied
+  /// arrays, in any order.
   const ReusedArrays& FromCache() const { return this->Reused; }
   /// Copies the values of FromCache().Copied()[number] into its array. Thread-safe.
   void Copy(std::size_t number);
@@ -61,8 +61,8 @@ public:
       const std::function<bool(std::size_t request)>& constant) const;
   /// Returns the destinations of a request's values. Addresses are null before Allocate(). Thread-safe.
   ReadTarget TargetOf(std::size_t request) const;
-  /// Tells that all values of a request are in place. Completes the arrays that waited for this request only.
-  /// Thread-safe.
+  /// Records that all values of a request are in place. Completes the arrays that waited only for this
+  /// request. Thread-safe.
   void Done(std::size_t request);
 
   /// Marks the arrays that need a request's values as failed.
@@ -109,7 +109,7 @@ private:
   {
     return this->Data.Variables[this->Request.Variables[variable].Variable].Center;
   }
-  /// Calls visit(index of the array) for each array that a request's values go to, once each.
+  /// Calls visit(index of the array) once for each array that gets values of a request.
   template <typename Visit>
   void ForEachArray(std::size_t request, Visit visit) const;
   Box OutputOf(std::size_t block, std::size_t variable) const;
@@ -141,7 +141,7 @@ private:
   const std::shared_ptr<const BlockLayout> Layout;
   std::vector<Wanted> Tasks;  ///< source and variable of each request
   std::vector<LoadedArray> Arrays;
-  std::vector<std::atomic<std::uint32_t>> TasksLeft;    ///< per array: requests and copies to come
+  std::vector<std::atomic<std::uint32_t>> TasksLeft;    ///< per array: outstanding requests and copies
   mutable std::vector<std::atomic<bool>> HasUndefined;  ///< per array; set by tasks
   std::mutex RangesLock;                                ///< held while a range is extended
 };

@@ -32,19 +32,19 @@ struct ArraysOfVariable
   void Add(const ArraysOfVariable& other);
 };
 
-// All functions below are collective: every rank of `ranks` calls them in the same order. They throw Error
-// with the same text on all ranks.
+// All functions below are collective: every rank of `ranks` calls them in the same order. The functions throw
+// Error with the same text on all ranks.
 
 /// Returns the result of `find` on rank 0, because ranks may see a change of a file at different times.
 bool RankZeroFinds(Communicator& ranks, const std::function<bool()>& find);
 
-// Opening: one rank opens and sends the result to the others, so that the file system does not have to serve
-// the description to many ranks.
+// Opening: rank 0 opens and broadcasts the result, so that the file system need not serve the description to
+// many ranks.
 
-/// Opens the series of all paths on rank 0, see OpenSeriesOfPaths(), and broadcasts it.
+/// Opens the series of all paths on rank 0 (see OpenSeriesOfPaths()) and broadcasts the series.
 Series OpenSeries(Communicator& ranks, const std::vector<std::string>& paths, const SeriesOptions& options,
     ChannelMode mode = ChannelMode::Off);
-/// Reads the catalog of a time step on rank 0, see Format, and broadcasts it.
+/// Reads the catalog of a time step on rank 0 (see Format) and broadcasts the catalog.
 Catalog ReadCatalog(Communicator& ranks, const std::string& path);
 Catalog ReadCatalog(Communicator& ranks, const TimeStep& step);
 /// Calls Format::RangesOf() on rank 0 and broadcasts the result.
@@ -52,17 +52,20 @@ std::vector<ValueRange> ReadRanges(Communicator& ranks, const Catalog& catalog, 
 
 // Reading
 
-/// Runs `read` on every rank. `read` reports its progress and ends soon after the callback returned false; it
-/// must not throw. Returns when all ranks have read, or when `progress` returned false on any rank: then all
-/// ranks stop, and the result is false on all. `progress` is called about every 10 ms with the progress of
-/// all ranks together. `whileWaiting` is called many times a second by a rank that waits for the others.
+/// Runs `read` on every rank. Returns true when all ranks have read. If `progress` returns false on any rank,
+/// all ranks stop, and the result is false on all ranks.
+///
+/// read: reports its progress, ends soon after the callback has returned false, and must not throw.
+/// progress: called about every 10 ms with the progress of all ranks together.
+/// whileWaiting: called many times a second on a rank that waits for other ranks.
 bool ReadCollectively(Communicator& ranks, const std::function<void(const ReadProgressCallback&)>& read,
     const ReadProgressCallback& progress, const std::function<void()>& whileWaiting);
 /// Returns the faults of all ranks. `fatal`: the fault that ended this rank's read as a whole, or an empty
 /// text.
 AgreedFaults AgreeOnFaults(
     Communicator& ranks, const std::string& fatal, const std::vector<LoadFault>& faults);
-/// Returns the state of each variable's arrays on all ranks. `mine` has the same length on all ranks.
+/// Returns the state of each variable's arrays on all ranks. `mine` is the state of this rank's arrays, and
+/// has the same length on all ranks.
 std::vector<ArraysOfVariable> AgreeOnArrays(Communicator& ranks, std::vector<ArraysOfVariable> mine);
 
 }  // namespace patchio

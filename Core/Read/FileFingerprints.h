@@ -11,11 +11,11 @@
 
 namespace patchio {
 
-/// Fingerprints by path. A file that did not exist, or that had changed so recently that a further change
-/// might not show in its times, has a fingerprint that matches no file.
+/// Fingerprints by path. A file has a fingerprint that matches no file if the file did not exist, or had
+/// changed so recently that a further change might not show in its times.
 using FileFingerprints = std::map<std::string, Fingerprint>;
 
-/// Takes the fingerprints of the files as they are now, `threads` files at once. `settleSeconds`: see
+/// Returns the present fingerprints of the files. Examines `threads` files at once. `settleSeconds`: see
 /// ChannelSettings.
 FileFingerprints CheckFingerprints(const std::vector<std::string>& paths, int threads, double settleSeconds);
 
@@ -34,7 +34,7 @@ public:
 
 private:
   bool Looked = false;
-  std::int64_t Settled = 0;  ///< nanoseconds since 1970; later changes may not be the last
+  std::int64_t Settled = 0;  ///< nanoseconds since 1970; later changes need not be the last
   std::map<std::string, std::optional<FileState>> States;
 };
 

@@ -27,8 +27,8 @@ class ValueCache;
 struct VariableRequest
 {
   int Variable = 0;          ///< index in the catalog
-  int OutputComponents = 1;  ///< >= stored components; the surplus is 0
-  std::vector<int> Slots;    ///< place of each stored array's first component among the output components
+  int OutputComponents = 1;  ///< >= stored components; the additional components are 0
+  std::vector<int> Slots;    ///< index of each stored array's first component in the output components
   /// Ghost layers to deliver, per axis. Layers that the file does not have repeat the nearest stored value.
   /// If any number is not 0, all blocks must be whole patches.
   Int3 Ghosts{0, 0, 0};
@@ -69,8 +69,8 @@ struct LoadSettings
 /// Objects that a read uses; each may be null.
 struct LoadServices
 {
-  /// Adapts the number of threads during the read; null: the number stays `Threads`. The caller calls its
-  /// Finish().
+  /// Adapts the number of threads during the read; null: the number stays `Threads`. The caller must call
+  /// ReadControl::Finish().
   ReadControl* Control = nullptr;
   /// Makes the source that reads the files of the table; null: MakeFileSource().
   std::function<std::unique_ptr<Source>(const LocationTable&)> Files;
@@ -112,6 +112,7 @@ inline LoadedArray ShareArray(const LoadedArray& array)
       array.Values ? ShareBuffer(array.Values.get()) : nullptr};
 }
 
+/// A variable that could not be read on a patch.
 struct LoadFault
 {
   int Patch = 0;
@@ -119,6 +120,7 @@ struct LoadFault
   std::string Message;
 };
 
+/// The result of one rank's read.
 struct LoadResult
 {
   /// One array per block and variable of the request; see At().

@@ -27,7 +27,7 @@ namespace {
 /// Returns the steps behind one path, from the index files if `mode` allows it.
 Series OpenOne(const std::string& path, const SeriesOptions& options, ChannelMode mode)
 {
-  // With many files of one step each, a file whose head is known is not even looked at.
+  // With many files of one step each, opening is faster if files whose heads are known are not examined.
   if (const std::optional<TimeStep> known = options.Known ? options.Known(path) : std::nullopt) {
     Series single;
     single.Steps.push_back(*known);
@@ -46,7 +46,7 @@ Series OpenOne(const std::string& path, const SeriesOptions& options, ChannelMod
 }
 
 /// Appends the texts that `to` does not contain yet. The paths of one series, such as neighboring plotfiles,
-/// bring the same texts.
+/// have the same texts.
 void AddNew(const std::vector<std::string>& from, std::vector<std::string>& to)
 {
   for (const std::string& text : from) {
@@ -124,7 +124,7 @@ private:
   struct Brought
   {
     TimeStep Step;
-    const std::string* Path;  ///< the path that this step was found by
+    const std::string* Path;  ///< the path behind which this step was found
   };
   using Run = std::vector<Brought>::iterator;
 
@@ -193,7 +193,7 @@ void SeriesJoiner::AddLater(const std::vector<std::string>& paths)
   this->All.Watched.push_back(FolderOf(path));
 }
 
-/// Warns if several paths have steps in common: two runs would be shown in turn as if they were one.
+/// Adds a warning if several paths have steps in common, because two runs would be shown as if they were one.
 void SeriesJoiner::NoteOverlap()
 {
   if (this->Overlap > 0) {
@@ -277,8 +277,8 @@ Series OpenSeriesOfPaths(std::vector<std::string> paths, const SeriesOptions& op
 
 namespace {
 
-/// Returns about how many bytes the catalog and the index of a step take. Computed from the catalog only, so
-/// that all ranks get the same number.
+/// Returns the approximate size of the catalog and the index of a step, in bytes. The result depends on the
+/// catalog only, so that all ranks get the same number.
 std::uint64_t RoughBytes(const Catalog& catalog)
 {
   constexpr std::uint64_t location = 40;  // bytes of one extent's location
@@ -385,7 +385,7 @@ void OpenedSeries::SetStep(Communicator& ranks, std::size_t step)
   const std::string& path = this->Found.Steps[step].Path;
   this->SecondsOfPrepare = 0;
   if (path == this->PathOfShown) {
-    // All ranks have the same catalog, so either all of them throw or none does.
+    // All ranks have the same catalog, so if one of them throws, all do.
     this->Shown->SetStep(ranks, this->Found.Steps[step]);
     this->LastStep = step;
     return;
@@ -422,7 +422,7 @@ std::shared_ptr<OpenedStep> OpenedSeries::OpenAhead(
     return nullptr;
   }
   if (opened->Data().StepsInFile > 1) {
-    // A copy, because the shared object may be turned to other steps of the file.
+    // This must be a copy, because the current step of the shared object may change.
     opened = std::make_shared<OpenedStep>(*opened);
   }
   opened->SetStep(ranks, this->Found.Steps[step]);
@@ -535,8 +535,8 @@ bool OpenedSeries::MayGrow(const std::string& path) const
   return std::find(watched.begin(), watched.end(), path) != watched.end();
 }
 
-/// Collective. Opens the series again. Returns nothing if that fails, for example while a file is being
-/// written.
+/// Opens the series again. Returns nothing if that fails, for example while a file is being written.
+/// Collective: every rank of the communicator calls it.
 std::optional<Series> OpenedSeries::OpenAgain(Communicator& ranks)
 {
   std::map<std::string, const TimeStep*> known;
@@ -560,7 +560,7 @@ std::optional<Series> OpenedSeries::OpenAgain(Communicator& ranks)
     }
     return now;
   } catch (const Error& error) {
-    // A file that is being replaced will be complete at the next look.
+    // A file that is being replaced will be complete at the next attempt.
     if (++this->LooksInVain == 2) {
       this->TellOnce(fmt::format("Follow cannot look for new time steps at the moment. {}", error.what()));
     }
@@ -568,8 +568,8 @@ std::optional<Series> OpenedSeries::OpenAgain(Communicator& ranks)
   }
 }
 
-/// Collective. Returns whether `now` is a continuation of the open series. The meaning of a listed time step
-/// must not change.
+/// Returns whether `now` is a continuation of the open series. The meaning of a listed time step must not
+/// change. Collective: every rank of the communicator calls it.
 bool OpenedSeries::GoesOn(Communicator& ranks, const Series& now)
 {
   std::map<StepKey, const TimeStep*> steps;
@@ -606,8 +606,8 @@ bool OpenedSeries::GoesOn(Communicator& ranks, const Series& now)
   return !other;
 }
 
-/// Collective. Returns the complete steps of `now` that are not known yet. Adds the reasons why others are
-/// left out to now.Warnings.
+/// Returns the complete steps of `now` that are not known yet. Adds the reasons why other steps are left out
+/// to now.Warnings. Collective: every rank of the communicator calls it.
 std::vector<TimeStep> OpenedSeries::CompleteSteps(Communicator& ranks, Series& now, int threads)
 {
   std::set<StepKey> known;
@@ -636,8 +636,8 @@ std::vector<TimeStep> OpenedSeries::CompleteSteps(Communicator& ranks, Series& n
   return complete;
 }
 
-/// Collective. Returns the reason why a step is incomplete, or an empty text. `opened`: cache of the step
-/// that was opened in the last call; may be null.
+/// Returns the reason why a step is incomplete, or an empty text. `opened`: cache of the step that was opened
+/// in the last call; may be null. Collective: every rank of the communicator calls it.
 std::string OpenedSeries::WhyIncomplete(
     Communicator& ranks, const TimeStep& step, int threads, std::shared_ptr<OpenedStep>& opened)
 {

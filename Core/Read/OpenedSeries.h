@@ -21,10 +21,10 @@
 namespace patchio {
 
 /// Opens the series of all paths and joins them in ascending order of steps, each step once. `paths` must not
-/// be empty; they are tidied with TidyPath(). A warning states where different paths have steps in common.
-/// With SeriesOptions::LaterFiles, the steps of later files in the same folder are added if they can be
-/// opened. In the modes that use index files, steps whose heads are known are not opened. Not collective.
-/// Throws Error, also if the paths have several formats.
+/// be empty; each path is cleaned with TidyPath(). If different paths have steps in common, the series gets a
+/// warning. With SeriesOptions::LaterFiles, the steps of later files in the same folder are added if they can
+/// be opened. In the modes that use index files, steps whose heads are known are not opened. Throws Error,
+/// also if the paths have several formats. Not collective.
 Series OpenSeriesOfPaths(std::vector<std::string> paths, const SeriesOptions& options, ChannelMode mode);
 
 /// The steps that were opened last, kept so that returning to a step costs nothing.
@@ -56,11 +56,12 @@ private:
 };
 
 /// The series of one reader. All ranks of the reader call the same methods in the same order. Methods with
-/// the argument `ranks` are collective and throw Error, the same on all ranks.
+/// the argument `ranks` are collective: every rank of the communicator calls them. These methods throw Error,
+/// the same on all ranks.
 class OpenedSeries
 {
 public:
-  /// Adds a file to open; several files are joined into one series. Takes effect at the next Open().
+  /// Adds a file to open. Several files are joined into one series. The call takes effect at the next Open().
   void AddFile(const std::string& name) { this->FileNames.push_back(name); }
   /// Removes all files. The next series begins with its first step.
   void ClearFiles();
@@ -71,30 +72,31 @@ public:
   /// Opens the series of the files.
   void Open(Communicator& ranks, const SeriesOptions& options);
   bool IsOpen() const { return this->SeriesIsOpen; }
-  /// Forgets everything except the files and the number of the displayed step, so that the files are looked
-  /// at again.
+  /// Forgets everything except the names of the files and the number of the displayed step, so that the files
+  /// are examined again.
   void Close();
 
-  /// Removes the last step while it is not complete, unless it is the only one. For a series that grows.
+  /// Removes the last step if that step is incomplete and not the only one. For a series that grows.
   void HoldBackUnfinished(Communicator& ranks, int threads);
-  /// Adds the steps that have appeared since the last call and are complete. Returns whether there are any.
-  /// If no file has changed, the cost is a look at Series::Watched by rank 0. A step that cannot be opened
-  /// yet is not an error: the next call tries it again.
+  /// Adds the complete steps that have appeared since the last call. Returns whether there are any. If no
+  /// file has changed, the cost is a look at Series::Watched by rank 0. A step that cannot be opened yet is
+  /// not an error: the next call tries to open the step again.
   bool LookForNewSteps(Communicator& ranks, int threads);
   /// Returns the warnings of LookForNewSteps(), each text once, and clears them.
   std::string TakeGrowthWarning() { return std::exchange(this->GrowthWarning, {}); }
 
   const Series& Steps() const { return this->Found; }
-  /// Time values of the steps, in increasing order. Not empty once the series is open.
+  /// Time values of the steps, in increasing order. An open series has at least one.
   const std::vector<double>& Times() const { return this->TimesOfSteps; }
 
-  /// Makes sure that some step is displayed, so that its variables are known: the last displayed one or else
-  /// the first sound one. SetStep() then finds out whether the wanted step is sound. Throws Error if there is
-  /// no sound step.
+  /// Makes sure that some step is displayed, so that its variables are known: the step displayed last, or
+  /// else the first sound step. SetStep() then finds out whether the wanted step is sound. Throws Error if
+  /// there is no sound step.
   void OpenAny(Communicator& ranks);
   /// Displays the given step.
   void SetStep(Communicator& ranks, std::size_t step);
-  /// Makes sure that all ranks know the locations of the displayed step's values; see OpenedStep::Prepare().
+  /// Makes sure that all ranks know the locations of the displayed step's values. Returns false if `progress`
+  /// stops the work; see OpenedStep::Prepare().
   bool Prepare(Communicator& ranks, int threads, const ProgressCallback& progress);
 
   /// Opens and prepares a step that is not displayed yet; does not change the displayed step. Returns null if
@@ -104,7 +106,7 @@ public:
   /// Displays a step that OpenAhead() returned.
   void Adopt(std::size_t step, std::shared_ptr<OpenedStep> opened);
 
-  /// The displayed step; below, its catalog, number, time and describing file.
+  /// The displayed step. The methods below return its catalog, number, time and describing file.
   const OpenedStep& Step() const { return *this->Shown; }
   std::shared_ptr<OpenedStep> SharedStep() const { return this->Shown; }
   const Catalog& Current() const { return this->Shown->Data(); }
@@ -151,8 +153,8 @@ private:
   // For a series that grows. Rank 0 alone looks at files.
   WatchedFiles Watched;                ///< Found.Watched
   std::optional<FileState> FirstFile;  ///< state of the first step's file when the series was opened
-  bool IsAnother = false;              ///< the files belong to another run now
-  int LooksInVain = 0;                 ///< successive looks at which the series could not be opened
+  bool IsAnother = false;              ///< true: the files now belong to another run
+  int LooksInVain = 0;                 ///< successive attempts at which the series could not be opened
   std::vector<std::string> LeftOut;    ///< reasons why steps were left out when others were added
   std::set<std::string> Told;
   std::string GrowthWarning;

@@ -72,7 +72,8 @@ bool OpenedStep::Prepare(Communicator& ranks, int threads, const ProgressCallbac
   return true;
 }
 
-/// Collective. Builds the index of the step and saves it. Returns false if `progress` stopped the ranks.
+/// Builds the index of the step and saves it. Returns false if `progress` stopped the ranks. Collective:
+/// every rank of the communicator calls it.
 bool OpenedStep::Build(Communicator& ranks, int threads, const ProgressCallback& progress)
 {
   const Stopwatch watch;
@@ -138,7 +139,7 @@ bool OpenedStep::Unchanged() const
   return !now || !this->Describing.Before || now->Print == this->Describing.Before->Print;
 }
 
-/// Throws Error if the describing file has changed: its catalog would no longer match the values.
+/// Throws Error if the describing file has changed, because the catalog would no longer match the values.
 void OpenedStep::CheckUnchanged() const
 {
   if (!this->Unchanged()) {

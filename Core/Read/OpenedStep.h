@@ -1,5 +1,5 @@
-// An open time step: its catalog and the locations of its values, from the metadata channel or the format. If
-// the describing file holds several steps, turning to another of them costs nothing.
+// An open time step: its catalog and the locations of its values, from an index file or from the format. If
+// the describing file holds several steps, a change to another one costs nothing.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -13,40 +13,43 @@
 
 namespace patchio {
 
+/// An open time step.
 class OpenedStep
 {
 public:
-  /// Opens the step that `path` (TimeStep::Path) describes: from its index file, or else one rank reads the
-  /// description and broadcasts it. Collective: every rank of the communicator calls it. Throws Error, the
-  /// same on all ranks.
+  /// Opens the step that `path` (TimeStep::Path) describes. The catalog comes from the index file; without an
+  /// index file, one rank reads the description and broadcasts it. Throws Error, the same on all ranks.
+  /// Collective: every rank of the communicator calls it.
   OpenedStep(
       Communicator& ranks, const std::string& path, ChannelMode mode, const ChannelSettings& settings = {});
 
   const Catalog& Data() const { return *this->Description; }
-  /// The catalog for a user that may outlive this object or its turn to another step. It does not change.
+  /// The catalog, for a caller that may outlive this object or the next SetStep(). The catalog does not
+  /// change.
   std::shared_ptr<const Catalog> SharedData() const { return this->Description; }
-  /// Turns this object to another step of the same TimeStep::Path. Copies of this object are cheap and keep
-  /// their step. Collective: every rank of the communicator calls it. Throws Error, the same on all ranks, if
-  /// the file does not (or no longer) have the step.
+  /// Makes another step of the same TimeStep::Path the current step. Copies of this object are cheap and keep
+  /// their step. Throws Error, the same on all ranks, if the file does not (or no longer) have the step.
+  /// Collective: every rank of the communicator calls it.
   void SetStep(Communicator& ranks, const TimeStep& step);
 
-  /// Makes sure that the locations of all values are known. Call it before Locate(). Collective: every rank
-  /// of the communicator calls it. In the modes On and Rebuild, all ranks together build the index of the
-  /// whole step, unless there is one, and save it. In mode Off they do so for files with several steps,
-  /// without saving it: otherwise each step would need a new search. Does not throw if data or file systems
-  /// prevent that: the format then locates the values.
+  /// Makes sure that the locations of all values are known. Call this method before Locate(). In the modes On
+  /// and Rebuild, all ranks together build the index of the whole step, unless there is one, and save it. In
+  /// mode Off, the ranks build the index only for files with several steps, where each step would otherwise
+  /// need a new search, and do not save it. If data or file systems prevent the index, the format locates the
+  /// values; that is no error. Collective: every rank of the communicator calls it.
   ///
-  /// If `progress` stops the ranks, see RunUnlessStopped(), it returns false and this object is unchanged.
+  /// If `progress` stops the ranks (see RunUnlessStopped()), the result is false, and this object is
+  /// unchanged.
   bool Prepare(Communicator& ranks, int threads, const ProgressCallback& progress = {});
 
-  /// Returns whether all values of the current step exist, unlike those of a step that is being written.
-  /// Prepares the step. Collective: every rank of the communicator calls it. Throws Error.
+  /// Prepares the current step, and returns whether all its values exist. The values of a step that is being
+  /// written do not all exist. Throws Error. Collective: every rank of the communicator calls it.
   bool IsComplete(Communicator& ranks, int threads);
 
-  /// Returns the locations of the requests. Not collective. The index answers if the files it refers to have
-  /// not changed; otherwise the format does. With `verify`, see LocateOptions, the format always answers.
-  /// Throws Error when the describing file has changed since the step was opened, or when `progress` stopped
-  /// the format (LocateOptions).
+  /// Returns the locations of the requests: from the index if the files to which the index refers have not
+  /// changed, otherwise from the format. With `verify` (see LocateOptions), the locations always come from
+  /// the format. Throws Error when the describing file has changed since the step was opened, or when
+  /// `progress` stops the format (LocateOptions). Not collective.
   LocationTable Locate(const std::vector<PatchVariable>& requests, int threads,
       const ProgressCallback& progress = {}, bool verify = false) const;
 
@@ -85,7 +88,7 @@ private:
   std::shared_ptr<const Catalog> Description;
   std::shared_ptr<const StepIndex> Known;
   bool Loaded = false;
-  bool Tried = false;              ///< an index was built, or building it failed
+  bool Tried = false;              ///< true: an index was built, or building the index failed
   bool Indexed = true;             ///< see NeedsIndex()
   std::vector<std::string> Notes;  ///< notes from locating values while Known was made
   SaveOutcome Outcome;

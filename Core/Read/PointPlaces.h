@@ -20,6 +20,7 @@ public:
   PointPlaces(const Catalog& catalog, const LoadedArray& numbers, const std::string& name);
 
   std::size_t Count() const { return this->Numbers.size(); }
+  /// Returns the cell of a point, as indices of the lattice.
   Int3 CellOf(std::size_t point) const;
   /// Returns the centre of the point's cell, with the spacing of `level`.
   Double3 PositionOf(std::size_t point, int level) const;

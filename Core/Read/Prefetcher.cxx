@@ -7,7 +7,7 @@
 namespace patchio {
 namespace {
 
-/// Collective. Returns whether `numbers` are the same on all ranks.
+/// Returns whether `numbers` are the same on all ranks. Collective: every rank of the communicator calls it.
 bool AreAlike(Communicator& ranks, const std::vector<int>& numbers)
 {
   std::vector<double> ofBothSigns(numbers.begin(), numbers.end());
@@ -22,7 +22,7 @@ bool AreAlike(Communicator& ranks, const std::vector<int>& numbers)
   return true;
 }
 
-/// Collective. Returns the least `number` of all ranks.
+/// Returns the least `number` of all ranks. Collective: every rank of the communicator calls it.
 int LeastOf(Communicator& ranks, int number)
 {
   return static_cast<int>(-ranks.Largest({-double(number)})[0]);

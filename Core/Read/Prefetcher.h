@@ -1,4 +1,4 @@
-// Reading of time steps while the picture of an earlier step is made.
+// The read of time steps while the picture of an earlier step is made.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -12,9 +12,9 @@
 
 namespace patchio {
 
-/// A queue of the next steps in the direction in which the user plays. Tasks read the steps one after
-/// another; all calls of MPI and the HDF5 library are made between reads, on the calling thread. The queue of
-/// one reader: all ranks of the reader call the same methods in the same order, except for Stop().
+/// The prefetched steps of one reader: a queue of the next steps in the direction in which the user plays.
+/// Tasks read the steps one after another. All calls of MPI and the HDF5 library are made between reads, on
+/// the calling thread. All ranks of the reader call the same methods in the same order, except for Stop().
 class Prefetcher
 {
 public:
@@ -23,15 +23,15 @@ public:
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
-  /// Tells that a step is displayed. Two calls with different steps give direction and distance.
+  /// Records that a step is displayed. Two calls with different steps determine direction and distance.
   void Shown(std::size_t step);
-  /// Returns the steps to read next, up to `most`, of a series of `steps` steps; empty before the direction
-  /// is known.
+  /// Returns the steps to read next, up to `most`, of a series of `steps` steps. The result is empty before
+  /// the direction is known.
   std::vector<std::size_t> Next(std::size_t steps, int most) const;
   /// Returns whether the step is in the queue.
   bool Has(std::size_t step) const;
 
-  /// Appends a step. Its reading begins at once, or when the steps before it are read.
+  /// Appends a step. The read of the step begins when all preceding steps of the queue are read.
   void Add(PrefetchedStep step);
   /// Returns the step if it is the first in the queue on all ranks; otherwise returns nothing and empties the
   /// queue. Collective: every rank of the communicator calls it.
@@ -43,8 +43,8 @@ public:
 
   /// Empties the queue, but keeps the direction.
   void Drop();
-  /// Stops all reading and forgets the direction, because the user does something else. Returns at once, and
-  /// keeps the memory of the queue, as ranks may call it at different times.
+  /// Stops all reading and forgets the direction, because the user does something else. Returns at once. The
+  /// memory of the queue is kept, because ranks may call Stop() at different times. Not collective.
   void Stop();
   /// Calls Stop() and empties the queue.
   void Clear();

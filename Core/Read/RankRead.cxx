@@ -23,7 +23,7 @@ namespace patchio {
 
 namespace {
 
-/// Time that active tasks get to end when the read is stopped, so that usually no task is left behind.
+/// Time for which a stopped read waits for active tasks, so that usually no task is left behind.
 constexpr std::chrono::milliseconds Grace(50);
 /// Limit of a short read, which takes no longer than starting a thread and waiting for it.
 constexpr std::uint64_t ShortBytes = 2 << 20;
@@ -114,15 +114,15 @@ LoadResult RankRead::Read(const ReadProgressCallback& progress)
     report.ReadSeconds = report.WaitSeconds;
     if (report.Ahead) {
       report.ReadSeconds = this->Tasks->Seconds();
-      report.Moments.clear();  // there was no observer while most was read
+      report.Moments.clear();  // nothing observed the progress while most values were read
     }
   }
   this->Finish();
   return std::move(this->Result);
 }
 
-/// Sets how much memory the pool keeps. The next step has about this size; small surpluses come from
-/// rounding.
+/// Sets the amount of memory that the pool keeps. The next step has about the size of this step; small
+/// surpluses come from rounding.
 void RankRead::SizePool(MemoryPool& pool) const
 {
   constexpr std::uint64_t MiB = 1 << 20;
@@ -215,7 +215,7 @@ TimelinePoint RankRead::MomentNow() const
 }
 
 /// Reports the progress, from the fractions of the library's and of the tasks' work. Returns false if the
-/// read shall stop.
+/// read must stop.
 bool RankRead::GoesOn(const ReadProgressCallback& progress, double ofLibrary, double ofTasks)
 {
   this->Moments.Add(this->MomentNow());
@@ -257,7 +257,7 @@ int RankRead::Threads() const
   return control ? control->Threads() : this->Shared->Request->Threads;
 }
 
-/// Reads on this thread, because the read is short or no other thread is granted.
+/// Reads on this thread, because the read is short or the scheduler grants no other thread.
 void RankRead::ReadHere(const ReadProgressCallback& progress)
 {
   while (this->Tasks->TakeTask()) {
@@ -316,7 +316,8 @@ void RankRead::ReportTasks()
   report.Tasks = this->Shared->TasksDone();
 }
 
-/// Adds a fault for each array that was neither read nor reported missing, so that no array is lost silently.
+/// Adds a fault for each array that was neither read nor reported missing, so that the user learns of every
+/// missing array.
 void RankRead::FindUnread()
 {
   RankTasks& shared = *this->Shared;
@@ -373,7 +374,7 @@ RankTasks::RankTasks(const LocateFunction& locate, std::shared_ptr<const Catalog
   this->Plan = PlanReads(this->Table, this->WantedRanges(), this->Request->Storage, this->Request->Threads);
 }
 
-/// Returns, per request, the bytes of a raw array that the arrays use.
+/// Returns, per request, the range of bytes of a raw array that the arrays of this read use.
 std::vector<ComponentRange> RankTasks::WantedRanges() const
 {
   std::vector<ComponentRange> ranges(this->Wanted.size());
@@ -467,7 +468,7 @@ bool RankTasks::ExecuteTransfer(TaskReader& reader, const Transfer& transfer)
   return sound;
 }
 
-/// Reads each piece of a failed request by itself, so that a fault costs only its own array.
+/// Reads each piece of a failed request by itself, so that a fault affects only its own array.
 bool RankTasks::ExecutePieces(TaskReader& reader, const Transfer& transfer)
 {
   bool sound = true;
@@ -492,8 +493,8 @@ bool RankTasks::ExecuteWhole(TaskReader& reader, std::uint32_t request)
   return true;
 }
 
-/// Counts down the pieces of a task, and finishes the task's values after the last one. Returns false if the
-/// values differ from those that were written.
+/// Decrements the number of a task's outstanding pieces, and finishes the task's values after the last one.
+/// Returns false if the values differ from those that were written.
 bool RankTasks::PieceDone(const Piece& piece)
 {
   const bool summed = this->Sums.Wants(piece);

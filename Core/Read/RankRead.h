@@ -1,4 +1,5 @@
-// One rank's read from start to end: locating values, planning requests, reading tasks, values in memory.
+// One rank's read from start to end: it locates values, plans requests, and runs the tasks that read the
+// values into memory.
 #pragma once
 
 #include "Base/Stopwatch.h"
@@ -23,11 +24,11 @@
 
 namespace patchio {
 
-/// Returns the locations of requests: Format::Locate or the metadata channel.
+/// A function that returns the locations of requests, from Format::Locate() or from an index.
 using LocateFunction = std::function<LocationTable(const std::vector<PatchVariable>&)>;
 
-/// All data that read tasks use. Tasks that a stopped read leaves behind share it until the last of them has
-/// ended.
+/// All data that read tasks use. Tasks that a stopped read leaves behind share this object until the last of
+/// them has ended.
 class RankTasks
 {
 public:
@@ -44,10 +45,11 @@ public:
 
   /// Opens the source of the files. The arrays must have memory.
   void GetReady();
-  /// Carries out one unit. Faults are kept; see Faults(). Thread-safe.
+  /// Executes read task number `unit`. Faults() returns the faults. Thread-safe.
   void Execute(std::size_t unit);
 
-  /// Tells that a request is complete. Thread-safe, as are the functions below unless they say otherwise.
+  /// Records that a request is complete. This function and those below are thread-safe unless they say
+  /// otherwise.
   void Done(std::uint32_t request);
   void Failed(std::uint32_t request, const std::string& message);
   /// Returns the faults of the requests that failed.
@@ -61,8 +63,8 @@ public:
   const std::shared_ptr<const Catalog> Data;
   const std::shared_ptr<const LoadRequest> Request;
   BlockArrays Arrays;
-  const std::vector<PatchVariable>
-      Wanted;           ///< <patch, variable> that the arrays need from files; a `request` is an index in it
+  /// The <patch, variable> that the arrays need from files. A `request` is an index into this list.
+  const std::vector<PatchVariable> Wanted;
   LocationTable Table;  ///< locations of Wanted
   ReadPlan Plan;
   ReadMeter Meter;
@@ -87,13 +89,14 @@ private:
   std::atomic<std::uint64_t> Finished{0};              ///< number of tasks
 };
 
-/// One rank's read in two steps, between which ranks can agree on faults and on the memory; or in three, if
-/// reading begins ahead while the calling thread does other work.
+/// One rank's read in two steps: the constructor locates the values, Read() reads them. Between the two, the
+/// ranks can agree on faults and on the memory. For a prefetch, Start() begins to read while the calling
+/// thread does other work.
 class RankRead
 {
 public:
-  /// Locates the values. Faults of files are in Faults(). Throws Error if the values cannot be located at
-  /// all.
+  /// Locates the values. Faults() returns the faults of files. Throws Error if the values cannot be located
+  /// at all.
   RankRead(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
       std::shared_ptr<const LoadRequest> request);
   /// Copies `catalog` and `request`.
@@ -104,25 +107,28 @@ public:
   /// The bytes of memory that the arrays take beyond the memory kept from earlier reads.
   double BytesNeeded() const;
 
-  /// Takes memory for the arrays, unless that is done. Throws Error when there is not enough memory.
+  /// Takes memory for the arrays, unless they have memory already. Throws Error when there is not enough
+  /// memory.
   void Allocate();
-  /// Begins to read and returns. Call it after Allocate(). With `before`, reading begins when that read has
-  /// ended. Tasks run by themselves until this object is destroyed; then each task finishes its current
-  /// request and keeps the data it needs. Arrays that only the HDF5 library can read are left to Read().
+  /// Begins to read and returns at once. Call Allocate() first. If `before` is not null, the read begins when
+  /// that other read has ended. Tasks run in the background until this object is destroyed; then each task
+  /// finishes its current request and keeps the data that it needs. Arrays that only the HDF5 library can
+  /// read are left to Read().
   void Start(const RankRead* before = nullptr);
-  /// Begins no more requests. Does not wait for running ones.
+  /// Stops the start of further requests. Does not wait for running requests.
   void Cancel();
-  /// The fraction of read tasks that have ended, 0..1. Call it after Allocate().
+  /// The fraction of read tasks that have ended, 0..1. Call Allocate() first.
   double Fraction() const { return this->Tasks->Fraction(); }
   /// Returns the files that are read, and the files from which reused values came.
   std::vector<std::string> Files() const;
 
-  /// Reads all values of the request, or those that Start() has left. Call it once. At most NT tasks run at a
-  /// time, in the order of the files. The calling thread waits; it reads by itself only if that is shorter
-  /// than starting a thread. Throws Error when there is not enough memory; faults of files are in the result.
+  /// Reads all values of the request, or those that Start() has left. Call this method once. At most NT tasks
+  /// run at a time, in the order of the files. The calling thread waits; it reads by itself only if that
+  /// takes less time than starting a thread. Throws Error when there is not enough memory; faults of files
+  /// are in the result.
   ///
-  /// After `progress` has returned false, it returns within a tenth of a second, even if the storage hangs.
-  /// Tasks that wait for the storage are left behind, see Start(), and the result has no arrays then.
+  /// After `progress` has returned false, Read() returns within a tenth of a second, even if the storage
+  /// hangs. Tasks that wait for the storage are left behind (see Start()), and the result has no arrays.
   LoadResult Read(const ReadProgressCallback& progress = {});
 
 private:

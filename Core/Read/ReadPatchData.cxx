@@ -32,7 +32,7 @@ void CheckArray(ReadError code, const char* array, bool null, const char* length
   }
 }
 
-/// Makes all checks of the arguments that do not need the catalog.
+/// Makes all checks of the arguments that are possible without the catalog. Throws CodedError.
 void CheckArguments(const int* patchIds, int patchCount, const char* const* names, int nameCount)
 {
   CheckArray(ReadError::UnknownPatch, "patchIds", !patchIds, "patchCount", patchCount);
@@ -133,7 +133,7 @@ ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* pat
   ReadError ofOthers = ReadError::BadSummary;  // code for any other exception but std::bad_alloc
   try {
     CheckArguments(patchIds, patchCount, variableNames, variableCount);
-    // One call reads little: an existing index file helps, but building one would not pay.
+    // A call reads few values: an existing index file helps, but building a new index would not pay.
     const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
     OpenedStep step(*alone, summaryFile, ChannelMode::ReadOnly);
     if (step.Data().StepInFile != 0) {  // an index describes the step that was current when it was made

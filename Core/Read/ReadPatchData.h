@@ -1,6 +1,6 @@
-// Two-level reading with one call, after the ReadPatchData interface of S. Liu et al., Two Level Parallel
-// Data Read Acceleration Method for Visualization in Scientific Computing. Needs no VTK. Not collective:
-// every rank calls it for its own patches.
+// Two-level reading with one call, after the ReadPatchData interface of S. Liu et al., "Two Level Parallel
+// Data Read Acceleration Method for Visualization in Scientific Computing" (manuscript of 2016). Independent
+// of VTK. Not collective: every rank makes the call for its own patches.
 #pragma once
 
 #include "Catalog/Location.h"
@@ -37,6 +37,7 @@ struct VariableData
   Buffer Data;              ///< null unless read
 };
 
+/// All requested variables on one patch.
 struct PatchData
 {
   int Id = 0;  ///< global patch number
@@ -51,13 +52,13 @@ struct ReadPatchDataResult
   IoReport Report;
 };
 
-/// Reads variables on patches of one dump. Does not throw for bad files; the result holds the error.
+/// Reads variables on patches of one dump. Bad files cause no exception; the result holds the error.
 ///
 /// summaryFile: the file that describes the dump, for SAMRAI its summary.samrai.
 /// patchIds, patchCount: global patch numbers, 0-based, each at most once.
-/// variableNames, variableCount: names as in the summary; (nullptr, 0) means all variables; a null
-///   array with a count that is not 0 is an error, for patchIds too.
-/// threads: NT, >= 1; see ThreadsOfRank() for how to find it from N* and NC.
+/// variableNames, variableCount: names as in the summary; (nullptr, 0) means all variables. For both lists, a
+///   null array with a count that is not 0 is an error.
+/// threads: NT, >= 1; ThreadsOfRank() computes NT from N* and NC.
 /// Returns the patches in the order of `patchIds`.
 ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* patchIds, int patchCount,
     const char* const* variableNames, int variableCount, int threads);

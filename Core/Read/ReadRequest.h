@@ -33,15 +33,16 @@ struct VariableChoice
   }
 };
 
-/// Returns the largest ghost width per axis among the chosen variables; for curvilinear grids, that of the
-/// coordinates.
+/// Returns the largest ghost width per axis among the chosen variables, or, for curvilinear grids, the ghost
+/// width of the coordinates.
 Int3 GhostsOf(const Catalog& catalog, const VariableChoice& choice);
 
 /// Returns a request for the variable in the form that visualization needs: vectors of 2-D data get a third
-/// component, 2-D tensors (four components, row by row) become 3 x 3, others stay as they are.
+/// component, 2-D tensors (four components, row by row) become 3 x 3, other variables are unchanged.
 VariableRequest RequestInThreeDimensions(const Catalog& catalog, int variable, const Int3& ghosts);
 
-/// Returns requests in that form for the chosen variables and for the variables that hold positions.
+/// Returns requests as from RequestInThreeDimensions() for the chosen variables and for the variables that
+/// hold positions.
 std::vector<VariableRequest> RequestsFor(
     const Catalog& catalog, const VariableChoice& choice, const Int3& ghosts);
 
@@ -68,7 +69,7 @@ struct StepOptions
   bool Sphere = false;        ///< put geographic grids on a sphere
   bool PatchIds = false;      ///< add cell arrays with the number of each cell's patch
   bool Vectors = true;        ///< also add arrays of the vectors of VectorsAmong()
-  bool Partial = false;       ///< do not add blank arrays for variables that a block's patches lack
+  bool Partial = false;       ///< add no blank arrays for variables that a block's patches lack
   RegionOfInterest Region;
   bool Slice = false;            ///< for a region on a plane: show the cut, if possible; see StepPlan
   std::vector<bool> WithValues;  ///< per patch: see PatchesWithValues(); empty: all of them
@@ -95,7 +96,8 @@ struct WantedValues
   ValueRange Range;
 };
 
-/// The user's settings for all steps. Plain values, because Core does not depend on the user interface.
+/// The user's settings for all steps. The members are plain values, because Core does not depend on the user
+/// interface.
 struct ReadRequest
 {
   /// All options except Ghosts and WithValues, which are derived from the members below and from the step.
@@ -112,7 +114,7 @@ struct ReadRequest
   ThreadPolicy Policy = ThreadPolicy::Balanced;
   StorageModel Storage;
   std::uint64_t MemoryLimit = 0;  ///< bytes of a rank's arrays; 0: no limit
-  std::int64_t CacheMemory = -1;  ///< bytes that are kept from earlier reads; see ValueCache::SetLimit()
+  std::int64_t CacheMemory = -1;  ///< bytes to keep from earlier reads; see ValueCache::SetLimit()
   int RanksOnMachine = 1;
   int PrefetchSteps = 0;  ///< the most steps to prefetch
 };

@@ -43,7 +43,7 @@ void ReadReports::Add(Communicator& ranks, IoReport mine, const ThreadsUsed& thr
 
 namespace {
 
-/// Fraction of locating that is done when the index of the step is there.
+/// Fraction of the locating stage that is done when the index of the step exists.
 constexpr double IndexedPart = 0.5;
 
 constexpr const char* LocatingText = "Locating";
@@ -51,7 +51,7 @@ constexpr const char* LocatingText = "Locating";
 /// Reason why a step is not prefetched.
 constexpr const char* WasStopped = "locating its values was interrupted";
 
-/// Returns the long names of the variables that are read, from the files; empty if they are just the names.
+/// Returns the long names of the variables that are read, as text; empty if they equal the names.
 std::string LongNamesText(const Catalog& catalog, const std::vector<VariableRequest>& variables)
 {
   std::string text;
@@ -124,7 +124,8 @@ std::optional<LocatedStep> ReadSession::Locate(
   return std::move(ahead->Located);
 }
 
-/// Collective. Returns whether, on each rank, a prefetched step matches the present request.
+/// Returns whether, on each rank, a prefetched step matches the present request. Collective: every rank of
+/// the communicator calls it.
 bool ReadSession::Holds(Communicator& ranks, const ReadRequest& request, const PrefetchedStep& ahead)
 {
   const Catalog& catalog = this->Series.Current();
@@ -141,8 +142,8 @@ bool ReadSession::Holds(Communicator& ranks, const ReadRequest& request, const P
   return holds;
 }
 
-/// Collective. Returns the options for the displayed step. Throws Error if the variable for Skip By Value
-/// does not exist.
+/// Returns the options for the displayed step. Throws Error if the variable for Skip By Value does not exist.
+/// Collective: every rank of the communicator calls it.
 StepOptions ReadSession::OptionsFor(Communicator& ranks, const ReadRequest& request, const Catalog& catalog)
 {
   StepOptions options = request.Options;
@@ -182,7 +183,8 @@ LoadRequest ReadSession::RequestFor(
   return mine;
 }
 
-/// Collective. Locates the values of this rank's part of the displayed step.
+/// Locates the values of this rank's part of the displayed step. Collective: every rank of the communicator
+/// calls it.
 std::optional<LocatedStep> ReadSession::LocateShown(
     Communicator& ranks, const ReadRequest& request, const ReadObserver& observer)
 {
@@ -208,7 +210,7 @@ void ReadSession::WarnOfStep(const StepOptions& options, const ReadObserver& obs
   observer.Warn(this->Series.TakeChannelWarning());
 }
 
-/// Collective. Locates the values of this rank's blocks.
+/// Locates the values of this rank's blocks. Collective: every rank of the communicator calls it.
 std::optional<LocatedStep> ReadSession::LocateBlocks(PlannedStep planned, const ReadObserver& observer)
 {
   Communicator& ranks = *planned.Ranks;
@@ -301,7 +303,7 @@ void ReadSession::Prefetch(Communicator& ranks, const ReadRequest& request, cons
 }
 
 /// Returns the reason why the displayed step was not prefetched although it should have been, or an empty
-/// text. Too little memory has no other effect.
+/// text. Only this text tells the user that memory was too small for the prefetch.
 std::string ReadSession::NotAheadText(const IoReport& report) const
 {
   const bool wasToBe =
@@ -309,7 +311,8 @@ std::string ReadSession::NotAheadText(const IoReport& report) const
   return wasToBe ? "not read ahead: " + this->NotAhead->Reason : std::string();
 }
 
-/// Collective. Does all of a read except reading: opens, plans, locates and reserves memory.
+/// Does all of a read except reading: opens, plans, locates and reserves memory. Collective: every rank of
+/// the communicator calls it.
 PrefetchedStep ReadSession::LocateAhead(
     Communicator& ranks, const ReadRequest& request, const ReadObserver& observer, std::size_t step)
 {

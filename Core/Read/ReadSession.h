@@ -22,7 +22,7 @@
 
 namespace patchio {
 
-/// The report of the last read, and short ones of the reads before. The same on all ranks.
+/// The report of the last read, and short reports of earlier reads. The reports are the same on all ranks.
 class ReadReports
 {
 public:
@@ -30,7 +30,7 @@ public:
   struct Outcome
   {
     bool Cancelled = false;
-    double WantedBytes = 0;  ///< bytes that the whole read would bring; 0: unknown
+    double WantedBytes = 0;  ///< bytes that the complete read would transfer; 0: unknown
     std::string Warning;     ///< becomes a note; may be empty
   };
 
@@ -49,13 +49,13 @@ public:
 private:
   std::string LastText;
   ReportData Data;
-  bool ToldOfIndexFiles = false;  ///< index files have been mentioned once
+  bool ToldOfIndexFiles = false;  ///< true: a report has mentioned index files
 };
 
 /// The session of one reader. All ranks of the reader call the same methods in the same order, except for
 /// StopPrefetch() and Forget().
 ///
-/// Displaying a step takes three calls: Locate(), Load(), and Report() after the caller has made its picture.
+/// To display a step takes three calls: Locate(), Load(), and Report() after the caller has made its picture.
 /// Locate() and Load() return nothing if the user stops them on any rank; the report then says so. Both throw
 /// Error, the same on all ranks.
 class ReadSession
@@ -67,16 +67,16 @@ public:
   OpenedSeries Series;
   ReadReports Reports;
 
-  /// Forgets all that is known of the files, because they may have changed. Not collective.
+  /// Forgets all information about the files, because they may have changed. Not collective.
   void Forget();
   /// Stops prefetching, because the user does something other than playing; see Prefetcher::Stop(). Not
   /// collective.
   void StopPrefetch() { this->Ahead.Stop(); }
-  /// Stops prefetching and frees its memory, because other ranks will read.
+  /// Stops prefetching and frees the memory of the prefetched steps, because other ranks will read.
   void ClearPrefetch() { this->Ahead.Clear(); }
 
-  /// Opens the step and locates the values that this rank reads; or takes over the prefetched step if it
-  /// matches the request. Collective: every rank of the communicator calls it.
+  /// Opens the step and locates the values that this rank reads. If a prefetched step matches the request,
+  /// uses that step. Collective: every rank of the communicator calls it.
   std::optional<LocatedStep> Locate(
       Communicator& ranks, std::size_t step, const ReadRequest& request, const ReadObserver& observer);
   /// Reads the values that Locate() found for this request. If patches turn out to be broken, the blocks may
@@ -93,9 +93,9 @@ public:
   /// Calls OpenedSeries::LookForNewSteps() between two reads. Keeps prefetched steps if their numbers do not
   /// change. Collective: every rank of the communicator calls it.
   bool LookForNewSteps(Communicator& ranks);
-  /// Begins to read the next steps while the displayed one is used. Collective: every rank of the
-  /// communicator calls it. Faults of these steps are not errors: they are handled when the step is
-  /// displayed, and its report states why it was not prefetched.
+  /// Begins to read the next steps while the displayed step is used. Faults of the next steps are handled
+  /// when they are displayed; the report of such a step states why the step was not prefetched. Collective:
+  /// every rank of the communicator calls it.
   void Prefetch(Communicator& ranks, const ReadRequest& request, const ReadObserver& observer);
 
 private:

@@ -14,7 +14,7 @@
 
 namespace patchio {
 
-/// The number of threads of a read and how it was found.
+/// The number of threads of a read and its origin.
 struct ThreadsUsed
 {
   int Concurrency = 0;                ///< N*; 0: unknown or not needed
@@ -38,19 +38,19 @@ public:
   /// Returns the number of threads of a rank before a read has begun, from 1 to the limit.
   int OfRank(Communicator& ranks, int rank) const;
 
-  /// Prepares a read of files in the folder of `path`. In the mode Automatic, sets the number of the
-  /// request's threads and the controller that adapts it. Collective: every rank of the communicator calls
-  /// it.
+  /// Prepares a read of files in the folder of `path`. In the mode Automatic, sets request.Threads and the
+  /// controller that adapts this number. Collective: every rank of the communicator calls it.
   void Begin(Communicator& ranks, const std::string& path, LoadRequest& request);
-  /// Ends the read of that request. Collective: every rank of the communicator calls it.
+  /// Ends the read of a request for which Begin() was called. Collective: every rank of the communicator
+  /// calls it.
   void End(const LoadRequest& request);
 
-  /// Sets the number of threads of a prefetch, which is not adapted. Call it after a Begin() in this mode.
+  /// Sets request.Threads for a prefetch, which is not adapted. Call Begin() in this mode first.
   void ChooseAhead(Communicator& ranks, LoadRequest& request);
-  /// Tells that tasks continue by themselves from now on; see AutomaticThreads.
+  /// Records that tasks read in the background from now on; see AutomaticThreads.
   void ReadsGoOn() { this->Automatic.ReadsGoOn(); }
 
-  /// Returns the threads that were used. Call it after the read of the request.
+  /// Returns the threads that were used. Call this method after the read of the request.
   ThreadsUsed Used(Communicator& ranks, const LoadRequest& request);
   /// Returns the faults of profiles, if the request's threads came from them; see AutomaticThreads::Notes().
   std::vector<std::string> Notes(const LoadRequest& request) const;

@@ -130,8 +130,8 @@ bool HasPlainBoxes(const Catalog& catalog, const StepOptions& options)
   return catalog.HasPlacedBoxes() && options.Ghosts == Int3{0, 0, 0};
 }
 
-/// Returns the options for blocks. With several pieces, each gets several blocks, so that the loads can be
-/// balanced.
+/// Returns the options for blocks. If there are several pieces, each gets several blocks, so that the loads
+/// can be balanced.
 BlockOptions OptionsForPieces(
     const Catalog& catalog, const StepOptions& options, const std::vector<bool>& planned)
 {

@@ -18,14 +18,14 @@
 
 namespace patchio {
 
-/// The ranges of values that files state for variables. Keeps the latest ones: of the displayed step and of
-/// prefetched steps.
+/// The ranges of values that files state for variables. Keeps the latest ranges, which are those of the
+/// displayed step and of prefetched steps.
 class ValuesOfInterest
 {
 public:
-  /// Returns one flag per patch, see PatchesWithValues(), or an empty list if the files state no ranges.
-  /// Collective: every rank of the communicator calls it. Throws Error, the same on all ranks, when the
-  /// variable does not exist.
+  /// Returns one flag per patch (see PatchesWithValues()), or an empty list if the files state no ranges.
+  /// Throws Error, the same on all ranks, when the variable does not exist. Collective: every rank of the
+  /// communicator calls it.
   std::vector<bool> PatchesWith(
       Communicator& ranks, const Catalog& catalog, const std::string& variable, const ValueRange& wanted);
   /// Forgets all ranges, because the files may have changed.
@@ -61,10 +61,11 @@ public:
 
   /// One flag per patch: whether it is shown.
   const std::vector<bool>& Flags() const { return this->Shown; }
-  /// Returns one flag per patch: shown, and of interest by place and values. A shown patch that is not read
-  /// still hides the cells it covers: coarse values in place of finer ones would give a different picture.
+  /// Returns one flag per patch: whether it is shown, and of interest by its place and its values. A shown
+  /// patch that is not read still hides the cells that it covers, because coarse values in place of finer
+  /// ones would give a different picture.
   std::vector<bool> ToRead() const;
-  /// Returns one flag per patch: shown, and of interest by place, whatever its values.
+  /// Returns one flag per patch: whether it is shown, and of interest by its place.
   std::vector<bool> InRegion() const;
 
   /// Returns a message if there are patches but none is shown; otherwise an empty text.
@@ -84,12 +85,12 @@ private:
   std::size_t BrokenCount = 0;
 };
 
-/// Level one of two-level reading: the blocks of a read, and those of this rank. Computed by pure functions,
-/// so that all ranks have the same plan, except for the members of this piece.
+/// Level one of two-level reading: the blocks of a read, and the blocks of this rank. Pure functions compute
+/// the plan, so that all ranks have the same plan, except for the members of this piece.
 struct StepPlan
 {
   std::unique_ptr<Nesting> Nests;  ///< the nesting of the shown patches; refers to the catalog
-  std::vector<Block> Blocks;       ///< blocks of all pieces; those of this piece have their ghost layers
+  std::vector<Block> Blocks;       ///< blocks of all pieces; only blocks of this piece have ghost layers
   /// True if the blocks are to be sliced by the region's plane. Blocks then hold only the cells near the
   /// plane, unless patches are deformed or there are lists of points.
   bool Sliced = false;
@@ -101,8 +102,8 @@ struct StepPlan
   std::string GridsKey;
 };
 
-/// Makes the plan. `variables`: indices in Catalog::Variables of those that are read; they determine the cost
-/// of a block.
+/// Makes the plan. `variables`: the variables that are read, as indices into Catalog::Variables; they
+/// determine the cost of a block.
 StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const StepOptions& options,
     const std::vector<int>& variables);
 

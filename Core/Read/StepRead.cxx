@@ -50,8 +50,9 @@ void MakeBlocksOf(PlannedStep& planned, LoadRequest request)
   planned.PlanSeconds += watch.Seconds();
 }
 
-/// Collective. Agrees on the faults of all ranks, and leaves out the patches that cannot be read. Returns
-/// true if blocks contain some of these patches. Throws Error when nothing may be shown.
+/// Exchanges the faults of all ranks, and leaves out the patches that cannot be read. Returns true if blocks
+/// contain some of these patches. Throws Error when no data can be shown. Collective: every rank of the
+/// communicator calls it.
 bool LosesPatches(PlannedStep& step, const std::string& fatal, const std::vector<LoadFault>& faults)
 {
   const AgreedFaults agreed = AgreeOnFaults(*step.Ranks, fatal, faults);
@@ -111,7 +112,8 @@ void AddMissingPositions(const Catalog& catalog, const WantedArrays& request, co
   }
 }
 
-/// Collective. Agrees on the variables that some blocks have and others lack, and on undefined values.
+/// Determines which variables some blocks of all ranks have and others lack, and whether there are undefined
+/// values. Collective: every rank of the communicator calls it.
 void AgreeOnBlanks(LoadedStep& loaded)
 {
   // Ranks whose grids are kept read fewer variables than other ranks.

@@ -1,12 +1,12 @@
-// One read of a time step by all ranks together, in stages. Each stage takes the result of the one before:
+// One read of a time step by all ranks together, in stages. Each stage takes the result of the stage before:
 //
 //   PlanStep()    PlannedStep    the blocks, and which of them this rank reads
 //   LocateStep()  LocatedStep    the locations of their values
 //   LoadStep()    LoadedStep     the values
 //
 // Merged blocks contain only readable patches: if patches turn out to be broken, PlanAgain() returns to the
-// first stage. All functions are collective unless they say otherwise, and throw Error, the same on all
-// ranks.
+// first stage. Functions are collective (every rank of the communicator calls them) unless they say
+// otherwise. They throw Error, the same on all ranks.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -26,6 +26,7 @@
 
 namespace patchio {
 
+/// The result of the first stage: the blocks, and this rank's part of them.
 struct PlannedStep
 {
   Communicator* Ranks = nullptr;
@@ -46,6 +47,7 @@ struct PlannedStep
   const std::string& GridsKey() const { return this->Plan.GridsKey; }
 };
 
+/// The result of the second stage: the locations of the values of this rank's blocks.
 struct LocatedStep : PlannedStep
 {
   std::shared_ptr<RankRead> Rank;
@@ -55,7 +57,7 @@ enum class LoadOutcome
 {
   Complete,
   Stopped,    ///< by the user, on any rank
-  PlanAgain,  ///< the blocks have patches that cannot be read; for a prefetched step: any fault
+  PlanAgain,  ///< the blocks have patches that cannot be read, or a prefetched step has any fault
 };
 
 /// The form of the array that stands for a variable on blocks that lack it, so that all blocks have the same
@@ -66,6 +68,7 @@ struct BlankArray
   bool OfPoints = false;  ///< the variable lies on lists of points
 };
 
+/// The result of the third stage: the values of this rank's blocks.
 struct LoadedStep : LocatedStep
 {
   LoadOutcome Outcome = LoadOutcome::Complete;
@@ -82,9 +85,9 @@ struct LoadedStep : LocatedStep
   MemoryPool& Memory() const { return *this->Request->Memory; }
   /// The report of this rank.
   IoReport& Report() { return this->Result.Report; }
-  /// Completes the report with the time in which the output was made of the blocks.
+  /// Completes the report with the time that making the output from the blocks took.
   void ReportAssembly(double seconds);
-  /// Returns a text on what is left out and why; empty if nothing is.
+  /// Returns a text on the data that are left out and the reasons; empty if no data are left out.
   std::string Warning() const;
   /// Returns the average number of cells of this rank's blocks; 0 if it has none.
   double CellsOfBlock() const;
@@ -98,13 +101,13 @@ PlannedStep PlanStep(Communicator& ranks, std::shared_ptr<OpenedStep> step, cons
 PlannedStep PlanAgain(PlannedStep before);
 
 /// Locates the values of this rank's blocks. Returns nothing if `progress` stops the ranks; see
-/// RunUnlessStopped(). Throws Error when nothing may be shown.
+/// RunUnlessStopped(). Throws Error when no data can be shown.
 std::optional<LocatedStep> LocateStep(PlannedStep planned, const ProgressCallback& progress = {});
 
 /// Reads the values: level two of two-level reading, with NT threads. Returns when all ranks have read, or
-/// when `progress` returned false on any rank; then all ranks stop. `progress` is called about every 10 ms
-/// with the progress of all ranks together. `threads` is told that the read has ended. Throws Error when a
-/// machine has too little memory for the located values, or nothing may be shown.
+/// when `progress` has returned false on any rank; then all ranks stop. `progress` is called about every 10
+/// ms with the progress of all ranks together. `threads`: its End() is called after the read. Throws Error
+/// when a machine has too little memory for the located values, or when no data can be shown.
 LoadedStep LoadStep(LocatedStep located, ReadThreads& threads, const ReadProgressCallback& progress = {});
 
 /// A step that is read before the user asks for it.
@@ -112,10 +115,10 @@ struct PrefetchedStep
 {
   std::size_t Number = 0;  ///< in the series
   LocatedStep Located;
-  std::vector<std::optional<FileState>> Files;  ///< states before reading; the describing file first
+  std::vector<std::optional<FileState>> Files;  ///< states before the read; the describing file first
 
-  /// Returns whether a read that begins now would be the same on this rank: options and variables are equal,
-  /// files have not changed, and its grids are kept. Not collective.
+  /// Returns whether a read that begins now would give the same result on this rank: options and variables
+  /// are equal, files have not changed, and the grids of the step are kept. Not collective.
   bool StillHolds(const StepOptions& options, const std::vector<VariableRequest>& variables,
       const std::string& keptGrids) const;
 };

@@ -19,7 +19,7 @@
 
 namespace patchio {
 
-/// The key of cached values: a variable, in the form in which it was read, at a step of a file.
+/// The key of cached values: a variable, in the form in which the variable was read, at a step of a file.
 /// Time-invariant variables have the same key at all steps of their file.
 struct ValueKey
 {
@@ -39,30 +39,32 @@ struct KeptValues
 {
   std::shared_ptr<const BlockLayout> Layout;
   std::vector<LoadedArray> Arrays;  ///< one per block; Read, Absent, or NotRead if there is none
-  /// Per source of the layout: true if its values are a constant that is not in a file and that took the type
-  /// of the array. Empty: there are no such sources.
+  /// Per source of the layout: true if its values are a constant that is not in a file. Such a constant took
+  /// the type of the array. Empty: there are no such sources.
   std::vector<bool> Constants;
   std::shared_ptr<const FileFingerprints> Files;  ///< fingerprints of the files of the values
 };
 
 using SharedValues = std::shared_ptr<const KeptValues>;
 
-/// Keeps the values of one rank by variable and step. When memory is short, it drops the values displayed
-/// least recently; their memory returns to its pool unless it is on display. Thread-safe.
+/// Keeps the values of one rank by variable and step. When memory is short, the cache drops the values
+/// displayed least recently; their memory returns to its pool unless displayed arrays share it. Thread-safe.
 class ValueCache
 {
 public:
-  /// Sets how many bytes values may take besides those on display. Negative: a quarter of the memory that the
-  /// machine would have free without them, divided by `ranksOnMachine`.
+  /// Sets the limit on the bytes of values that are not on display. `bytes`: the limit. If it is negative,
+  /// the limit is a quarter of the memory that the machine would have free without these values, divided by
+  /// `ranksOnMachine`.
   void SetLimit(std::int64_t bytes, int ranksOnMachine);
 
-  /// Returns the kept values of each key, the latest first. Drops values whose files have changed; looks at
+  /// Returns the kept values of each key, the latest first. Drops values whose files have changed; examines
   /// `threads` files at once.
   std::vector<std::vector<SharedValues>> Find(const std::vector<ValueKey>& keys, int threads);
 
-  /// Makes room for `bytes` more from `pool`: drops values until the others are within the limit and there is
-  /// enough memory. Keeps `used`. With `ahead`, for a prefetch, also keeps the displayed values, and requires
-  /// a tenth of the pool's limit in addition. Returns false if there is still not enough memory.
+  /// Makes room for `bytes` more bytes from `pool`: drops values until the remaining ones are within the
+  /// limit and there is enough memory. Keeps the values in `used`. If `ahead` is true, for a prefetch, also
+  /// keeps the displayed values, and requires a tenth of the pool's limit in addition. Returns false if there
+  /// is still not enough memory.
   bool MakeRoom(const MemoryPool& pool, double bytes, const std::vector<std::vector<SharedValues>>& used,
       bool ahead = false);
 
@@ -128,7 +130,7 @@ private:
   std::map<const BlockLayout*, std::vector<int>> Known;
 };
 
-/// Finds the values of `kept` that the layout's arrays can use. `sameOnly`: take whole arrays only, because
+/// Finds the values of `kept` that the layout's arrays can use. `sameOnly`: use only whole arrays, because
 /// the arrays have ghost layers of their own.
 Reuse FindReuse(const BlockLayout& layout, Centering centering, bool sameOnly,
     const std::vector<SharedValues>& kept, BlockMatcher& matcher);
@@ -150,27 +152,27 @@ public:
     std::size_t First = 0, End = 0;
   };
 
-  /// Looks into the cache if `reuse`, with `threads` threads that look at files. Keeps references to
-  /// `catalog` and `wanted`. `cache` may be null.
+  /// Finds values in `cache` if `reuse` is true; `threads` threads examine the files of these values. Keeps
+  /// references to `catalog` and `wanted`. `cache` may be null.
   ReusedArrays(const Catalog& catalog, const WantedArrays& wanted, std::shared_ptr<ValueCache> cache,
       int threads, bool reuse);
 
   const std::shared_ptr<const BlockLayout>& Layout() const { return this->SharedLayout; }
-  /// Reused values, one entry per variable; an entry is empty if nothing of the variable is kept.
+  /// Reused values, one entry per variable; an entry is empty if the cache has no values of the variable.
   const std::vector<Reuse>& OfVariables() const { return this->Reused; }
   /// Arrays that get some of their values from other arrays.
   const std::vector<CopiedArray>& Copied() const { return this->CopiedArrays; }
   /// Cached values that this read uses, per variable.
   const std::vector<std::vector<SharedValues>>& Used() const { return this->Kept; }
-  /// Returns `seen` together with the fingerprints of the files of reused values, as taken when those were
-  /// read.
+  /// Returns `seen` together with the fingerprints of the files of reused values, taken when these values
+  /// were read.
   std::shared_ptr<const FileFingerprints> JoinFiles(const FileFingerprints& seen) const;
   /// Adds the bytes and the number of the arrays that the cache has in whole or in part to the report.
   void Count(IoReport& report) const;
 
   /// Puts the arrays of a read into the cache. `arrays`: block by block, variable by variable. `seen`:
-  /// fingerprints of the files that were read. `constants`: per variable and source, whether the read values
-  /// are a constant instead of values in a file; an empty entry: none are.
+  /// fingerprints of the files that were read. `constants`: per variable and source, whether the values that
+  /// were read are a constant instead of values in a file; an empty entry: false for all sources.
   void Keep(const std::vector<LoadedArray>& arrays, const FileFingerprints& seen,
       std::vector<std::vector<bool>> constants) const;
 

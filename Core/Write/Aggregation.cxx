@@ -30,7 +30,7 @@ std::vector<Run> RunsOf(const std::vector<std::uint64_t>& volumes)
   return runs;
 }
 
-/// Returns the volume of the group of a run: its own, or, for an edge, that of its neighbours.
+/// Returns the volume of the group of a run: the volume of the run or, for an edge, that of its neighbours.
 std::uint64_t GroupOf(const std::vector<Run>& runs, std::size_t run)
 {
   std::uint64_t volume = runs[run].Volume;
@@ -42,7 +42,8 @@ std::uint64_t GroupOf(const std::vector<Run>& runs, std::size_t run)
   return volume;
 }
 
-/// Divides the group among `writers` neighbouring writers. Returns the number of writers with data.
+/// Divides the ranks of a group into at most `writers` runs of neighbours, each with one writer. Returns the
+/// number of writers with data.
 int ChooseWriters(const RankGroup& group, std::uint64_t writers, const std::vector<std::uint64_t>& volumes,
     std::vector<int>& writerOf)
 {
@@ -124,7 +125,7 @@ int StepsAtOnce(const Aggregation& plan, std::uint64_t wanted, int most)
 Gathering PlanGathering(const std::vector<std::uint64_t>& volumes, const GatheringNeeds& needs)
 {
   constexpr std::uint64_t mostSteps = 1 << 20;
-  constexpr std::uint64_t requestsOfThread = 4;  // so that the pauses between requests count little
+  constexpr std::uint64_t requestsOfThread = 4;  // enough to make the pauses between requests unimportant
   Gathering result;
   result.Plan = PlanAggregation(volumes);
   const std::vector<std::uint64_t> written = WrittenBytes(result.Plan, volumes);

@@ -1,5 +1,5 @@
-// The choice of the ranks that write when many ranks hold little or unequal amounts of data, after the study
-// of k-Wave's output (accumulation and redistribution of data): groups of equal volume, collectors in each
+// The choice of the ranks that write when ranks hold little data or unequal amounts, after the study of
+// k-Wave's output (accumulation and redistribution of data): groups of equal volume, collectors in each
 // group.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace patchio::output {
 
-/// Ranks of equal volume, with the ranks at their edges that hold less.
+/// A group of ranks of equal volume, with the ranks at its edges that hold less.
 struct RankGroup
 {
   std::uint64_t Volume = 0;  ///< bytes of each rank, except for those at edges
@@ -20,45 +20,47 @@ struct RankGroup
   int Writers = 0;
 };
 
+/// The result of PlanAggregation().
 struct Aggregation
 {
   std::vector<RankGroup> Groups;  ///< by volume, the largest first; empty: no rank has data
-  std::uint64_t Target = 0;       ///< bytes that a writer shall write; may be exceeded by one rank's volume
+  std::uint64_t Target = 0;       ///< intended bytes per writer; a rank's volume may exceed them
   int Cut = 1;                    ///< factor by which the number of writers was reduced: 1, 2, 4 or 8
   std::vector<int> WriterOf;      ///< by rank: the rank of its group that writes its data; -1: no data
 };
 
-/// Bytes below which a writer's data count as little.
+/// Number of bytes below which the data of a writer count as little.
 constexpr std::uint64_t LittleBytes = 256 << 10;
 
 /// Plans the writers. `volumes`: bytes of each rank. Neighbouring ranks of equal volume form a group. A
-/// shorter run of ranks with less volume beside them is their edge and joins the group. The group with the
-/// largest volume sets the target: all its ranks write. In each other group, the number of collecting ranks
-/// is chosen so that each writes about the target. If the target is below `little`, the number of writers is
-/// divided by 2, 4 or 8. In the study, small groups prevent that division; here they do not.
+/// shorter adjacent run of ranks with less volume is the edge of the group and belongs to it. The group with
+/// the largest volume sets the target: all its ranks write. In each other group, the number of collecting
+/// ranks is chosen so that each writes about the target. If the target is below `little`, the number of
+/// writers is divided by 2, 4 or 8. In the study, small groups prevent that division; here they do not.
 Aggregation PlanAggregation(const std::vector<std::uint64_t>& volumes, std::uint64_t little = LittleBytes);
 
 /// Returns the bytes that each rank writes under the plan.
 std::vector<std::uint64_t> WrittenBytes(const Aggregation& plan, const std::vector<std::uint64_t>& volumes);
 
-/// Returns the number of steps after which each writer has `wanted` bytes: the smallest number over all
-/// groups, so that all write together. At least 1 and at most `most`.
+/// Returns the number of steps after which each writer has `wanted` bytes, from 1 to `most`: the smallest
+/// number over all groups, so that all write together.
 int StepsAtOnce(const Aggregation& plan, std::uint64_t wanted, int most);
 
+/// The conditions for PlanGathering().
 struct GatheringNeeds
 {
   int Threads = 1;                      ///< per rank, if all ranks write
   std::optional<StorageModel> Storage;  ///< from a profile; without it, steps are gathered only on request
   int Steps = 0;                        ///< requested number of steps; 0: depends on the storage
-  int Period = 1;                       ///< the number of steps is a multiple of this if it is larger
+  int Period = 1;                       ///< a number of steps above Period is a multiple of Period
   std::uint64_t Memory = 0;             ///< bytes per rank
 };
 
-/// The ranks that write, and how much they write at once.
+/// The ranks that write, and the number of steps that they write at once.
 struct Gathering
 {
   Aggregation Plan;
-  int Threads = 1;         ///< of all writers together, up to 64 per writer
+  int Threads = 1;         ///< threads of all writers together, up to 64 per writer
   int Steps = 1;           ///< steps per write; 0: there is not enough memory for one
   std::uint64_t Step = 0;  ///< bytes of memory that a step takes, on the rank that needs most
 

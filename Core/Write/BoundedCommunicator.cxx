@@ -16,14 +16,14 @@
 namespace patchio::output {
 namespace {
 
-/// Seconds for which a rank that gives up listens to the positions of the others.
+/// Seconds for which a rank that gives up receives the positions of the other ranks.
 constexpr double NoticeSeconds = 1;
-/// Polls without a pause: most waits are short.
+/// Number of polls without a pause, because most waits are short.
 constexpr int BusyPolls = 200;
 /// Limit of the counts in MPI calls.
 constexpr std::uint64_t MostOfCall = std::numeric_limits<int>::max();
 
-/// Returns "rank 2", "ranks 0, 1 and 3", or the first of many.
+/// Returns a list for messages, such as "rank 2" or "ranks 0, 1 and 3". A long list has only the first ranks.
 std::string TextOf(const std::vector<int>& ranks)
 {
   constexpr std::size_t most = 8;
@@ -109,8 +109,8 @@ void BoundedCommunicator::Meet()
   this->Met = true;
 }
 
-/// Returns whether another rank has given up in this wait or an earlier one. If it gave up in a later wait,
-/// the present wait ends by itself.
+/// Returns whether another rank has given up in this wait or an earlier one. If another rank has given up in
+/// a later wait, the present wait ends normally.
 bool BoundedCommunicator::HasNotices()
 {
   Position there;
@@ -121,7 +121,7 @@ bool BoundedCommunicator::HasNotices()
       [this](const auto& other) { return other.second.Number <= this->Here.Number; });
 }
 
-/// Sends this rank's position to all others and collects theirs: ranks that wait answer soon. `waited`:
+/// Sends this rank's position to all other ranks and collects theirs. Ranks that wait answer soon. `waited`:
 /// seconds of the wait; 0 if another rank gave up first or is in another call.
 void BoundedCommunicator::GiveUp(double waited)
 {
@@ -178,8 +178,8 @@ std::string BoundedCommunicator::Explain() const
   return text + " This run writes no further output.";
 }
 
-/// Returns whether the requests are complete. An error of MPI breaks this communicator, like a wait that is
-/// too long.
+/// Returns whether the requests are complete. After an error of MPI, all methods throw, as after a wait that
+/// was too long.
 bool BoundedCommunicator::IsDone(std::vector<MPI_Request>& requests)
 {
   int complete = 0;
@@ -216,8 +216,8 @@ void BoundedCommunicator::WaitFor(const std::function<bool()>& done)
   }
 }
 
-/// Waits for the requests. `buffers`: all memory that MPI uses for them. If the requests do not complete,
-/// this function takes the buffers over.
+/// Waits for the requests. `buffers`: all memory that MPI uses for the requests. If the requests do not
+/// complete, the buffers are moved away and never freed.
 template <typename Buffers>
 void BoundedCommunicator::Wait(std::vector<MPI_Request>& requests, Buffers& buffers)
 {
@@ -259,8 +259,8 @@ std::vector<double> BoundedCommunicator::Largest(const std::vector<double>& valu
   return buffers.second;
 }
 
-/// If MPI cannot count the bytes of all texts in one call, each rank sends its text to all others in messages
-/// of its own.
+/// Returns the texts of all ranks. If MPI cannot count the bytes of all texts in one call, each rank sends
+/// its text to all others in separate messages.
 std::vector<std::string> BoundedCommunicator::AllGather(const std::string& text)
 {
   this->Meet();

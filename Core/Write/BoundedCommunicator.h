@@ -13,7 +13,7 @@
 namespace patchio::output {
 
 /// The processes of an MPI communicator. Each wait polls MPI and ends with an Error after the limit. The
-/// Error names the ranks that have not come, and their call. Ranks in different calls get an Error as soon as
+/// Error names the ranks that are missing, and their call. Ranks in different calls get an Error as soon as
 /// their messages meet. After an Error, all methods throw the same Error at once, on all ranks.
 ///
 /// MPI may still use the buffers of a wait that was given up, so these buffers and MPI's communicator are
@@ -21,21 +21,23 @@ namespace patchio::output {
 class BoundedCommunicator : public Communicator
 {
 public:
-  /// Duplicates `comm`. Collective: every rank of `comm` calls it. `waitSeconds`: the limit in the
-  /// configuration. A wait ends a little later, so that a rank that waited that long for the storage can
-  /// still inform the others. `call`: see Enter(). Throws Error when a rank does not come.
+  /// Duplicates `comm`. `waitSeconds`: the limit in the configuration, in seconds. A wait ends a little
+  /// later, so that a rank that has waited for the storage up to the limit can still inform the other ranks.
+  /// `call`: see Enter(). Throws Error when a rank does not make the call. Collective: every rank of `comm`
+  /// calls it.
   BoundedCommunicator(MPI_Comm comm, double waitSeconds, const std::string& call);
   ~BoundedCommunicator() override;
   BoundedCommunicator(const BoundedCommunicator&) = delete;
   BoundedCommunicator& operator=(const BoundedCommunicator&) = delete;
 
-  /// Sets the call of the simulation that the next methods belong to, such as "patchio_write", and its
-  /// subject, such as "step 7". Ranks whose `call` differs are in different calls. Not collective. Throws
-  /// Error when a wait was given up before.
+  /// Sets the simulation's call to which the next methods belong, such as "patchio_write", and its subject,
+  /// such as "step 7". Ranks whose `call` differs are in different calls. Throws Error after a wait that was
+  /// given up. Not collective.
   void Enter(const std::string& call, const std::string& about = {});
-  /// Returns when all ranks have entered the same call. Collective: every rank of the communicator calls it.
-  /// All other collective methods do so first.
+  /// Returns when all ranks have entered the same call. All other collective methods call Meet() first.
+  /// Collective: every rank of the communicator calls it.
   void Meet();
+  /// Returns whether a wait was given up. All methods then throw.
   bool IsBroken() const { return !this->Fault.empty(); }
 
   int Rank() const override { return this->RankValue; }
@@ -67,7 +69,7 @@ private:
   std::unique_ptr<PendingSends> Positions;
   const double WaitSeconds;
   Position Here;
-  bool Met = false;                ///< all ranks have entered this call
+  bool Met = false;                ///< true: all ranks have entered this call
   std::map<int, Position> Others;  ///< by rank: positions of other ranks that have given up
   std::string Fault;               ///< error of all further calls; empty: none
 };

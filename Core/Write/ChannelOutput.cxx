@@ -130,7 +130,7 @@ OutputConfig Checked(OutputConfig config)
           "Change the output configuration");
     }
   }
-  CheckPaths(config);  // the caller may have changed them since they were read
+  CheckPaths(config);  // the caller may have changed the paths after reading the configuration
   return config;
 }
 
@@ -144,8 +144,8 @@ bool IsIn(const std::string& path, const std::string& folder)
   return whole(path).rfind(whole(folder), 0) == 0;
 }
 
-/// The threads of all objects of this process, and the paths of their channels. Never destroyed: an object
-/// may end while the program exits.
+/// The threads of all objects of this process, and the paths of their channels. The map is never destroyed,
+/// because an object may end while the program exits.
 auto& Live = *new std::map<std::shared_ptr<WritingThread>, std::vector<std::string>>;
 std::mutex LiveLock;
 
@@ -196,7 +196,7 @@ std::vector<std::size_t> ChannelOutput::ChannelsFor(std::int64_t step) const
 
 void ChannelOutput::Await(const std::string& path)
 {
-  // A copy, so that other threads can use the list while this one waits.
+  // This is a copy, so that other threads can use the list while this thread waits.
   const auto live = [] {
     const std::lock_guard<std::mutex> guard(LiveLock);
     return Live;
@@ -240,8 +240,8 @@ void ChannelOutput::Write(std::size_t channel, container::StepToWrite step, std:
   this->ReportFaults();
 }
 
-/// Throws the faults of writing on all ranks together: they are the same on all ranks, but may appear on some
-/// ranks earlier than on others.
+/// Throws the faults of writing on all ranks together. All ranks have the same faults, but some ranks may
+/// learn of them earlier than others.
 void ChannelOutput::ReportFaults()
 {
   const std::string faults = this->Ranks.AllGather(this->Writer->TakeFaults())[0];
@@ -278,7 +278,7 @@ void ChannelOutput::WriteParts(std::int64_t step, std::vector<StepPart> parts, s
   });
 }
 
-/// Collective over the writing ranks.
+/// Writes the part of a step to its channel. Collective: every writing rank calls it.
 void ChannelOutput::WritePart(std::int64_t step, StepPart& part)
 {
   const Sink& sink = this->Sinks[part.Channel];

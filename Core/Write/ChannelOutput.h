@@ -1,5 +1,5 @@
-// Output of steps to the channels of a configuration, by the caller's thread or by one that writes while the
-// next step is computed.
+// Output of steps to the channels of a configuration, by the caller's thread or by a thread that writes while
+// the next step is computed.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -19,14 +19,15 @@
 
 namespace patchio::output {
 
-/// Carries out jobs in the order of their arrival, on a thread of its own. The memory of pending jobs has a
-/// limit, like the water mark of B. Yang et al. (2022): adding more waits. One thread at a time may add jobs;
-/// the other methods are thread-safe.
+/// A thread that executes jobs in the order of their arrival. The memory of pending jobs has a limit, like
+/// the water mark of B. Yang et al., "Input/Output analysis and optimization for GRAPES regional model"
+/// (2022): the caller waits until a further job fits. One thread at a time may add jobs; the other methods
+/// are thread-safe.
 class WritingThread
 {
 public:
-  /// `most`: limit on the bytes of all jobs. `waitSeconds`: the longest wait of any call. `later`: false if
-  /// Add() is to carry out its job at once, on the calling thread; then no call waits.
+  /// `most`: limit on the bytes of all jobs. `waitSeconds`: the longest wait of any call, in seconds.
+  /// `later`: false if Add() executes its job at once, on the calling thread; then no call waits.
   WritingThread(std::uint64_t most, double waitSeconds, bool later = true)
       : Most(most), WaitSeconds(waitSeconds), Later(later)
   {
@@ -36,20 +37,21 @@ public:
   WritingThread& operator=(const WritingThread&) = delete;
 
   bool IsLater() const { return this->Later; }
-  /// Waits until there is room for a job of `bytes` bytes, at most `most`, in addition to the pending ones.
-  /// Throws Error after the longest wait.
+  /// Waits until a job of `bytes` bytes fits into the memory limit together with the pending jobs. `bytes`
+  /// must not exceed the limit. Throws Error after the longest wait.
   void MakeRoom(std::uint64_t bytes);
-  /// Adds a job that holds `bytes` bytes until it has run. Its exception is kept for TakeFaults().
+  /// Adds a job that holds `bytes` bytes until the job has run. TakeFaults() returns the text of its
+  /// exception.
   void Add(std::uint64_t bytes, std::function<void()> job);
   /// Waits until all jobs have run. Throws Error after the longest wait.
   void Finish();
-  /// Waits until all jobs have run, however long. For jobs that use memory of the caller.
+  /// Waits until all jobs have run, without a limit on the wait. For jobs that use memory of the caller.
   void FinishInAnyTime();
-  /// Waits for the running job, and drops the jobs after it. Nothing may be added after it.
+  /// Waits for the running job, and drops the jobs after it. No job may be added afterwards.
   void Stop();
   /// Returns the errors of jobs since the last call, one per line; empty: none.
   std::string TakeFaults();
-  /// The largest number of bytes that pending jobs held at a time.
+  /// The largest number of bytes that pending jobs held at any time.
   std::uint64_t Peak() const { return this->MostUsed; }
 
 private:
@@ -84,25 +86,26 @@ struct StepPart
   std::string Fault{};  ///< reason why this rank could not prepare the part; empty: it is prepared
 };
 
-/// The form in which a step's values are needed.
+/// The form in which a target needs the values of a step.
 enum class ValueForm
 {
-  Copies,  ///< all at once, copied: the caller's values may change
+  Copies,  ///< all at once, copied, because the caller's values may change
   Whole,   ///< all at once, valid until the call returns
   Batches  ///< in any number of batches, each valid until the next one is taken; see HeldValues::Next
 };
 
 /// The targets of all channels, and the WritingThread that writes to them. Output prepares the parts of a
-/// simulation's steps; ParaView's writer gives steps that catalogs describe. One thread must call all methods
-/// but Await().
+/// simulation's steps; ParaView's writer passes steps that catalogs describe. One thread must call all
+/// methods except Await().
 class ChannelOutput
 {
 public:
-  /// Makes the targets. Collective: every rank of `ranks`, which must outlive this object, calls it. `later`:
-  /// a thread of each rank writes; these threads communicate without MPI.
+  /// Makes the targets. `ranks` must outlive this object. `later`: true if a thread of each rank writes;
+  /// these threads communicate without MPI. Collective: every rank of `ranks` calls it.
   ChannelOutput(const OutputConfig& config, Communicator& ranks, bool later);
   /// Makes an output for the formats that need no declarations by a simulation: containers and GrADS files,
   /// in the modes `direct` and `thread`. Throws Error, the same on all ranks, for other configurations.
+  /// Collective: every rank of `ranks` calls it.
   ChannelOutput(const OutputConfig& config, Communicator& ranks);
   /// Waits for the write in progress. Steps after it are lost, unless Finish() was called.
   ~ChannelOutput();
@@ -115,29 +118,29 @@ public:
   /// Returns the channels that write the step.
   std::vector<std::size_t> ChannelsFor(std::int64_t step) const;
 
-  /// Writes a step to a channel. Collective: every rank calls it. `bytes`: size of this rank's values. `take`
-  /// returns the values. Throws Error, the same on all ranks, for faults of this step and of earlier steps
-  /// that were not thrown yet. A fault of an earlier step does not prevent the writing of this one.
+  /// Writes a step to a channel. `bytes`: size of this rank's values. `take` returns the values. Throws
+  /// Error, the same on all ranks, for faults of this step, and for faults of earlier steps that were not
+  /// thrown yet. This step is written even after a fault of an earlier step. Collective: every rank calls it.
   void Write(std::size_t channel, container::StepToWrite step, std::uint64_t bytes,
       const std::function<container::HeldValues(ValueForm form)>& take);
-  /// Returns when all steps are on the storage. Collective: every rank calls it. Throws like Write().
+  /// Returns when all steps are on the storage. Throws like Write(). Collective: every rank calls it.
   void Finish();
-  /// Does the same for this rank alone, without MPI, which may have been finalized. Returns the text that
-  /// Write() would throw.
+  /// Waits like Finish(), but for this rank alone, without MPI, which may have been finalized. Returns the
+  /// text that Write() would throw. Not collective.
   std::string FinishHere();
 
-  /// Writes the parts of a step, which hold `bytes` bytes. Collective over the writing ranks. A channel that
-  /// fails does not affect the other channels. The faults are kept for WritingThread::TakeFaults().
+  /// Writes the parts of a step, which hold `bytes` bytes. A channel that fails does not affect the other
+  /// channels. WritingThread::TakeFaults() returns the faults. Collective: every writing rank calls it.
   void WriteParts(std::int64_t step, std::vector<StepPart> parts, std::uint64_t bytes);
-  /// Informs the targets of channels that they lose a step. Not collective, but all ranks call it.
+  /// Informs the targets of channels that a step is lost. Not collective, but all ranks call it.
   void Lose(std::int64_t step, const std::vector<std::size_t>& channels);
-  /// Writes the steps that the targets have gathered. Collective over the writing ranks.
+  /// Writes the steps that the targets have gathered. Collective: every writing rank calls it.
   void Flush();
-  /// Completes the files, after all jobs of the thread. Nothing may be written after it.
+  /// Completes the files. Call it after all jobs of the thread; no step may be written afterwards.
   void Close() { this->Sinks.clear(); }
 
-  /// Waits until this process has tried to write all its steps in the folder or file. Call it before reading
-  /// there. `path`: the folder or file, or a file in the folder. Not collective; thread-safe.
+  /// Waits until this process has tried to write all its steps in the folder or file, so that they can be
+  /// read. `path`: the folder or file, or a file in the folder. Not collective. Thread-safe.
   static void Await(const std::string& path);
 
 private:

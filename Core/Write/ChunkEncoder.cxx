@@ -10,7 +10,7 @@
 namespace patchio::container {
 namespace {
 
-/// Puts the first bytes of all elements first, then all second bytes, and so on.
+/// Stores the first bytes of all elements, then all second bytes, and so on.
 template <std::size_t ElementBytes>
 void Shuffle(const std::byte* values, std::size_t count, std::byte* to)
 {

@@ -1,4 +1,4 @@
-// The filters of chunks in the direction of writing: the inverse of Io/Filters.h.
+// The encoding of chunks with filters: the inverse of Io/Filters.h.
 #pragma once
 
 #include "Catalog/Location.h"
@@ -20,7 +20,7 @@ struct EncodedChunk
   std::uint32_t SkippedFilters = 0;  ///< see Chunk
 };
 
-/// Shuffles and compresses chunks, one after another. Not thread-safe: each thread has its own.
+/// Shuffles and compresses chunks, one after another. Not thread-safe: each thread needs its own encoder.
 class ChunkEncoder
 {
 public:
@@ -33,8 +33,8 @@ public:
   ChunkEncoder(const ChunkEncoder&) = delete;
   ChunkEncoder& operator=(const ChunkEncoder&) = delete;
 
-  /// Encodes a chunk. `filter`: Deflate or Zstd. A chunk that compression would not make smaller stays as it
-  /// is, with both filters skipped. Throws std::bad_alloc.
+  /// Encodes a chunk. `filter`: Deflate or Zstd. If compression would not make the chunk smaller, the chunk
+  /// stays unchanged, with both filters skipped. Throws std::bad_alloc.
   EncodedChunk Encode(
       FilterKind filter, std::size_t elementBytes, const std::byte* values, std::size_t bytes);
 

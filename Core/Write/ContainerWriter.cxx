@@ -28,7 +28,7 @@ constexpr const char* LockName = "writer";
 /// Beginning of the text in the lock file.
 constexpr std::string_view LockText = "process ";
 
-/// Returns whether a container's files may have this name.
+/// Returns whether the name of a file is that of a container's file.
 bool IsOurs(const fs::path& file)
 {
   const std::string name = file.filename().string();
@@ -158,8 +158,8 @@ class ContainerWriter::Lock
 public:
   explicit Lock(const std::string& folder) : Path(folder + "/" + LockName)
   {
-    // The previous writer removes the lock file. A lock on a removed file does not exclude other writers: try
-    // again.
+    // The previous writer removes the lock file. A lock on a removed file does not exclude other writers, so
+    // this writer tries again.
     do {
       this->File = std::make_unique<PlainFile>(this->Path, PlainFile::Purpose::Share);
       this->Take(folder);
@@ -221,7 +221,7 @@ ContainerWriter::ContainerWriter(
   }
 }
 
-/// Removes a container to which nothing was written.
+/// Removes the container if no step was written to it.
 ContainerWriter::~ContainerWriter()
 {
   if (this->Log && this->Files.empty() && !this->HasLostSteps) {
@@ -233,7 +233,7 @@ ContainerWriter::~ContainerWriter()
   }
 }
 
-/// Stores the names of the recorded files and returns the recorded steps. For rank 0.
+/// Stores the names of the recorded files and returns the recorded steps. Call it on rank 0.
 std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::TakeLog(const ContainerLog& log)
 {
   std::map<std::int64_t, KnownStep> steps;
@@ -264,8 +264,8 @@ void ContainerWriter::CheckNothingIsLost(
   }
 }
 
-/// Opens or makes the log, removes the files that a killed writer left, and returns the recorded steps. For
-/// rank 0.
+/// Opens or makes the log, removes the files that a killed writer left, and returns the recorded steps. Call
+/// it on rank 0.
 std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::Open()
 {
   const std::string path = LogPathOf(this->Folder);
@@ -288,15 +288,15 @@ std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::Open()
     this->BeginLog({});
   } else {
     this->Log = std::make_unique<PlainFile>(path, PlainFile::Purpose::Update);
-    this->Log->SetSize(this->LogEnd);  // bytes behind this were not written completely
+    this->Log->SetSize(this->LogEnd);  // the bytes behind LogEnd belong to an incomplete record
     this->Log->Flush();
     FlushFolder(this->Folder);
   }
   return steps;
 }
 
-/// Makes a log with this record, if there is one. It replaces an existing log atomically: readers find either
-/// the old steps or the new one.
+/// Makes a log whose first step is `firstRecord`, or without steps if `firstRecord` is empty. The new log
+/// replaces an existing log atomically: readers find either the old steps or the new one.
 void ContainerWriter::BeginLog(const std::string& firstRecord)
 {
   const std::string path = LogPathOf(this->Folder);
@@ -393,9 +393,9 @@ void ContainerWriter::Append(const std::string& record)
   this->LogEnd += framed.size();
 }
 
-/// Renames files whose usual names were in use when they were written, by a second record. Both names exist
-/// in between, so that one of the records is right at any time. On a file system without hard links, the
-/// names stay as they are.
+/// Gives the usual names to files that were written while these names were in use, and appends a second
+/// record with the new names. Both names exist until then, so that the last record is right at any time. On a
+/// file system without hard links, the names do not change.
 void ContainerWriter::GiveUsualNames(StepWriter& step)
 {
   const std::vector<std::string> before = step.Description().Files;

@@ -14,17 +14,18 @@ namespace patchio::container {
 
 struct ContainerLog;
 
+/// Options of a ContainerWriter.
 struct ContainerOptions
 {
-  /// True: replace an existing container; its steps stay until the first new one is written. False: add steps
-  /// to it.
+  /// True: replace an existing container, whose steps stay until the first new step is written. False: add
+  /// steps to the existing container.
   bool Overwrite = false;
   int RanksAFile = 0;  ///< see StepWriter
 };
 
-/// Writes steps to a container and locks it until destruction. Readers need not wait: they see a step as soon
-/// as Commit() has returned. All methods but Has(), TimeOf() and Replace() are collective (every rank of the
-/// communicator calls them) and throw Error, the same on all ranks.
+/// Writes steps to a container, and locks the container until destruction. Readers need not wait: they see a
+/// step as soon as Commit() has returned. All methods except Has(), TimeOf() and Replace() are collective
+/// (every rank of the communicator calls them) and throw Error, the same on all ranks.
 class ContainerWriter
 {
 public:
@@ -46,7 +47,7 @@ public:
   /// ranks must call it.
   void Replace(std::int64_t step) { this->Steps.at(step).Replaced = true; }
 
-  /// Begins a step that is not in the container; one at a time.
+  /// Begins a step that is not in the container. Only one step at a time may be in progress.
   std::unique_ptr<StepWriter> Begin(StepToWrite step);
   /// Begins a step that was laid out before, with the same ranks for each file.
   void Begin(StepWriter& step);
@@ -73,12 +74,12 @@ private:
   Communicator& Ranks;
   const std::string Folder;
   const ContainerOptions Options;
-  std::map<std::int64_t, KnownStep> Steps;  ///< those in the container
+  std::map<std::int64_t, KnownStep> Steps;  ///< the steps in the container
   // On rank 0:
   std::unique_ptr<Lock> Locked;
   std::unique_ptr<PlainFile> Log;  ///< null until a replaced container has a log of its own
   std::uint64_t LogEnd = 0;
-  bool HasLostSteps = false;  ///< several steps have files but no record; these files are kept
+  bool HasLostSteps = false;  ///< true: several steps have files but no record; these files are kept
   std::map<std::int64_t, std::vector<std::string>> Files;  ///< files of the steps in the log
 };
 

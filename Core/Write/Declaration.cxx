@@ -19,8 +19,8 @@ namespace {
 
 constexpr int LargestRatio = 1 << 10, LargestIndex = 1 << 30, MostComponents = 1 << 20;
 
-/// Returns "Rank 3 declared its patch 0, on level 1,". all: patches of all ranks, by rank. owners: the rank
-/// of each patch. i: index of the patch.
+/// Returns "Rank 3 declared its patch 0, on level 1,". `all`: patches of all ranks, by rank. `owners`: the
+/// rank of each patch. `i`: index of the patch.
 std::string TextOfPatch(const std::vector<DeclaredPatch>& all, const std::vector<int>& owners, int i)
 {
   const auto first = std::lower_bound(owners.begin(), owners.end(), owners[i]) - owners.begin();

@@ -1,5 +1,5 @@
-// The declarations of a simulation: its grid, the patches of all ranks, its variables; the arrays that each
-// rank has of a step, and the messages by which ranks inform each other of them.
+// The declarations of a simulation: its grid, the patches of all ranks, its variables. Also the arrays of a
+// step on each rank, and the messages by which ranks inform each other of these arrays.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -19,9 +19,10 @@ struct DeclaredPatch
 {
   std::int32_t Level = 0;
   std::array<std::int32_t, 3> Lower{};  ///< the first cell along each axis
-  std::array<std::int32_t, 3> Upper{};  ///< the last one
+  std::array<std::int32_t, 3> Upper{};  ///< the last cell along each axis
 };
 
+/// A variable of the simulation.
 struct DeclaredVariable
 {
   std::string Name;
@@ -32,20 +33,21 @@ struct DeclaredVariable
   Int3 Ghosts{0, 0, 0};  ///< layers around each patch in the simulation's memory
 };
 
+/// The grid, the patches and the variables of a simulation.
 class Declaration
 {
 public:
   /// Sets a grid of ratios.size() levels, and removes all patches. The finest levels may have no patches.
-  /// ratios[l]: refinement from level l - 1 to l; ratios[0] is not used. `spacing`: of the cells of level 0.
-  /// Throws Error.
+  /// `origin`: position of the lower corner of cell (0, 0, 0). `spacing`: size of the cells of level 0.
+  /// ratios[l]: refinement from level l - 1 to l; ratios[0] is not used. Throws Error for invalid values.
   void SetGrid(int dimension, const Double3& origin, const Double3& spacing, const std::vector<Int3>& ratios);
-  /// Replaces the patches of this rank. Collective: every rank of the communicator calls it. Throws Error,
-  /// the same on all ranks.
+  /// Replaces the patches of this rank by `mine`. Throws Error, the same on all ranks. Collective: every rank
+  /// of the communicator calls it.
   void SetPatches(Communicator& ranks, const std::vector<DeclaredPatch>& mine);
   /// Adds a variable. Variables are numbered 0, 1, ... in the order of the calls. Throws Error.
   void AddVariable(const DeclaredVariable& variable);
 
-  /// The patches of all ranks, by level and then by rank, and the variables, without values.
+  /// The catalog of the patches of all ranks, by level and then by rank, and of the variables.
   const Catalog& Data() const { return this->All; }
   const std::vector<DeclaredVariable>& Variables() const { return this->Declared; }
   /// Returns the names of the variables.
@@ -60,8 +62,8 @@ public:
   const std::vector<int>& PatchesOf(int rank) const;
 
   bool HasGhosts(int variable) const { return this->Declared[variable].Ghosts != Int3{0, 0, 0}; }
-  /// Returns the bytes that a copy of an array takes in a buffer with others, rounded up so that the next
-  /// array is aligned for all types.
+  /// Returns the bytes that a copy of an array takes in a buffer of several arrays. The number is rounded up
+  /// so that the next array is aligned for all types.
   std::uint64_t RoomFor(int variable, int patch) const
   {
     constexpr std::uint64_t unit = sizeof(double);
@@ -69,12 +71,11 @@ public:
   }
   /// Returns the bytes of a variable on a patch, without ghosts.
   std::uint64_t BytesOf(int variable, int patch) const;
-  /// Copies a variable on a patch from the simulation's array without its ghosts. Both arrays have axis 0
-  /// fastest and the components of a value side by side.
+  /// Copies a variable on a patch from the simulation's array `from`, without its ghosts, to `to`. Both
+  /// arrays have axis 0 fastest, and the components of a value follow each other.
   void CopyInside(int variable, int patch, const void* from, void* to) const;
 
-  /// Encodes the declaration for ranks that did not make it. The result of Decode() has no patches of its own
-  /// rank.
+  /// Encodes the declaration for other ranks, such as I/O ranks. In the result of Decode(), Mine() is empty.
   std::vector<std::byte> Encode() const;
   static Declaration Decode(const std::vector<std::byte>& bytes);
 
@@ -90,8 +91,8 @@ private:
 };
 
 /// Throws Error if a rank differs from rank 0 in the numbers or times of `steps` (at least one step), or in
-/// the declarations. The Error describes the difference of the first such rank. Collective: every
-/// rank of the communicator calls it.
+/// the declarations. The Error describes the difference of the first differing rank. Collective: every rank
+/// of the communicator calls it.
 void CheckSameOnAllRanks(Communicator& ranks, const std::vector<std::pair<std::int64_t, double>>& steps,
     const Declaration& declared);
 
@@ -105,10 +106,10 @@ struct ArrayOfStep
   const void* Given = nullptr;  ///< the simulation's array, with ghosts
 };
 
-/// Encodes the list of a rank's arrays, sorted by variable and then by patch. `hasAll`: no patch lacks a
-/// variable. That is the usual case, which takes one byte.
+/// Encodes the list of a rank's arrays, sorted by variable and then by patch. `hasAll`: true if each patch
+/// has each variable. In this usual case, the result has one byte.
 std::string EncodeArrays(const std::vector<ArrayOfStep>& arrays, bool hasAll);
-/// Encodes the message that this rank cannot provide its arrays, with the reason.
+/// Encodes the message that this rank cannot provide its arrays. `fault`: the reason.
 std::string EncodeFault(const std::string& fault);
 
 /// Throws Error if `lists` is a message of EncodeFault().

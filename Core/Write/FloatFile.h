@@ -1,4 +1,5 @@
-// Parts that the targets grads and kwave share: files of 32-bit floats that a run makes anew.
+// Functions that the targets grads and kwave share. Both make files of 32-bit floats, which each run makes
+// anew.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -13,26 +14,27 @@
 
 namespace patchio::output {
 
-/// Copies `count` values from number `first` on, converted to float.
+/// Copies `count` values of type `type` to `to`, converted to float. `first`: index of the first value in
+/// `from`.
 void CopyFloats(ElementType type, const void* from, std::size_t first, std::int64_t count, float* to);
 
-/// Makes the folder of a file that is to be made, and with `overwrite` removes a file of that name. Throws
-/// Error if something is there otherwise, or if it is not a file that an earlier run wrote: a link, a folder,
-/// or a file that is not empty and for which isReplaceable() is false. `kind` is what the file is to be, such
-/// as "a k-Wave file".
+/// Prepares the place of a new file: makes its folder and, if `overwrite` is true, removes an existing file
+/// `path`. Throws Error if `path` exists and `overwrite` is false. Also throws Error if `path` is not a file
+/// of an earlier run: a link, a folder, or a file that is not empty and for which isReplaceable() returns
+/// false. `kind`: phrase for the new file, such as "a k-Wave file".
 void ClearPlace(const std::string& path, bool overwrite, const std::string& kind,
     const std::function<bool()>& isReplaceable);
 
-/// Check of the steps of a file whose header describes the variables and the grid of all steps, and which
-/// does not contain step numbers. All steps must have the same variables and grid, and increasing numbers.
+/// Checks the steps of a file without step numbers whose header describes the variables and the grid of all
+/// steps. All steps must have the same variables and grid, and increasing numbers.
 class AlikeSteps
 {
 public:
   explicit AlikeSteps(const std::string& path) : Path(path) {}
 
-  /// Throws Error if the step differs from the first step of the file, or does not come after the last one.
+  /// Throws Error if the step differs from the first step of the file, or does not follow the last one.
   void Check(const Catalog& step) const;
-  /// Makes the step the last one of the file.
+  /// Records that the step is now the last one of the file.
   void Add(const Catalog& step);
   bool IsEmpty() const { return this->Last < 0; }
 
@@ -42,12 +44,13 @@ private:
   std::int64_t Last = -1;
 };
 
-/// Numbers of steps that are missing in a file: lost before they reached its target, or not written because
-/// of an error. The simulation may write such a step again.
+/// The numbers of the steps that are missing in a file. These steps were lost before they reached the target,
+/// or were not written because of an error. The simulation may write such a step again.
 class LostSteps
 {
 public:
-  /// Adds a lost step. A step before the last written one is ignored: the file has no place for it.
+  /// Adds a lost step. A step before the last written one is ignored, because the file has no place for that
+  /// step.
   void Add(std::int64_t step)
   {
     if (step > this->Last) {

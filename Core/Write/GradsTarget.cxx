@@ -22,10 +22,10 @@ namespace fs = std::filesystem;
 namespace patchio::output {
 namespace {
 
-/// The number that marks undefined values in the descriptor.
+/// The value that the descriptor declares as undefined.
 constexpr float Undefined = -9.99e33F;
 constexpr const char* UndefinedText = "-9.99e33";
-/// Bytes of the planes that a rank assembles at a time, and bytes of one write request.
+/// TurnBytes: bytes of the planes that a rank assembles at a time. RequestBytes: bytes of one write request.
 constexpr std::uint64_t TurnBytes = 8 << 20, RequestBytes = 1 << 20;
 
 /// Returns the name in lower case. Throws Error if GrADS does not accept it.
@@ -55,7 +55,7 @@ public:
   std::uint64_t BytesOfPlane() const { return this->Cells.Width(0) * this->Cells.Width(1) * sizeof(float); }
   std::uint64_t Bytes() const { return this->Count() * this->BytesOfPlane(); }
 
-  /// Adds the rows that a rank's values have in the planes begin .. end - 1 to the line of all planes' bytes.
+  /// Adds this rank's rows of the planes begin .. end - 1 to `line`, which has the bytes of these planes.
   void Give(std::size_t begin, std::size_t end, const std::vector<container::PatchValues>& mine,
       LineExchange& line) const;
 
@@ -138,7 +138,7 @@ private:
   std::vector<std::string> Names;
 };
 
-/// Collective. Makes the files on rank 0, and opens the data file on all ranks.
+/// Makes the files on rank 0, and opens the data file on all ranks. Collective: every writing rank calls it.
 void GradsTarget::Open()
 {
   RunOnAllRanks(this->Ranks, [&] {
@@ -185,7 +185,8 @@ void GradsTarget::TryToWrite(
   this->Lost.Forget(step.Data.Step);
 }
 
-/// Collective. Throws Error unless the data file still has the bytes of all steps so far.
+/// Throws Error unless the data file still has `bytes` bytes: those of all steps so far. Collective: every
+/// writing rank calls it.
 void GradsTarget::CheckKept(std::uint64_t bytes)
 {
   RunOnAllRanks(this->Ranks, [&] {
@@ -197,8 +198,8 @@ void GradsTarget::CheckKept(std::uint64_t bytes)
   });
 }
 
-/// Collective. Writes undefined values for `steps` lost steps, so that later steps keep their dates. `bytes`:
-/// size of a step.
+/// Writes undefined values for `steps` lost steps, so that later steps keep their dates. `bytes`: size of a
+/// step. Collective: every writing rank calls it.
 void GradsTarget::FillLost(std::size_t steps, std::uint64_t bytes, int threads)
 {
   RunOnAllRanks(this->Ranks, [&] {
@@ -208,7 +209,8 @@ void GradsTarget::FillLost(std::size_t steps, std::uint64_t bytes, int threads)
   });
 }
 
-/// Writes `bytes` bytes at `place` of the file. `from` returns the bytes of a request at an offset.
+/// Writes `bytes` bytes at offset `place` of the file. `from` returns the bytes of a request at an offset
+/// from `place`.
 void GradsTarget::WriteBytes(std::uint64_t place, std::uint64_t bytes, int threads,
     const std::function<const void*(std::uint64_t offset)>& from) const
 {
@@ -234,7 +236,7 @@ bool GradsTarget::IsDescribed() const
 void GradsTarget::MakeFile(bool overwrite) const
 {
   const bool isOurs = this->IsDescribed();
-  // ClearPlace() refuses the data file before the descriptor is removed.
+  // ClearPlace() throws for the data file before the descriptor is removed.
   ClearPlace(this->DataPath, overwrite, "the data file of " + this->Descriptor, [&] { return isOurs; });
   ClearPlace(
       this->Descriptor, overwrite, "a descriptor with the line " + this->DataLine(), [&] { return isOurs; });
@@ -279,8 +281,9 @@ void GradsTarget::Check(const container::StepToWrite& step)
   this->Cells = cells;
 }
 
-/// Collective. Exchanges values so that each rank gets some consecutive whole planes, and writes them;
-/// repeats this for the next planes, which bounds the memory. `place`: number of the step in the file.
+/// Exchanges values so that each rank gets some consecutive whole planes, and writes these planes. Repeats
+/// both for the next planes, because the memory must stay bounded. `place`: number of the step in the file.
+/// Collective: every writing rank calls it.
 void GradsTarget::WriteValues(
     const Planes& planes, std::size_t place, const std::vector<container::PatchValues>& mine, int threads)
 {
@@ -315,7 +318,7 @@ void GradsTarget::WriteValues(
   });
 }
 
-/// Writes the descriptor with the number of complete steps, so that readers see only these.
+/// Writes the descriptor with the number of complete steps, so that readers see only complete steps.
 void GradsTarget::Describe(const Catalog& data, std::size_t steps) const
 {
   const char axes[] = {'x', 'y', 'z'};

@@ -14,7 +14,8 @@ namespace {
 
 constexpr int MostMicroseconds = 200;
 
-/// Calls begin(data, count, request) for pieces that MPI can count, and returns the requests.
+/// Calls begin(data, count, request) for each piece of the bytes, cut so that MPI can count its bytes.
+/// Returns the requests.
 template <typename Begin>
 std::vector<MPI_Request> RequestsFor(const Buffer& bytes, Begin begin)
 {

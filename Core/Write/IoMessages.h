@@ -1,10 +1,10 @@
 // Messages between compute ranks and I/O ranks. Only the simulation's thread calls MPI, and no call blocks:
 // the receivers poll for messages.
 //
-// Compute rank 0 sends commands to all I/O ranks: make room, take a step, end. Each compute rank sends its
-// values of a step to its I/O rank in one message. The I/O rank answers with credits: how much room it has,
-// which steps are written, and the faults. After B. Yang et al., Input/Output analysis and optimization for
-// GRAPES regional model (2022).
+// Compute rank 0 sends commands to all I/O ranks: make room, receive a step, end. Each compute rank sends its
+// values of a step to its I/O rank in one message. The I/O rank answers with reports: the room that it has
+// for further steps, the number of written steps, and the faults. The method is that of B. Yang et al.,
+// "Input/Output analysis and optimization for GRAPES regional model" (2022).
 #pragma once
 
 #include "Write/OutputConfig.h"
@@ -21,6 +21,7 @@
 
 namespace patchio::output {
 
+/// The tags of MPI messages.
 enum MessageTag
 {
   CommandTag = 1,
@@ -30,7 +31,8 @@ enum MessageTag
   NoticeTag
 };
 
-/// Returns the bytes of its memory that an I/O rank uses for steps: 0.9 X_total.
+/// Returns the bytes that an I/O rank uses for steps: 0.9 X_total. `memory`: X_total, the bytes of its memory
+/// limit.
 inline std::uint64_t RoomIn(std::uint64_t memory)
 {
   return memory / 10 * 9;
@@ -39,14 +41,14 @@ inline std::uint64_t RoomIn(std::uint64_t memory)
 /// A command to an I/O rank.
 struct Command
 {
-  /// Bytes of room to make for each compute rank. If not empty, this is the command to make room, and
-  /// replaces the room promised before.
+  /// Bytes of room to make for each compute rank. A list that is not empty makes this the command to make
+  /// room, which replaces the room promised before.
   std::vector<std::uint64_t> Needs;
-  /// Sent together with Needs if they have changed: Declaration::Encode(), and the I/O rank of each compute
-  /// rank.
+  /// Declaration::Encode(), and the I/O rank of each compute rank. Sent together with Needs if they have
+  /// changed.
   std::vector<std::byte> Declared;
   std::vector<int> Map;
-  /// Otherwise, if Needs is empty: the variables of the step that comes, or the end mark.
+  /// If Needs is empty: the variables of the step that follows, or the end mark.
   VariableCode Code;
   std::int64_t Step = 0;
   double Time = 0;
@@ -63,20 +65,20 @@ struct Command
 /// The state of an I/O rank, as reported to a compute rank.
 struct Credit
 {
-  std::int64_t Rooms = 0;    ///< number of commands to make room that are carried out
-  std::int64_t Steps = 0;    ///< number of steps that the I/O rank has begun to take
+  std::int64_t Rooms = 0;    ///< number of executed commands to make room
+  std::int64_t Steps = 0;    ///< number of steps that the I/O rank has begun to receive
   std::int64_t Written = 0;  ///< number of steps that are on the storage, or lost
-  std::uint64_t Room = 0;    ///< the water mark: bytes that the compute rank may send, of steps after these
+  std::uint64_t Room = 0;    ///< the water mark: bytes of later steps that the compute rank may send
   std::string Faults;        ///< faults since the last report
 
   auto Fields() { return std::tie(this->Rooms, this->Steps, this->Written, this->Room, this->Faults); }
 };
 
-/// The position of a rank of a BoundedCommunicator in its calls, as sent to the others.
+/// The position of a rank of a BoundedCommunicator in its calls, as sent to the other ranks.
 struct Position
 {
   std::string Call, About;
-  double Waited = 0;        ///< seconds of the wait, if it was too long; else 0
+  double Waited = 0;        ///< seconds of a wait that was too long; otherwise 0
   std::int64_t Number = 0;  ///< number of the wait, counted over the life of the communicator
 
   auto Fields() { return std::tie(this->Call, this->About, this->Waited, this->Number); }
@@ -102,20 +104,21 @@ class PendingSends
 {
 public:
   explicit PendingSends(MPI_Comm comm) : Comm(comm) {}
-  /// Leaks the memory that MPI still reads.
+  /// Leaks the memory of pending messages, because MPI may still read it.
   ~PendingSends();
   PendingSends(const PendingSends&) = delete;
   PendingSends& operator=(const PendingSends&) = delete;
 
-  /// Begins to send a message. `taken`: the request completes when the receiver has received the message, not
-  /// when MPI has buffered it.
+  /// Begins to send a message. `taken`: true if the request completes when the receiver has received the
+  /// message, false if it may complete when MPI has buffered the message.
   void Add(Buffer bytes, int to, MessageTag tag, bool taken = false);
   template <typename Message>
   void Add(Message message, int to, MessageTag tag, bool taken = false);
   /// Removes the complete messages. Returns whether all were complete.
   bool Test();
+  /// Returns the number of pending bytes.
   std::uint64_t Bytes() const;
-  /// The largest number of bytes that were pending at a time.
+  /// The largest number of bytes that were pending at any time.
   std::uint64_t Peak() const { return this->MostBytes; }
 
 private:
@@ -132,8 +135,8 @@ private:
 
 /// Begins to receive a message of into.Size() bytes from rank `from`.
 std::vector<MPI_Request> BeginReceive(MPI_Comm comm, const Buffer& into, int from);
-/// Receives a message with this tag if there is one, and returns whether there was. `from`: the rank to
-/// receive from, or MPI_ANY_SOURCE; set to the sender.
+/// Receives a message with this tag if one has arrived. Returns whether one had arrived. `from`: rank of the
+/// sender, or MPI_ANY_SOURCE; receives the rank of the actual sender.
 template <typename Message>
 bool Take(MPI_Comm comm, MessageTag tag, Message& message, int& from);
 template <typename Message>
@@ -147,6 +150,7 @@ bool Take(MPI_Comm comm, MessageTag tag, Message& message)
 class Backoff
 {
 public:
+  /// Sleeps for a time that doubles from call to call, up to a limit.
   void Rest();
   void Restart() { this->Microseconds = 1; }
 

@@ -62,8 +62,8 @@ private:
     return longest;
   }
 
-  /// Returns the number of ranks, from the first of `ranks`, which are sorted, whose share of the values is
-  /// closest to `part`.
+  /// Returns the number of leading ranks of `ranks` whose share of the values is closest to `part`. `ranks`
+  /// must be sorted.
   std::size_t CutAt(const std::vector<int>& ranks, double part) const
   {
     const auto weight = [this](double sum, int rank) { return sum + double(this->Ranks[rank].Values) + 1; };
@@ -110,8 +110,8 @@ std::vector<bool> ChooseIoRanks(const std::vector<int>& machines, int count, IoL
     left[layout == IoLayout::Shared ? machines[rank] : 0].push_back(rank);
   }
   for (int i = 0; i < count; ++i) {
-    // Prefers a machine that keeps a compute rank, then one with few I/O ranks, then one with many other
-    // ranks.
+    // The order of preference: a machine that keeps a compute rank, a machine with few I/O ranks, a machine
+    // with many other ranks.
     const auto from = std::min_element(left.begin(), left.end(), [&](const auto& a, const auto& b) {
       const auto key = [&](const auto& machine) {
         return std::make_tuple(machine.second.size() < 2, taken[machine.first],

@@ -1,5 +1,5 @@
-// The division of a run's ranks into compute ranks and I/O ranks, after B. Yang et al., Input/Output analysis
-// and optimization for GRAPES regional model (2022).
+// The division of a run's ranks into compute ranks and I/O ranks, after B. Yang et al., "Input/Output
+// analysis and optimization for GRAPES regional model" (2022).
 #pragma once
 
 #include "Write/Declaration.h"
@@ -11,8 +11,8 @@
 
 namespace patchio::output {
 
-/// Returns the default number of I/O ranks: one for 16 ranks, at least one; with Shared, at least one on each
-/// machine with several ranks. `machines`: machine of each rank, counted from 0.
+/// Returns the default number of I/O ranks: one per 16 ranks, at least one, and with Shared at least one on
+/// each machine with several ranks. `machines`: machine of each rank, counted from 0.
 int AdaptiveCount(const std::vector<int>& machines, IoLayout layout);
 
 /// Returns, for each rank, whether it is an I/O rank. `machines`: machine of each rank. `count`: number of
@@ -22,14 +22,15 @@ std::vector<bool> ChooseIoRanks(const std::vector<int>& machines, int count, IoL
 /// The properties of a compute rank that determine its I/O rank.
 struct ComputeRank
 {
-  Double3 Centre{0, 0, 0};   ///< centre of its patches
+  Double3 Centre{0, 0, 0};   ///< centre of the rank's patches
   std::uint64_t Values = 0;  ///< amount of data that it sends, in any unit
   int Machine = 0;
 };
 
 /// Returns the I/O rank of each compute rank, counted among I/O ranks. The compute ranks of one I/O rank are
-/// neighbours in space, and all I/O ranks receive similar amounts. `machines`: machine of each I/O rank.
-/// Compute ranks on a machine with I/O ranks are served there; give all ranks the same machine to avoid that.
+/// neighbours in space, and all I/O ranks receive similar amounts. `machines`: machine of each I/O rank. An
+/// I/O rank on the same machine serves a compute rank if there is one. If all ranks are given the same
+/// machine, machines have no influence.
 std::vector<int> MapRanks(const std::vector<ComputeRank>& compute, const std::vector<int>& machines);
 
 /// The role of each rank. Ranks have three numberings: among all ranks, among compute ranks, and among I/O
@@ -37,9 +38,9 @@ std::vector<int> MapRanks(const std::vector<ComputeRank>& compute, const std::ve
 class IoRoles
 {
 public:
-  /// Splits the ranks. Collective: every rank of `all` calls it. `ranks`: the ranks of `all`. MPI cannot
-  /// split a communicator without blocking, so this call hangs if a rank stops within it. Throws Error on all
-  /// ranks if there are too few.
+  /// Splits the ranks. `ranks`: the ranks of `all`. MPI cannot split a communicator without blocking, so this
+  /// call hangs if a rank stops within it. Throws Error on all ranks if there are too few. Collective: every
+  /// rank of `all` calls it.
   IoRoles(Communicator& ranks, MPI_Comm all, const OutputConfig& config);
   ~IoRoles();
   IoRoles(const IoRoles&) = delete;
@@ -47,8 +48,9 @@ public:
 
   /// Communicator of all ranks, for PatchIO's messages only.
   MPI_Comm All() const { return this->Everybody; }
-  /// Communicator of the ranks with the same role as this one.
+  /// Communicator of the ranks that have the role of this rank.
   MPI_Comm Alike() const { return this->Same; }
+  /// Returns whether this rank is a compute rank.
   bool Computes() const { return !this->Serves[this->Self]; }
   int Rank() const { return this->Self; }
 

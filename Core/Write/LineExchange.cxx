@@ -46,7 +46,7 @@ void LineExchange::Add(std::uint64_t at, const void* bytes, std::uint64_t count)
 {
   const auto* next = static_cast<const char*>(bytes);
   while (count > 0) {
-    // The last rank whose range begins there: earlier ones have empty ranges.
+    // Of several ranks whose ranges begin at the same byte, all but the last have empty ranges.
     const auto end = std::upper_bound(this->Begins.begin(), this->Begins.end() - 1, at);
     const auto rank = static_cast<int>(end - this->Begins.begin()) - 1;
     const std::uint64_t part = std::min(count, this->Begins[rank + 1] - at);

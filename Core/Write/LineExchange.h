@@ -1,5 +1,5 @@
-// The shuffle of a two-phase write: ranks exchange pieces of values so that a few ranks can write long
-// ranges.
+// The shuffle of a two-phase write: ranks exchange pieces of values, so that a few ranks can write long
+// contiguous ranges.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -21,9 +21,9 @@ class PieceExchange
 public:
   explicit PieceExchange(Communicator& ranks) : Ranks(ranks), ToOthers(ranks.Size()) {}
 
-  /// Removes the pieces of this rank, to begin anew with the same memory.
+  /// Removes the pieces of this rank. The memory is kept for the next pieces.
   void Clear();
-  /// Adds a piece at position `at` for a rank. The bytes are copied.
+  /// Adds a piece of `count` bytes at position `at` for a rank. The bytes are copied.
   void Send(int rank, std::uint64_t at, const void* bytes, std::uint64_t count);
   /// Replaces this rank's pieces by a fault, which ForReceived() then throws on all ranks.
   void Fail(const std::string& fault);
@@ -65,19 +65,19 @@ void PieceExchange::ForReceived(Visit visit) const
   }
 }
 
-/// A line of bytes: each rank holds pieces of it and receives one contiguous range. Successive lines use
-/// the same memory, because page faults cost more than copying.
+/// A line of bytes: each rank holds pieces of the line, and receives one contiguous range. Successive lines
+/// use the same memory, because page faults cost more than copying.
 class LineExchange : public PieceExchange
 {
 public:
   explicit LineExchange(Communicator& ranks) : PieceExchange(ranks) {}
 
-  /// Begins a line. `begins`: the begin of each rank's range, in rank order, and the end of the last; the
-  /// same on all ranks.
+  /// Begins a line. `begins`: the begin of each rank's range, in rank order, and the end of the last range;
+  /// in bytes, the same on all ranks.
   void Begin(std::vector<std::uint64_t> begins);
 
-  /// Adds a piece of this rank at byte `at` of the line. The pieces of all ranks must fill the line without
-  /// overlap.
+  /// Adds a piece of `count` bytes at byte `at` of the line. The pieces of all ranks must fill the line
+  /// without overlap.
   void Add(std::uint64_t at, const void* bytes, std::uint64_t count);
 
   struct Range
@@ -85,8 +85,8 @@ public:
     const std::byte* Bytes = nullptr;
     std::uint64_t Count = 0;
   };
-  /// Returns this rank's range after Exchange(). The bytes stay valid until the Begin() after the next one.
-  /// Throws Error when the range is not complete, with the fault of a rank that called Fail().
+  /// Returns this rank's range after Exchange(). The bytes stay valid until the second call of Begin() from
+  /// now. Throws Error when the range is incomplete, or with the fault of a rank that called Fail().
   Range Mine();
 
 private:

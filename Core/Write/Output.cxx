@@ -32,7 +32,7 @@ struct StepHead
   std::uint64_t Declared = 0;  ///< checksum of Declaration::Lines()
 };
 
-/// A step between the call of Write() and its writing.
+/// A step from the call of Write() until it is written.
 struct Output::Step
 {
   std::int64_t Number = 0;
@@ -41,16 +41,16 @@ struct Output::Step
   std::vector<std::size_t> Channels;  ///< channels that write the step
   std::vector<bool> Wanted;           ///< per variable: whether one of the channels writes it
   std::vector<ArrayOfStep> Arrays;    ///< arrays of this rank, by variable and patch
-  bool HasAll = true;                 ///< no variable is missing on a patch of this rank
+  bool HasAll = true;                 ///< each patch of this rank has each variable
   std::string Fault;                  ///< reason why this rank cannot provide its values
   std::unique_ptr<std::byte[]> Copies;
-  std::uint64_t BytesOfParts = 0;  ///< bytes that targets copy by themselves
+  std::uint64_t BytesOfParts = 0;  ///< bytes of the parts that targets copy; see Target::TakesParts()
 
-  /// Returns the bytes that CopyArrays() copies: all arrays, or only those with ghosts.
+  /// Returns the bytes that CopyArrays() copies: all arrays, or only arrays with ghosts.
   std::uint64_t BytesToCopy(bool all) const;
-  /// Copies arrays. With `all`, the simulation's arrays are not needed any more.
+  /// Copies arrays. If `all` is true, the simulation's arrays are not needed afterwards.
   void CopyArrays(bool all);
-  /// Runs `work` unless there is a fault already, and keeps the text of its Error.
+  /// Runs `work` unless there is a fault already. An Error of `work` becomes the fault.
   void TryTo(const std::function<void()>& work)
   {
     this->Fault = this->Fault.empty() ? CatchError(work) : this->Fault;
@@ -135,8 +135,8 @@ std::shared_ptr<Output::Step> Output::MakeStep(
   return step;
 }
 
-/// Takes the simulation's arrays into the step. Throws Error for values that cannot be written; all ranks
-/// must be told of it.
+/// Adds the simulation's arrays to the step. Throws Error for values that cannot be written; the caller must
+/// inform all ranks of the Error.
 void Output::TakeArrays(Step& step, const void* const* values) const
 {
   const Catalog& data = this->Declared->Data();
@@ -199,8 +199,9 @@ void Output::CheckRoom(const Step& step, std::uint64_t bytes) const
   }
 }
 
-/// Collective. Returns the arrays that each rank has of the step, encoded. Throws Error, the same on all
-/// ranks, if the step cannot be written, after informing the targets that it is lost.
+/// Returns the encoded list of each rank's arrays of the step. If the step cannot be written, informs the
+/// targets that the step is lost, and throws Error, the same on all ranks. Collective: every compute rank
+/// calls it.
 std::vector<std::string> Output::Agree(const Step& step)
 {
   std::vector<std::string> lists;
@@ -213,8 +214,8 @@ std::vector<std::string> Output::Agree(const Step& step)
   return lists;
 }
 
-/// Collective. Does the work of Agree(), except for informing the targets. `number` is set to the step number
-/// of rank 0, so that all ranks lose the same step.
+/// Does the work of Agree(), but does not inform the targets. `number` receives the step number of rank 0, so
+/// that all ranks lose the same step. Collective: every compute rank calls it.
 std::vector<std::string> Output::Compare(const Step& step, std::int64_t& number) const
 {
   const auto takesParts = [this](
@@ -298,8 +299,8 @@ Output::~Output()
   }
 }
 
-/// Throws Error if nothing can be written at a channel's path. The first step, which would fail, may be hours
-/// later.
+/// Throws Error if no file can be written at a channel's path. Otherwise, the run would fail at its first
+/// step, which may be hours later.
 void Output::CheckPlaces() const
 {
   const bool computes = this->Roles && this->Roles->Computes();
@@ -350,8 +351,7 @@ std::uint64_t Output::PeakMemory() const
                           : this->Writer->Thread().Peak();
 }
 
-/// Returns a copy of the declaration for changes. Steps in progress keep the declaration that they were made
-/// with.
+/// Returns a copy of the declaration for changes. Steps in progress keep the earlier declaration.
 Declaration& Output::Change()
 {
   this->CheckThatItComputes();
@@ -420,8 +420,8 @@ std::string Output::TakeFaults()
   return this->Sender ? this->Sender->TakeFaults() : this->Writer->Thread().TakeFaults();
 }
 
-/// Writes a step on this rank. A writing thread gets a copy of the values. A step too large for the memory
-/// limit is written from the simulation's own arrays; the call then waits for the write.
+/// Writes a step on this rank. A writing thread gets a copy of the values. If the copy would exceed the
+/// memory limit, the step is written from the simulation's own arrays, and the call waits for the write.
 void Output::WriteStep(const std::shared_ptr<Step>& step)
 {
   WritingThread& thread = this->Writer->Thread();
@@ -440,7 +440,7 @@ void Output::WriteStep(const std::shared_ptr<Step>& step)
   }
 }
 
-/// Sends the step to the I/O ranks, with the list of arrays that each compute rank has.
+/// Sends the step to the I/O ranks, with the list of each compute rank's arrays.
 void Output::SendStep(Step& step)
 {
   const std::uint64_t bytes = step.BytesToCopy(true);
@@ -497,8 +497,8 @@ void Output::Close(const std::string& call)
   ThrowFaults({fault, end, this->TakeFaults()});
 }
 
-/// Collective. Writes all steps. `closes`: try it even after ranks gave up waiting for each other, as far as
-/// each rank can alone.
+/// Writes all steps. `closes`: true if each rank waits for its own steps even after ranks have given up
+/// waiting for each other. Collective: every compute rank calls it.
 void Output::FinishSteps(const std::string& call, bool closes)
 {
   const std::string apart = CatchError([&] {
@@ -521,8 +521,8 @@ void Output::FinishSteps(const std::string& call, bool closes)
   ThrowFaults({apart, fault, this->TakeFaults()});
 }
 
-/// Prepares the parts of a step. `lists`: the encoded arrays of the ranks that made the declaration. `map`:
-/// the I/O rank of each of them; empty if they write themselves.
+/// Prepares the parts of a step. `lists`: the encoded list of arrays of each compute rank. `map`: the I/O
+/// rank of each compute rank; empty if the compute ranks write.
 std::vector<StepPart> Output::Prepare(
     const std::shared_ptr<Step>& given, const std::vector<std::string>& lists, const std::vector<int>& map)
 {

@@ -1,5 +1,5 @@
 // Output of a simulation: its declarations, and the path of each step to its targets. Implements the I/O
-// ranks and channels of B. Yang et al., Input/Output analysis and optimization for GRAPES regional model
+// ranks and channels of B. Yang et al., "Input/Output analysis and optimization for GRAPES regional model"
 // (2022), and the gathering of the study of k-Wave's output.
 #pragma once
 
@@ -20,51 +20,52 @@
 
 namespace patchio::output {
 
-/// The output of a simulation. All compute ranks call the collective methods, in the same order. These
-/// methods throw Error. Only they call MPI, on the calling thread. Their waits for other ranks have a limit;
-/// see BoundedCommunicator.
+/// The output of a simulation. All compute ranks call the collective methods, in the same order. The
+/// collective methods throw Error. Only these methods call MPI, on the calling thread. Their waits for other
+/// ranks have a limit; see BoundedCommunicator.
 class Output
 {
 public:
-  /// Opens the output. Collective: every rank of `comm` calls it. Throws Error, on all ranks, if their
-  /// configurations differ.
+  /// Opens the output. Throws Error on all ranks if their configurations differ. Collective: every rank of
+  /// `comm` calls it.
   Output(const OutputConfig& config, MPI_Comm comm);
-  /// Waits for the write in progress. Steps after it are lost, unless Flush() was called. Collective with
-  /// Mode::Ranks.
+  /// Waits for the write in progress. Later steps are lost, unless Flush() was called. With Mode::Ranks,
+  /// collective: every rank of the communicator calls it.
   ~Output();
 
-  /// Separates compute ranks and I/O ranks. Collective: all ranks call it before the methods below. With
-  /// Mode::Ranks, compute ranks get their communicator. On I/O ranks, it writes until the compute ranks have
-  /// called Close(), and then returns MPI_COMM_NULL. In other modes, all ranks compute.
+  /// Separates compute ranks and I/O ranks. With Mode::Ranks, the result on a compute rank is the
+  /// communicator of the compute ranks. On an I/O rank, this method writes steps until the compute ranks have
+  /// called Close(), and then returns MPI_COMM_NULL. In other modes, all ranks compute. Collective: every
+  /// rank calls it, before the methods below.
   MPI_Comm Compute();
 
-  /// Runs a call that declares something. After a failure, steps are refused, because their arrays might be
-  /// taken for those of other patches or variables. With `replaces`, the call replaces what an earlier one of
-  /// the same name declared, so that steps are taken again after its success.
+  /// Runs a call that declares something. After a failure, Write() throws, because arrays might be assigned
+  /// to the wrong patches or variables. `replaces`: true if the call replaces the declarations of an earlier
+  /// call of the same name, so that Write() works again after its success.
   void Declare(const std::string& call, bool replaces, const std::function<void()>& work);
   void SetGrid(int dimension, const Double3& origin, const Double3& spacing, const std::vector<Int3>& ratios);
-  /// See Declaration::SetPatches(). Collective: every compute rank calls it. `fault`: reason why this rank
-  /// has no patches, which all ranks throw; empty: none.
+  /// Calls Declaration::SetPatches(). `fault`: reason why this rank has no patches, which all ranks throw;
+  /// empty: none. Collective: every compute rank calls it.
   void SetPatches(const std::vector<DeclaredPatch>& mine, const std::string& fault = {});
   void AddVariable(const DeclaredVariable& variable);
 
   /// Returns whether a channel writes the step.
   bool Wants(std::int64_t step) const;
-  /// Writes a step. Collective if a channel writes the step; otherwise it returns at once. `values`: arrays
-  /// of each variable on each of this rank's patches, variable by variable; null if the patch lacks the
-  /// variable. The arrays may change as soon as this method has returned.
+  /// Writes a step. `values`: arrays of each variable on each of this rank's patches, variable by variable;
+  /// null if the patch lacks the variable. The arrays may change as soon as this method has returned. If no
+  /// channel writes the step, the method returns at once. Collective: every compute rank calls it.
   ///
   /// Throws the faults of earlier steps that were not thrown yet; this step is written nevertheless.
   void Write(std::int64_t step, double time, const void* const* values);
-  /// Returns when all steps are on the storage. Collective: every compute rank calls it. Throws like Write().
+  /// Returns when all steps are on the storage. Throws like Write(). Collective: every compute rank calls it.
   void Flush();
-  /// Calls Flush() and ends the I/O ranks. Collective: every compute rank calls it. `call`: name of the call
-  /// for messages. If ranks have given up waiting for each other, pending steps get `wait seconds` to be
-  /// written.
+  /// Calls Flush() and ends the I/O ranks. `call`: name of the call for messages. If ranks have given up
+  /// waiting for each other, each rank still waits up to `wait seconds` of the configuration for its pending
+  /// steps. Collective: every compute rank calls it.
   void Close(const std::string& call = "patchio_close");
 
-  /// The largest number of bytes that pending steps took on this rank at a time, including room that an I/O
-  /// rank has promised.
+  /// Returns the largest number of bytes that pending steps took on this rank at any time, including room
+  /// that an I/O rank has promised.
   std::uint64_t PeakMemory() const;
 
 private:

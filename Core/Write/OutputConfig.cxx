@@ -34,8 +34,8 @@ namespace patchio::output {
 
 namespace {
 
-/// An object of the configuration. It records which keys are read; see CheckAllKnown(). All methods but Has()
-/// throw Error.
+/// An object of the configuration. It records which keys are read; see CheckAllKnown(). All methods except
+/// Has() throw Error.
 class Section
 {
 public:
@@ -74,7 +74,7 @@ public:
     return *ValueNamed(name, last);
   }
 
-  /// Returns the elements of a list, each with its place; none if there is no such key.
+  /// Returns the elements of a list, each with its place for messages; empty if there is no such key.
   std::vector<Section> GetSections(const char* key);
 
   /// Throws Error if the object has a key that was not read.
@@ -94,7 +94,7 @@ using nlohmann::json;
 
 /// Name of the configuration in messages.
 constexpr const char* Name = "The output configuration";
-/// Limit on the size of a configuration; a larger file is certainly something else.
+/// Limit on the size of a configuration. A larger file is not a configuration.
 constexpr std::uint64_t MostBytes = 16 << 20;
 
 std::string TextOf(const std::string& path)
@@ -105,11 +105,11 @@ std::string TextOf(const std::string& path)
   return text;
 }
 
-/// Parses a JSON text; `name` is for messages. Throws Error if an object has a key twice: JSON would keep the
-/// last value.
+/// Parses a JSON text. `name`: name of the text for messages. Throws Error if an object has a key twice,
+/// because the JSON library would keep only the last value.
 json Parse(const std::string& text, const std::string& name)
 {
-  std::vector<std::set<std::string>> keys;  // of the objects around the place
+  std::vector<std::set<std::string>> keys;  // keys of the objects that enclose the current place
   const auto check = [&](int /*depth*/, json::parse_event_t event, const json& value) {
     if (event == json::parse_event_t::object_start) {
       keys.emplace_back();
@@ -128,16 +128,16 @@ json Parse(const std::string& text, const std::string& name)
   }
 }
 
-/// Returns whether the text is not empty and has no control characters, such as the one that ends a name in
-/// C.
+/// Returns whether the text is not empty and has no control characters, such as the null character, which
+/// ends a name in C.
 bool IsPath(const std::string& text)
 {
   return !text.empty() &&
          std::none_of(text.begin(), text.end(), [](char letter) { return letter >= 0 && letter < ' '; });
 }
 
-/// Parses a JSON text, which begins with '{', or the file of that name. Throws Error if it is not valid JSON,
-/// or if an object has a key twice.
+/// Parses a JSON text, which begins with '{', or the file whose path is `textOrPath`. Throws Error if the
+/// text is not valid JSON, or if an object has a key twice.
 json ParseConfig(const std::string& textOrPath)
 {
   const std::size_t begin = textOrPath.find_first_not_of(" \t\r\n");

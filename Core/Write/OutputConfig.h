@@ -1,6 +1,6 @@
-// The output configuration of a simulation, a JSON text: which variables are written, at which steps, in
-// which format and mode. The channels are those of B. Yang et al., Input/Output analysis and optimization for
-// GRAPES regional model (2022).
+// The output configuration of a simulation, a JSON text: the variables to write, the steps, the format and
+// the mode. The channels are those of B. Yang et al., "Input/Output analysis and optimization for GRAPES
+// regional model" (2022).
 #pragma once
 
 #include "Base/Communicator.h"
@@ -27,6 +27,7 @@ struct Window
   }
 };
 
+/// The format of a channel's files.
 enum class TargetFormat
 {
   Container,  ///< NAME.pio, see Documentation/Container.md
@@ -37,6 +38,7 @@ enum class TargetFormat
 /// Returns the name in the configuration: "container", "grads" or "kwave".
 const char* NameOf(TargetFormat format);
 
+/// A channel: files of one format that a simulation writes at chosen steps.
 struct Channel
 {
   std::string Name;  ///< for messages
@@ -45,7 +47,7 @@ struct Channel
   TargetFormat Format = TargetFormat::Container;
   std::vector<std::string> Variables;  ///< empty: all
   std::vector<Window> Windows;         ///< at least one; a step in several windows is written once
-  bool Overwrite = false;              ///< replace the output of another run
+  bool Overwrite = false;              ///< true: replace the output of another run
   FilterKind Compression = FilterKind::None;
   int RanksAFile = 0;  ///< for containers; see StepWriter
   std::string Start =
@@ -56,11 +58,13 @@ struct Channel
   double FlushSeconds = 0;       ///< for the format Kwave: longest time of gathering; 0: no limit
   std::uint64_t Memory = 0;      ///< for the format Kwave: bytes on each rank for gathered steps
 
+  /// Returns whether the channel writes the step.
   bool Wants(std::int64_t step) const;
   /// Returns an upper limit on the number of steps that the channel writes.
   std::int64_t MostSteps() const;
 };
 
+/// The way in which steps are written.
 enum class Mode
 {
   Direct,  ///< a call returns when its step is on the storage
@@ -71,15 +75,17 @@ enum class Mode
 /// Returns the name in the configuration: "direct", "thread" or "ranks".
 const char* NameOf(Mode mode);
 
+/// The choice of the I/O ranks.
 enum class IoLayout
 {
-  Independent,  ///< the last ranks, which usually are on machines of their own
+  Independent,  ///< the last ranks, which usually have machines without compute ranks
   Shared        ///< a few ranks of each machine, so that values do not leave the machine
 };
 
 /// Returns the name in the configuration: "independent" or "shared".
 const char* NameOf(IoLayout layout);
 
+/// The output configuration of a simulation.
 struct OutputConfig
 {
   Mode How = Mode::Thread;
@@ -92,34 +98,35 @@ struct OutputConfig
   std::vector<Channel> Channels;
 };
 
-/// Reads a configuration from a JSON text, which begins with '{', or from the file of that name.
-/// Documentation/Guide/Output.md lists the keys. Throws Error for invalid values and unknown keys.
+/// Reads a configuration. `textOrPath`: a JSON text, which begins with '{', or the path of a file with such a
+/// text. Documentation/Guide/Output.md lists the keys. Throws Error for invalid values and unknown keys.
 OutputConfig ReadOutputConfig(const std::string& textOrPath);
 
-/// Collective: every rank of `ranks` calls it. Throws Error, the same on all ranks, if the configuration of a
-/// rank differs from that of rank 0. The Error names the first key that differs, with both values.
+/// Throws Error, the same on all ranks, if the configuration of a rank differs from that of rank 0. The Error
+/// names the first key that differs, with both values. Collective: every rank of `ranks` calls it.
 void CheckAlike(const OutputConfig& config, Communicator& ranks);
 
-/// Throws Error if two channels write to the same file, however their paths are spelled, or if one writes
-/// into the container of the other. Not collective.
+/// Throws Error if two channels write to the same file, even if their paths are spelled differently, or if
+/// one channel writes into the container of the other. Not collective.
 void CheckPaths(const OutputConfig& config);
 
-/// Makes the folders above `path`. Not collective. Throws Error if that fails, or if the folder `path`, or
-/// the one above it, is not writable.
+/// Makes the folders above `path`. Throws Error if that fails, or if the folder `path` or its parent folder
+/// is not writable. Not collective.
 void CheckPlace(const std::string& path);
 
-/// A set of variables as a short list of integers, after B. Yang et al. (2022). The variables are sorted by
-/// name; each has a binary digit, 1 if it is in the set. Each group of 31 digits is an integer whose first
-/// digit is the highest; the last group is padded with zeros on the left.
+/// A set of variables as a short list of integers, after B. Yang et al. (2022, see the top of this file). The
+/// variables are sorted by name. Each variable has a binary digit: 1 if the variable is in the set. Each
+/// group of 31 digits is an integer whose first digit is the highest; the last group is padded with zeros on
+/// the left.
 using VariableCode = std::vector<std::int32_t>;
 
 /// Encodes a set of variables. `names`, `wanted`: name of each variable, and whether it is in the set.
 VariableCode CodeOf(const std::vector<std::string>& names, const std::vector<bool>& wanted);
-/// Returns whether each variable is in the set, by number. Throws Error if `code` is not a code for this
-/// number of variables.
+/// Returns one flag per variable: whether the variable is in the set. Throws Error if `code` is not a code
+/// for this number of variables.
 std::vector<bool> Decode(const VariableCode& code, const std::vector<std::string>& names);
 
-/// Returns the code that means that no step follows. It is no code of a set.
+/// Returns the code that means that no step follows. This code differs from the codes of all sets.
 VariableCode EndMark();
 
 }  // namespace patchio::output

@@ -1,5 +1,5 @@
-// The cells that a channel of the format kwave samples: cuboids and points of the coarsest level; and the
-// patches that hold them.
+// The cells that a channel of the format kwave samples (cuboids and points of the coarsest level), and the
+// patches that hold these cells.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -10,12 +10,14 @@
 
 namespace patchio::output {
 
+/// A cuboid of a sensor.
 struct SensorCuboid
 {
   Box Cells;      ///< counted from 0 at the first cell of the grid
   int Every = 1;  ///< period in steps of the channel
 };
 
+/// The cells that a channel samples.
 struct Sensor
 {
   std::vector<SensorCuboid> Cuboids;
@@ -24,11 +26,11 @@ struct Sensor
   bool Empty() const { return this->Cuboids.empty() && this->Points.empty(); }
 };
 
-/// Reads the sensor mask of a k-Wave file. Throws Error if it has none.
+/// Reads the sensor mask of a k-Wave file. Throws Error if the file has no mask.
 Sensor SensorOfFile(const std::string& path);
 
 /// The contents of one file. A k-Wave file has either cuboids or points, and one period. Each cuboid is a
-/// data set; all points together are one.
+/// data set; all points together are one data set.
 struct SensorSeries
 {
   std::string Path;
@@ -51,7 +53,7 @@ std::vector<SensorSeries> SeriesOf(const Sensor& sensor, const std::string& path
 /// Returns the smallest box around all patches of the coarsest level.
 Box GridOf(const Catalog& data);
 
-/// Cells of a patch in a row along axis 0 that belong to a data set.
+/// Consecutive cells of a patch along axis 0 that belong to a data set.
 struct SensorRun
 {
   int Patch = 0;

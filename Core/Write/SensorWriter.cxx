@@ -44,7 +44,7 @@ std::vector<hsize_t> ShapeOf(const SensorSeries& series, std::size_t set, std::i
       static_cast<hsize_t>(box.Width(0))};
 }
 
-/// Returns a shape that differs from all others except those of cuboids of one cell.
+/// Returns the shape of the data set of times. Only data sets of cuboids with one cell have the same shape.
 std::vector<hsize_t> TimesShape(std::int64_t steps)
 {
   return {static_cast<hsize_t>(steps), 1, 1, 1};
@@ -248,10 +248,10 @@ void SensorFile::Create(bool overwrite)
   this->File->Write(0, this->Image.data(), this->Image.size());
 }
 
-/// All numbers change in one write, so that readers see all or none of the steps. k-Wave counts steps from 1,
-/// which is the time 0; Nt minus the length is the number of the first step. These numbers can neither
-/// express steps that begin at 3 dt with a distance of 4 dt, nor unequal distances. So the exact times are in
-/// the file, too.
+/// Changes all numbers in one write, so that readers see all or none of the steps. k-Wave counts steps from
+/// 1, which has the time 0; the number of the first step follows from Nt and the length of the data sets.
+/// These numbers can neither express steps that begin at 3 dt with a distance of 4 dt, nor unequal distances.
+/// So the exact times are in the file, too.
 void SensorFile::Commit(const std::vector<double>& times)
 {
   this->File->Write(this->Times + this->Steps * sizeof(double), times.data(), times.size() * sizeof(double));
@@ -290,8 +290,8 @@ void SensorFile::Flush() const
 
 namespace {
 
-/// Adds the runs to the line; runs that are neighbours in the data set form one piece. Returns the end of the
-/// used values.
+/// Adds the runs to the line. Runs that are neighbours in the data set form one piece. `begin`: byte of the
+/// line at which the data set begins. Returns the end of the used values.
 const float* GiveRuns(
     const std::vector<SensorRun>& runs, const float* values, std::uint64_t begin, LineExchange& line)
 {
@@ -387,7 +387,7 @@ void SensorWriter::Flush()
   });
 }
 
-/// Runs `work`. If it fails, the gathered steps are lost, and so are all later ones.
+/// Runs `work`. If `work` fails, the gathered steps and all later steps are lost.
 void SensorWriter::Try(const std::function<void()>& work)
 {
   std::string fault = CatchError(work);
@@ -420,7 +420,8 @@ void SensorWriter::Gather(SensorSample sample, int threads)
   }
 }
 
-/// Collective. Returns whether steps have been gathered for too long, by rank 0's clock.
+/// Returns whether steps have been gathered for too long, by rank 0's clock. Collective: every writing rank
+/// calls it.
 bool SensorWriter::IsTime() const
 {
   if (this->What.FlushSeconds == 0) {
@@ -431,8 +432,8 @@ bool SensorWriter::IsTime() const
   return late.at(0) != std::byte(0);
 }
 
-/// Collective. Determines the writing ranks and the number of steps per write, for the patches of the last
-/// sample.
+/// Determines the writing ranks and the number of steps per write, for the patches of the last sample.
+/// Collective: every writing rank calls it.
 void SensorWriter::Agree(int threads)
 {
   this->Agreed.For = this->Gathered.back().What;
@@ -501,8 +502,9 @@ void SensorWriter::CheckCover() const
   }
 }
 
-/// Collective. Exchanges the gathered values, waits for the previous write, and begins the next. Each writer
-/// gets a range of the length that the plan gives it, and threads in proportion to its bytes.
+/// Exchanges the gathered values, waits for the previous write, and begins the next write. Each writer gets a
+/// range whose length comes from the plan, and threads in proportion to its bytes. Collective: every writing
+/// rank calls it.
 void SensorWriter::WriteGathered()
 {
   this->CheckSameSteps();
@@ -539,8 +541,8 @@ std::string SensorWriter::StepsText() const
   return first == last ? fmt::format("step {}", first) : fmt::format("steps {} to {}", first, last);
 }
 
-/// Collective: throws Error, the same on all ranks, if ranks have gathered different steps or have declared
-/// different variables or grids, because the file would mix their values.
+/// Throws Error, the same on all ranks, if ranks have gathered different steps or have declared different
+/// variables or grids, because the file would mix their values. Collective: every writing rank calls it.
 void SensorWriter::CheckSameSteps() const
 {
   std::vector<std::pair<std::int64_t, double>> steps;
@@ -550,8 +552,8 @@ void SensorWriter::CheckSameSteps() const
   CheckSameOnAllRanks(this->Ranks, steps, *this->Gathered.back().What->Of);
 }
 
-/// Collective. Waits for the write in progress, if any, and begins to commit its steps. `more`: work of each
-/// rank that may fail.
+/// Waits for the write in progress, if any, and begins to commit its steps. `more`: further work of each
+/// rank, which may throw. Collective: every writing rank calls it.
 void SensorWriter::EndWrite(const std::function<void()>& more)
 {
   RunOnAllRanks(this->Ranks, [&] {
@@ -571,7 +573,7 @@ void SensorWriter::EndWrite(const std::function<void()>& more)
   }
 }
 
-/// Throws Error if there are more steps than the windows contain.
+/// Throws Error if there are more steps than the windows of the channel contain.
 void SensorWriter::CheckRoom(const std::vector<std::int64_t>& steps) const
 {
   for (std::size_t series = 0; series < steps.size(); ++series) {
@@ -592,7 +594,7 @@ void SensorWriter::Commit(const std::vector<std::vector<double>>& times)
   }
 }
 
-/// Moves the gathered steps to those in progress.
+/// Counts the gathered steps as steps of the write in progress.
 void SensorWriter::CountGathered()
 {
   for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
@@ -606,7 +608,7 @@ void SensorWriter::CountGathered()
   this->Gathered.clear();
 }
 
-/// Collective at the first call. Makes the files.
+/// Makes the files at the first call. Collective: every writing rank calls it.
 void SensorWriter::Open()
 {
   if (!this->Given.empty()) {
@@ -705,7 +707,7 @@ std::vector<SensorWriter::Request> SensorWriter::RequestsOf(
   return requests;
 }
 
-/// Writes and flushes the requests. from: the bytes of this rank's range.
+/// Writes and flushes the requests. `from`: the bytes of this rank's range.
 void SensorWriter::Write(const std::vector<Request>& requests, const std::byte* from, int threads)
 {
   for (const Request& request : requests) {

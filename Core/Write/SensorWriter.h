@@ -1,4 +1,5 @@
-// The writer of k-Wave output files: laid out in advance for all steps, and filled by many ranks.
+// The writer of k-Wave output files. The files are laid out in advance for all steps, and many ranks fill
+// them.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -28,15 +29,15 @@ namespace patchio::output {
 class SensorFile
 {
 public:
-  /// Lays the file out in memory, with room for `steps` steps. The only method that uses HDF5. Throws Error.
+  /// Lays the file out in memory, with room for `steps` steps. Only this method uses HDF5. Throws Error.
   SensorFile(const SensorSeries& series, const Catalog& data, std::int64_t steps);
 
   /// Offsets of the data sets in the file, variable by variable and set by set.
   const std::vector<std::uint64_t>& Offsets() const { return this->Begins; }
   /// Makes the file, without steps. With `overwrite`, replaces a file of an earlier run. Throws Error.
   void Create(bool overwrite);
-  /// Adds steps whose values are on the storage to the file's header. `times`: of all steps since the last
-  /// call, at least one.
+  /// Adds steps whose values are on the storage to the file's header. `times`: times of all steps since the
+  /// last call, at least one.
   void Commit(const std::vector<double>& times);
   /// Flushes the header to the storage.
   void Flush() const;
@@ -81,9 +82,9 @@ struct SensorSample
   std::string Fault;                       ///< reason why this rank lacks the values; empty: none
 };
 
-/// Writes the samples of all steps to k-Wave files. All ranks gather the same steps. Then the ranks that the
-/// plan chooses (PlanAggregation()) receive one contiguous range of the values each, and write it with many
-/// tasks, while the next steps are gathered.
+/// Writes the samples of all steps to k-Wave files. All ranks gather the same steps. Then each rank that the
+/// plan chooses (PlanAggregation()) receives one contiguous range of the values, and writes this range with
+/// many tasks, while the next steps are gathered.
 class SensorWriter
 {
 public:
@@ -96,18 +97,19 @@ public:
   {
     return sample.Index % this->AllSeries[series].Every == 0;
   }
-  /// Lays the files out, with HDF5. Call it before the first Add(), on the simulation's thread. Throws Error.
+  /// Lays the files out, with HDF5. Call this method before the first Add(), on the simulation's thread.
+  /// Throws Error.
   void LayOut(const Catalog& data);
-  /// Returns memory for the values of a sample, if possible that of an earlier step. Thread-safe.
+  /// Returns memory for the values of a sample, if possible the memory of an earlier step. Thread-safe.
   std::vector<std::vector<float>> TakeMemory();
 
-  /// Takes a step, and begins to write when enough steps are gathered. Collective: every rank of the
-  /// communicator calls it. If steps are written one by one, the step is written when this method returns. If
-  /// steps cannot be written, these and all later ones are lost, because the files have no gaps. Throws
-  /// Error, the same on all ranks.
+  /// Adds a step to the gathered ones, and begins to write when there are enough. If steps are written one by
+  /// one, the step is written when this method returns. If steps cannot be written, these and all later steps
+  /// are lost, because the files have no gaps. `threads`: writes in flight. Throws Error, the same on all
+  /// ranks. Collective: every rank of the communicator calls it.
   void Add(SensorSample sample, int threads);
-  /// Writes the gathered steps. Collective: every rank of the communicator calls it. Throws Error, the same
-  /// on all ranks.
+  /// Writes the gathered steps. Throws Error, the same on all ranks. Collective: every rank of the
+  /// communicator calls it.
   void Flush();
   /// See Target::Lose().
   void Lose(std::int64_t step) { this->Lost.Add(step); }
@@ -163,7 +165,7 @@ private:
   std::vector<std::uint64_t> Offsets;       ///< SensorFile::Offsets() of all series
   std::map<std::size_t, PlainFile> Opened;  ///< by series
   std::vector<SensorSample> Gathered;
-  Stopwatch Oldest;  ///< time since the first gathered step came
+  Stopwatch Oldest;  ///< time since the first gathered step arrived
   std::mutex SpareLock;
   std::vector<std::vector<std::vector<float>>> Spare;  ///< memory for TakeMemory()
   LineExchange Line;

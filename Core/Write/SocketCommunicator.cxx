@@ -33,7 +33,7 @@
 namespace patchio::output {
 namespace {
 
-/// A socket connected to another rank; closed if it was made without a number.
+/// A socket that is connected to another rank, or closed if it was made without a number.
 class Socket
 {
 public:
@@ -51,8 +51,8 @@ public:
 
   /// Sets the longest wait of Put() and Take().
   void SetWait(double seconds) const;
-  /// Puts or takes all bytes. Returns false if the other side has ended or is too slow; errno is EAGAIN in
-  /// the latter case.
+  /// Sends or receives all bytes. Returns false if the other side has ended or is too slow; errno is EAGAIN
+  /// in the latter case.
   bool Put(const void* data, std::size_t bytes) const;
   bool Take(void* data, std::size_t bytes) const;
 
@@ -63,7 +63,7 @@ private:
 /// The data needed to connect to a rank.
 struct Endpoint
 {
-  std::vector<std::uint32_t> Addresses;  ///< addresses of its machine, in network order
+  std::vector<std::uint32_t> Addresses;  ///< addresses of the rank's machine, in network order
   std::uint16_t Port = 0;                ///< in network order
   std::array<char, 16> Secret{};         ///< random number that only the ranks of this run know
   std::string Machine;
@@ -79,8 +79,8 @@ public:
   explicit Listener(int ranks);
 
   const Endpoint& Place() const { return this->Here; }
-  /// Accepts connections until `seconds` have passed or `count` ranks have come. accept(rank, socket) gets
-  /// each connection and returns whether the rank was expected. Returns the number of missing ranks.
+  /// Accepts connections until `seconds` have passed or `count` ranks have connected. accept(rank, socket)
+  /// gets each connection and returns whether the rank was expected. Returns the number of missing ranks.
   template <typename Use>
   int Accept(int count, double seconds, Use accept) const;
 
@@ -154,7 +154,8 @@ sockaddr_in PlaceOf(std::uint32_t address, std::uint16_t port)
   return place;
 }
 
-/// Raises the limit on open files of this process: a rank may have more connections than the default allows.
+/// Raises the limit on open files of this process, because a rank may have more connections than the default
+/// limit allows.
 void AllowFiles(int count)
 {
   rlimit limit = {};
@@ -247,7 +248,7 @@ Socket Connect(int from, int to, const Endpoint& there)
 
 /// Limit on the length of a text; a larger number cannot come from a rank.
 constexpr std::uint64_t MostBytes = std::uint64_t(1) << 40;
-/// Sent in place of the length of a text: the reason why rank 0 has given up follows.
+/// A mark that is sent in place of the length of a text: the reason why rank 0 has given up follows.
 constexpr std::uint64_t FaultMark = ~std::uint64_t(0);
 
 /// The bytes in transfer between this rank and another one, in both directions.
@@ -352,7 +353,7 @@ private:
   std::string Broken;              ///< error of all further calls; empty: none
 };
 
-/// Collective over `ranks`. Exchanges the addresses and secrets of all ranks.
+/// Exchanges the addresses and secrets of all ranks. Collective: every rank of `ranks` calls it.
 void SocketCommunicator::TakeMeetings(Communicator& ranks)
 {
   ByteWriter out;
@@ -436,7 +437,7 @@ void SocketCommunicator::Exchange(std::vector<std::string>& texts, std::vector<s
   this->Run(transfers);
 }
 
-/// Sends and receives all transfers at once: sending everything before receiving could deadlock.
+/// Sends and receives all transfers at once, because sending everything before receiving could deadlock.
 void SocketCommunicator::Run(std::vector<Transfer>& transfers)
 {
   Stopwatch sinceMoved;
@@ -524,8 +525,8 @@ void SocketCommunicator::TakeFault(int rank)
   throw Error(this->Broken);
 }
 
-/// Closes all connections, so that other ranks need not wait either, and throws Error. errno EAGAIN means
-/// that the wait was too long.
+/// Closes all connections, so that other ranks need not wait for this rank, and throws Error. If errno is
+/// EAGAIN, the wait was too long.
 void SocketCommunicator::Fail(int rank)
 {
   if (this->Broken.empty()) {

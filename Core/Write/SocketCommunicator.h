@@ -7,13 +7,14 @@
 
 namespace patchio::output {
 
-/// Connects the processes of `ranks` for a thread that runs beside the simulation's thread. MPI remains with
-/// the simulation, which thus does not need MPI_THREAD_MULTIPLE. All messages but those of Exchange() pass
-/// through rank 0. A process can connect only with a secret that was sent over `ranks`.
+/// Connects the processes of `ranks` for a thread that runs concurrently with the simulation's thread. Only
+/// the simulation's thread uses MPI, so the simulation does not need MPI_THREAD_MULTIPLE. All messages except
+/// those of Exchange() pass through rank 0. A process can connect only with a secret that was sent over
+/// `ranks`.
 ///
-/// Methods throw Error when a rank has ended, or has not answered for `waitSeconds`; the Error names both
-/// ranks. After that, all methods throw. Collective: every rank of `ranks` calls it. Throws Error, the same
-/// on all ranks, when ranks cannot reach each other over the network.
+/// Methods of the result throw Error when a rank has ended, or has not answered for `waitSeconds`; the Error
+/// names both ranks. After that, all methods throw. This function throws Error, the same on all ranks, when
+/// ranks cannot reach each other over the network. Collective: every rank of `ranks` calls it.
 std::unique_ptr<Communicator> MakeSocketCommunicator(Communicator& ranks, double waitSeconds);
 
 }  // namespace patchio::output

@@ -39,7 +39,7 @@ std::uint64_t ListBytesOf(const StepFilePlan& plan)
 
 std::size_t ObjectsOf(const StepFilePlan& plan)
 {
-  constexpr std::size_t ofSet = 4;  // including the room of a chunk list before it grows
+  constexpr std::size_t ofSet = 4;  // including the initial room of a chunk list
   return ofSet * plan.DataSets.size() + plan.Tables.size() + 8 * (plan.Data->Levels.size() + 1);
 }
 
@@ -71,7 +71,7 @@ public:
 
 private:
   void DescribeForOthers();
-  /// Makes the three groups that VTK's readers look for; they complain about missing ones.
+  /// Makes the three groups that VTK's readers look for, because these readers complain about missing groups.
   void MakeGroups(hid_t parent) const
   {
     for (const char* name : {"CellData", "PointData", "FieldData"}) {
@@ -169,13 +169,13 @@ void StepFile::Description::DescribeForOthers()
     for (std::size_t level = 0; level < this->Data.Levels.size(); ++level) {
       this->DescribeLevel(root, static_cast<int>(level));
     }
-    // Not in images: ParaView 5.11 fails to read their field data.
+    // Images get no field data, because ParaView 5.11 fails to read them.
     const hdf5::Handle fields = this->File.MakeGroup(root, "FieldData");
     this->File.Write(fields, "TimeValue", H5T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE, {1}, &this->Data.Time);
   }
 }
 
-/// Describes an image. Its indices begin at 0, because ParaView 5.11 does not read others.
+/// Describes an image. Its indices begin at 0, because ParaView 5.11 does not read images with other indices.
 void StepFile::Description::DescribeImage(hid_t root)
 {
   const Double3& spacing = this->Data.Levels[0].Spacing;
@@ -221,7 +221,8 @@ void StepFile::Description::DescribeMesh(hid_t root)
     }
     write(folder + "NumberOfCells", cells);
     write(folder + "NumberOfConnectivityIds", connectivity);
-    if (cells[0] == 0) {  // then no partition has cells of this type
+    if (cells[0] ==
+        0) {  // all partitions have cells in the same lists, so no partition has cells of this type
       write(folder + "Connectivity", {});
       write(folder + "Offsets", std::vector<std::int64_t>(rows.size(), 0));
     }
@@ -309,7 +310,7 @@ void StepFile::TakeImage()
   this->Rooms = std::move(image.Rooms);
 }
 
-/// Writes the description around the values, which may be written already: HDF5 puts small values into gaps
+/// Writes the description around the values, which may be written already. HDF5 puts small values into gaps
 /// of the description.
 void StepFile::WriteDescription()
 {

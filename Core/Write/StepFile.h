@@ -1,4 +1,4 @@
-// The HDF5 file of a step. It is laid out in memory, so that values are written without HDF5.
+// The HDF5 file of a step. The file is laid out in memory, so that values are written without HDF5.
 #pragma once
 
 #include "Base/File.h"
@@ -39,9 +39,9 @@ struct ChunkSize
   std::uint32_t SkippedFilters = 0;  ///< see Chunk
 };
 
-/// A file of a step during writing. HDF5 libraries do not recognize it before GiveSignature(), so that
-/// readers cannot mistake unwritten space for values. Methods throw Error. Methods that call HDF5 may be
-/// called by several threads, each for its own file.
+/// A file of a step while it is written. HDF5 libraries do not recognize the file before GiveSignature(), so
+/// that readers cannot mistake unwritten space for values. Methods throw Error. Several threads may call
+/// methods that use HDF5, each for its own file.
 class StepFile
 {
 public:
@@ -56,11 +56,12 @@ public:
   const std::vector<std::uint64_t>& Offsets() const { return this->Begins; }
 
   /// Makes space for the chunks of all compressed data sets, one set after another in the plan's order.
-  /// Returns the offsets of the chunks. Does nothing if there are none.
+  /// Returns the offsets of the chunks. Does nothing if there are no such chunks.
   std::vector<std::uint64_t> Place(const std::vector<ChunkSize>& chunks);
-  /// Writes everything except values and tables, which may be written already. Call it last before
-  /// GiveSignature().
+  /// Writes everything except values and tables, which may be written already. Only GiveSignature() may
+  /// follow.
   void WriteDescription();
+  /// Writes the signature of HDF5, which makes the file readable.
   void GiveSignature() const;
 
 private:

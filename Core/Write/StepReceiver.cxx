@@ -62,7 +62,7 @@ bool StepReceiver::TakeOrders()
   return true;
 }
 
-/// Carries out the first command if that is possible now. Returns whether it was.
+/// Executes the first command if that is possible now. Returns whether the command was executed.
 bool StepReceiver::CarryOut()
 {
   if (this->Commands.empty()) {
@@ -85,7 +85,7 @@ bool StepReceiver::CarryOut()
 }
 
 /// Makes room. Returns false if that is not possible now. If another command follows, the compute ranks have
-/// given up waiting for this one, and it counts as done.
+/// given up waiting for this command, and the result is true.
 bool StepReceiver::MakeRoom(const Command& command)
 {
   if (!command.Declared.empty()) {
@@ -140,7 +140,7 @@ void StepReceiver::Take(Command command)
   this->Receiving.push_back(std::move(step));
 }
 
-/// Passes the oldest step to `write` if it has arrived. Returns whether it has.
+/// Passes the oldest step to `write` if the step has arrived. Returns whether the step has arrived.
 bool StepReceiver::HandOver(const std::function<void(const std::shared_ptr<ReceivedStep>&)>& write)
 {
   if (this->Receiving.empty()) {
@@ -159,8 +159,8 @@ bool StepReceiver::HandOver(const std::function<void(const std::shared_ptr<Recei
   return true;
 }
 
-/// Reports that a step is late, once, and continues to wait for it, because compute ranks may have sent a
-/// part.
+/// Reports once that a step is late. This rank continues to wait for the step, because compute ranks may have
+/// sent a part of it.
 void StepReceiver::TellWhoIsLate(ReceivedStep& step)
 {
   if (step.IsLate || step.Since.Seconds() < this->WaitSeconds) {

@@ -1,5 +1,5 @@
-// The I/O rank's side of output through I/O ranks, after B. Yang et al., Input/Output analysis and
-// optimization for GRAPES regional model (2022), section on the asynchronous I/O module.
+// The I/O rank's side of output through I/O ranks, after B. Yang et al., "Input/Output analysis and
+// optimization for GRAPES regional model" (2022), section on the asynchronous I/O module.
 #pragma once
 
 #include "Base/Stopwatch.h"
@@ -17,14 +17,14 @@
 
 namespace patchio::output {
 
-/// A step that compute ranks send.
+/// A step that compute ranks send to this I/O rank.
 struct ReceivedStep
 {
   Command What;
   std::vector<bool> Wanted;  ///< of each variable: whether it is written
   std::shared_ptr<const Declaration> Declared;
   std::vector<int> Map;             ///< the I/O rank of each compute rank
-  std::vector<ArrayOfStep> Arrays;  ///< of the compute ranks that this rank serves; in Buffers
+  std::vector<ArrayOfStep> Arrays;  ///< arrays of the compute ranks that this rank serves; in Buffers
   std::map<int, Buffer> Buffers;    ///< by compute rank
   std::uint64_t Bytes = 0;          ///< size of all buffers
 
@@ -33,29 +33,29 @@ struct ReceivedStep
   bool IsLate = false;
 };
 
-/// Receives the steps of the compute ranks that this I/O rank serves. Their buffers never exceed 0.9 of the
-/// configuration's memory: each byte is promised to a compute rank before it is sent, and promises are kept.
+/// Receives the steps of the compute ranks that this I/O rank serves. The buffers of all steps never exceed
+/// 0.9 of the configuration's memory: a compute rank sends only as many bytes as this rank has promised.
 class StepReceiver
 {
 public:
-  /// `roles` must outlive the receiver. `number`: of this rank among the I/O ranks.
+  /// `roles` must outlive the receiver. `number`: number of this rank among the I/O ranks.
   StepReceiver(IoRoles& roles, int number, const OutputConfig& config);
-  /// Leaks the memory that MPI may still fill.
+  /// Leaks the memory of messages in progress, because MPI may still write to it.
   ~StepReceiver();
   StepReceiver(const StepReceiver&) = delete;
   StepReceiver& operator=(const StepReceiver&) = delete;
 
-  /// Receives steps until the end mark. `write` begins to write a step and returns; it must have Done()
-  /// called when the step is written. Returns whether all steps were written within `wait seconds` after the
-  /// end mark.
+  /// Receives steps until the end mark. `write` begins to write a step and returns at once; the writer must
+  /// call Done() when the step is written. Returns whether all steps were written within `wait seconds` after
+  /// the end mark.
   bool Serve(const std::function<void(const std::shared_ptr<ReceivedStep>&)>& write);
-  /// Tells that the oldest step is written and its buffers are freed. `fault`: reason why it was not written,
-  /// or an empty text. Thread-safe.
+  /// Records that the oldest step is written and its buffers are freed. `fault`: reason why the step was not
+  /// written, or an empty text. Thread-safe.
   void Done(const std::string& fault);
   /// Releases the compute ranks, which wait for the I/O ranks to end.
   void End();
 
-  /// The largest number of bytes that were in use or promised at a time.
+  /// The largest number of bytes that were in use or promised at any time.
   std::uint64_t Peak() const { return this->MostUsed; }
 
 private:

@@ -37,7 +37,7 @@ void StepSender::Listen()
   while (Take(this->Roles.All(), CreditTag, credit)) {
     this->IsSilent = false;
     this->Faults += (this->Faults.empty() || credit.Faults.empty() ? "" : "\n") + credit.Faults;
-    if (credit.Rooms >= this->Last.Rooms) {  // a former I/O rank's reports may come late
+    if (credit.Rooms >= this->Last.Rooms) {  // reports of a former I/O rank may arrive late
       this->Last = credit;
     }
   }
@@ -165,8 +165,8 @@ void StepSender::CheckThatItFits(const std::vector<std::uint64_t>& needs, const 
   }
 }
 
-/// Sends a command to all I/O ranks, from rank 0. If ranks have given up waiting for each other, every rank
-/// sends it, because rank 0 may have stopped.
+/// Sends a command to all I/O ranks. Usually, only rank 0 sends the command. If ranks have given up waiting
+/// for each other, every rank sends it, because rank 0 may have stopped.
 void StepSender::ToServers(const Command& command)
 {
   if (this->Compute.Rank() == 0 || this->Compute.IsBroken()) {

@@ -1,5 +1,5 @@
-// The compute rank's side of output through I/O ranks, after B. Yang et al., Input/Output analysis and
-// optimization for GRAPES regional model (2022), section on sending.
+// The compute rank's side of output through I/O ranks, after B. Yang et al., "Input/Output analysis and
+// optimization for GRAPES regional model" (2022), section on sending.
 #pragma once
 
 #include "Write/BoundedCommunicator.h"
@@ -15,39 +15,41 @@
 
 namespace patchio::output {
 
-/// Sends a step as soon as its I/O rank has room for it: the water mark X >= D. If the last report of some
-/// I/O rank shows too little room, all I/O ranks are told to make room, and the simulation waits for them.
+/// Sends a step as soon as the I/O rank has room for the step (water mark X >= D). If the last report of some
+/// I/O rank shows too little room, all I/O ranks get the command to make room, and the simulation waits for
+/// them.
 ///
-/// Methods marked collective are called by all compute ranks. Each wait ends after the configuration's
-/// `wait seconds` with an Error that names both ranks. After such a wait, further waits end at once until the
-/// I/O rank sends a message: if an I/O rank has died, the simulation must not wait at each step.
+/// Each wait ends after the configuration's `wait seconds` with an Error that names both ranks. After such a
+/// wait, further waits end at once until the I/O rank sends a message: if an I/O rank has died, the
+/// simulation must not wait at each step.
 class StepSender
 {
 public:
   /// `roles` and `compute` must outlive the sender.
   StepSender(IoRoles& roles, BoundedCommunicator& compute, const OutputConfig& config);
-  /// Calls End(), unless it was called.
+  /// Calls End() if the caller has not done so.
   ~StepSender();
   StepSender(const StepSender&) = delete;
   StepSender& operator=(const StepSender&) = delete;
 
-  /// Waits until there is room for a buffer of `bytes` in addition to those that are being sent.
+  /// Waits until there is memory for a buffer of `bytes` bytes in addition to the buffers that are being
+  /// sent.
   void MakeRoom(std::uint64_t bytes);
-  /// Sends a step. Collective. `step`: the command without Needs, Declared and Map. `pack` fills this rank's
-  /// buffer of `bytes` bytes.
+  /// Sends a step. `step`: the command without Needs, Declared and Map. `pack` fills this rank's buffer of
+  /// `bytes` bytes. Collective: every compute rank calls it.
   void Send(Command step, const std::shared_ptr<const Declaration>& declared, std::uint64_t bytes,
       const std::function<void(std::byte*)>& pack);
   /// Records a lost step. The next step that is sent informs the I/O ranks.
   void Lose(std::int64_t step) { this->Lost.push_back(step); }
   /// Waits until all sent steps are written or lost.
   void Finish();
-  /// Tells the I/O ranks to end after the last write, and waits for that. Collective. No method may send
-  /// afterwards.
+  /// Sends the command to end after the last write to the I/O ranks, and waits until they have ended. No step
+  /// may be sent afterwards. Collective: every compute rank calls it.
   void End();
 
   /// Returns the faults of I/O ranks since the last call, one per line; empty: none.
   std::string TakeFaults();
-  /// The largest number of bytes that were being sent at a time.
+  /// The largest number of bytes that were being sent at any time.
   std::uint64_t Peak() const { return this->Values.Peak(); }
 
 private:
@@ -75,7 +77,7 @@ private:
   Credit Last;
   std::string Faults;
   PendingSends Values, Commands;
-  bool IsSilent = false;  ///< the I/O rank has sent nothing since a wait that was too long
+  bool IsSilent = false;  ///< true: the I/O rank has sent no message since a wait that was too long
   bool Ended = false;
 };
 

@@ -23,9 +23,9 @@ namespace patchio::container {
 
 namespace {
 
-/// Bytes of a piece. Values are examined and written in pieces that stay in the processor's cache meanwhile.
+/// Bytes of a piece. Values are examined and written in pieces that fit into the processor's cache.
 constexpr std::uint64_t PieceBytes = 1 << 20;
-/// Approximate bytes of neighbours in the file that are written together.
+/// Approximate number of bytes that are written together if their values are neighbours in the file.
 constexpr std::uint64_t RunBytes = 4 << 20;
 
 /// Computes the checksum and the range of values, piece by piece.
@@ -316,7 +316,8 @@ void StepWriter::WritePlain(const std::vector<PatchValues>& values, int threads)
   });
 }
 
-/// Writes neighbours in the file. Each piece is examined, and written while it is in the processor's cache.
+/// Writes values that are neighbours in the file. Each piece is written right after it was examined, while it
+/// is in the processor's cache.
 void StepWriter::WriteRun(const ValuesAtOffset* values, std::size_t count, WrittenValues* written) const
 {
   std::vector<iovec> buffers;
@@ -333,7 +334,7 @@ void StepWriter::WriteRun(const ValuesAtOffset* values, std::size_t count, Writt
     const auto* from = static_cast<const std::byte*>(one.Values);
     const std::uint64_t element = SizeOf(this->Record.Types[one.Variable]);
     for (std::uint64_t done = 0; done < values[i].Bytes;) {
-      // Only whole values, because the neighbours may have shorter ones.
+      // A piece has only whole values, because the values of the neighbours may be shorter.
       const std::uint64_t room = (PieceBytes - waiting) / element * element;
       const std::uint64_t piece = std::min(values[i].Bytes - done, room);
       examiner.Add(from + done, piece);
@@ -445,7 +446,7 @@ void StepWriter::WriteTable(const std::string& name, const std::vector<T>& value
   }
 }
 
-/// Throws Error if values were not written: the unwritten space must not be taken for values.
+/// Throws Error if values were not written, because readers would mistake the unwritten space for values.
 void StepWriter::CheckComplete(const std::vector<std::uint8_t>& written) const
 {
   const Catalog& data = this->Record.Data;
@@ -465,7 +466,7 @@ namespace {
 /// Returns two numbers per variable: bytes of the sample before and after compression.
 std::vector<double> TryDeflate(const StepToWrite& step, const std::vector<PatchValues>& sample)
 {
-  constexpr std::size_t most = 4 << 20, piece = 64 << 10;  // bytes of a variable, and at once
+  constexpr std::size_t most = 4 << 20, piece = 64 << 10;  // limits: bytes of a variable, bytes of a piece
   ChunkEncoder encoder;
   std::vector<double> sizes(2 * step.Types.size(), 0);
   for (const PatchValues& one : sample) {
@@ -532,7 +533,7 @@ namespace patchio::container {
 
 namespace {
 
-/// The data of a chunk that the rank that leads its file needs.
+/// The data of a chunk for the rank that leads the file of the chunk.
 struct Packing
 {
   int File;
@@ -567,7 +568,8 @@ void StepWriter::MakePacker()
   this->Packer = std::make_unique<ChunkPacker>(std::move(sets));
 }
 
-/// Collective. Sends the parts of chunks with values of several ranks to the rank that has the first values.
+/// Sends the parts of chunks with values of several ranks to the rank that has the first values. Collective:
+/// every rank of the communicator calls it.
 void StepWriter::ExchangeParts()
 {
   output::PieceExchange pieces(this->Ranks);
@@ -587,7 +589,7 @@ void StepWriter::ExchangeParts()
   RunOnAllRanks(this->Ranks, [&] { this->Packer->TakeFrom(pieces, this->Threads); });
 }
 
-/// Returns the ranks that write parts of a data set in this rank's file, by the first byte of the part.
+/// Returns the ranks that write parts of a data set in this rank's file. Key: the first byte of the part.
 std::map<std::uint64_t, int> StepWriter::WritersOf(int level, int variable) const
 {
   const Catalog& data = this->Record.Data;
@@ -602,7 +604,8 @@ std::map<std::uint64_t, int> StepWriter::WritersOf(int level, int variable) cons
   return writers;
 }
 
-/// Collective. The ranks that lead files reserve space for all chunks; then each rank writes its own.
+/// Reserves space for all chunks, on the ranks that lead files, and writes the chunks of each rank.
+/// Collective: every rank of the communicator calls it.
 void StepWriter::PlaceChunks()
 {
   std::vector<Packing> packings;
@@ -633,7 +636,7 @@ void StepWriter::PlaceChunks()
   });
 }
 
-/// Writes this rank's chunks. `offsets`: of all chunks of this rank's file.
+/// Writes this rank's chunks. `offsets`: offsets of all chunks of this rank's file.
 void StepWriter::WriteChunks(const std::vector<std::uint64_t>& offsets) const
 {
   std::vector<iovec> buffers;

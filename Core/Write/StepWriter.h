@@ -1,4 +1,4 @@
-// The writer of one time step of a container: one rank lays the step out, all ranks fill it.
+// The writer of one time step of a container. The values come from all ranks.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -25,16 +25,16 @@ namespace patchio::container {
 /// The contents of a step; the same on all ranks.
 struct StepToWrite
 {
-  /// Levels, patches, variables without ghosts, and which variable has values on which patch
-  /// (Presence::Stored). Patch::Writer is the rank that writes the patch.
+  /// Levels, patches, variables without ghosts, and the presence of each variable on each patch
+  /// (Presence::Stored: it has values). Patch::Writer is the rank that writes the patch.
   Catalog Data;
   std::vector<ElementType> Types;  ///< of each variable
   /// None, Deflate or Zstd for each variable; empty: no variable is compressed.
   std::vector<FilterKind> Compression;
 };
 
-/// Values of a variable on a patch in memory: Catalog::StoredTuples() tuples, axis 0 fastest, the components
-/// of a tuple side by side.
+/// Values of a variable on a patch in memory: Catalog::StoredTuples() tuples, axis 0 fastest. The components
+/// of a tuple follow each other.
 struct PatchValues
 {
   int Patch = 0;
@@ -47,7 +47,8 @@ struct HeldValues
 {
   std::vector<PatchValues> Mine;
   std::shared_ptr<const void> Holder{};
-  /// Returns values of further patches, when these are not needed any more; null: there are none.
+  /// Returns the values of further patches. Call it when the values in Mine are not needed any more. Null:
+  /// there are no further patches.
   std::function<HeldValues()> Next{};
 };
 
@@ -67,7 +68,7 @@ struct ValuesAtOffset
   const PatchValues* Which = nullptr;
 };
 
-/// The two kinds of names of a step's files: `step.000010.hdf` or `step.000010.new.hdf`.
+/// The two kinds of names of a step's files: `step.000010.hdf` and `step.000010.new.hdf`.
 enum class FileNames
 {
   Usual,
@@ -76,7 +77,8 @@ enum class FileNames
 /// Returns the file name in the kind `names`.
 std::string RenamedFile(const std::string& name, FileNames names);
 
-/// A compressed data set: sizes in bytes, and its begin among the chunks and bytes of all data sets.
+/// A compressed data set: sizes in bytes, and the index of its first chunk and first byte among those of all
+/// data sets.
 struct ChunkedSet
 {
   FilterKind Filter = FilterKind::None;
@@ -104,14 +106,15 @@ class ChunkPacker
 public:
   explicit ChunkPacker(std::vector<ChunkedSet> sets) : Sets(std::move(sets)) {}
 
-  /// Copies values, and then compresses the chunks that are complete, `threads` at a time. Throws Error.
+  /// Copies the values of `parts`, and then compresses the complete chunks, `threads` at a time. Throws
+  /// Error.
   void Add(const std::vector<SetPart>& parts, int threads);
 
   /// Moves the parts of incomplete chunks that other ranks complete to `to`. ownerOf(set, first byte of the
   /// chunk) returns the rank that completes the chunk; chunks of rank `mine` stay.
   template <typename OwnerOf>
   void GiveOthers(output::PieceExchange& to, int mine, const OwnerOf& ownerOf);
-  /// Adds the parts that other ranks have given to this one.
+  /// Adds the parts of chunks that this rank has received from other ranks.
   void TakeFrom(const output::PieceExchange& from, int threads);
 
   /// Complete chunks by number.
@@ -160,12 +163,13 @@ void ChunkPacker::GiveOthers(output::PieceExchange& to, int mine, const OwnerOf&
   }
 }
 
-/// Writes one step. Methods marked collective must be called by all ranks together.
+/// Writes one step.
 class StepWriter
 {
 public:
-  /// Lays the step out in memory, with HDF5. Not collective, but all ranks do it. `folder`: of the container.
-  /// `ranksAFile`: number of consecutive ranks that share a file; 0: one file for all ranks. Throws Error.
+  /// Lays the step out in memory, with HDF5. `folder`: folder of the container. `ranksAFile`: number of
+  /// consecutive ranks that share a file; 0: one file for all ranks. Throws Error. Not collective, but all
+  /// ranks must call it.
   StepWriter(Communicator& ranks, const std::string& folder, StepToWrite step, int ranksAFile);
   /// Removes the written files, unless Finish() has returned.
   ~StepWriter() = default;
@@ -178,18 +182,20 @@ public:
   /// The places of all data; complete after Finish(), on rank 0.
   const StepRecord& Description() const { return this->Record; }
 
-  /// Makes the files. Collective; call it before Write(). `names`: kind of the final file names; New if the
-  /// files of a replaced step have the usual names. Throws Error on all ranks.
+  /// Makes the files. Call this method before Write(). `names`: kind of the final file names; New if the
+  /// files of a replaced step have the usual names. Throws Error on all ranks. Collective: every rank of the
+  /// communicator calls it.
   void Create(FileNames names);
-  /// Writes values of this rank's patches, `threads` requests at a time. Returns when the system has them;
-  /// compressed values stay in memory until Finish(). Write each patch and variable once. Not collective.
-  /// After a fault, which Finish() throws, nothing more is written.
+  /// Writes values of this rank's patches, `threads` requests at a time. Returns when the operating system
+  /// has the values; compressed values stay in memory until Finish(). Write each patch and variable once.
+  /// After a fault, which Finish() throws, no more values are written. Not collective.
   void Write(const std::vector<PatchValues>& values, int threads);
-  /// Writes these values and the next ones in the same way.
+  /// Writes `values`, and all values that HeldValues::Next returns, in the same way.
   void Write(HeldValues values, int threads);
 
-  /// Flushes the files to the storage and gives them their names. Collective. Returns the record for the log,
-  /// on rank 0. Throws Error on all ranks when something was not written.
+  /// Flushes the files to the storage and gives them their names. Returns the record for the log on rank 0.
+  /// Throws Error on all ranks when some values were not written. Collective: every rank of the communicator
+  /// calls it.
   std::string Finish();
 
 private:
@@ -231,7 +237,7 @@ private:
   StepRecord Record;  ///< its catalog is complete
   std::vector<int> Rows;
   std::vector<std::vector<std::uint64_t>> Before;             ///< by variable; see ValuesBefore()
-  std::map<std::array<int, 2>, std::uint64_t> OffsetsOfSets;  ///< of this rank's file, by level and variable
+  std::map<std::array<int, 2>, std::uint64_t> OffsetsOfSets;  ///< in this rank's file, by level and variable
   std::map<std::array<int, 2>, std::size_t> Packed;           ///< by level and variable: number in Packer
   std::unique_ptr<ChunkPacker> Packer;
   std::uint64_t Chunks = 0;  ///< number of chunks of this rank's file
@@ -268,8 +274,8 @@ constexpr CompressionChoice LastCompressionChoice = CompressionChoice::Auto;
 /// Returns the name in the configuration: "off", "deflate", "zstd" or "auto".
 const char* NameOf(CompressionChoice choice);
 
-/// Returns StepToWrite::Compression for the user's choice. Collective. `sample`: values of this rank's
-/// patches, which Auto examines.
+/// Returns StepToWrite::Compression for the user's choice. `sample`: values of this rank's patches, which
+/// Auto examines. Collective: every rank of the communicator calls it.
 std::vector<FilterKind> ChooseCompression(Communicator& ranks, const StepToWrite& step,
     CompressionChoice choice, const std::vector<PatchValues>& sample);
 

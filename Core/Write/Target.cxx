@@ -30,7 +30,7 @@ public:
   }
 
 private:
-  /// Returns the writer of the container. Collective at the first call.
+  /// Returns the writer of the container. The first call makes it. Collective: every writing rank calls it.
   container::ContainerWriter& Writer()
   {
     if (!this->Opened) {

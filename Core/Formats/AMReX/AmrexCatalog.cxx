@@ -1,5 +1,5 @@
-// The catalog of a plotfile, from Header and each level's Cell_H. Its memory is bounded by the size of the
-// files.
+// The catalog of a plotfile, from the file Header and the file Cell_H of each level. The memory that reading
+// takes is bounded by the size of the files.
 #include "Base/Error.h"
 #include "Catalog/CheckCatalog.h"
 #include "Catalog/Location.h"
@@ -29,10 +29,10 @@ namespace {
 struct MultiFabHeader
 {
   bool FabHeaders = true;  ///< false: the values begin at the offset of the FAB
-  RealKind Kind;           ///< only without FAB headers: each header states its own kind
+  RealKind Kind;           ///< set only without FAB headers, because each header states its own kind
   int Components = 0;
   Int3 Ghosts{0, 0, 0};
-  Int3 NodeCentred{0, 0, 0};           ///< common to all boxes
+  Int3 NodeCentred{0, 0, 0};           ///< the same for all boxes
   std::vector<Box> Boxes;              ///< of cells or nodes, without ghosts
   std::vector<std::string> Files;      ///< names of files in the folder of Cell_H, each once
   std::vector<int> FileOfBox;          ///< index into Files
@@ -45,7 +45,7 @@ constexpr std::uint64_t LeastBytesOfBox = 10;  ///< a lower limit: "((0,0) ..." 
 
 /// Versions of MultiFab headers. Versions 3 and 4 add least and greatest values to version 2.
 constexpr int WithFabHeaders = 1;
-constexpr int WithRanges = 3;  ///< of each box; version 4 has one for all boxes
+constexpr int WithRanges = 3;  ///< a range for each box; version 4 has one range for all boxes
 constexpr int LastVersion = 4;
 
 class MultiFabReader
@@ -245,7 +245,7 @@ void MultiFabReader::ReadKind()
 }
 
 /// Reads the file prefix + "_H". Throws Error when its contents are invalid, or when it does not have `boxes`
-/// boxes. Its memory is bounded by the size of the file.
+/// boxes. The memory that reading takes is bounded by the size of the file.
 MultiFabHeader ReadMultiFabHeader(const std::string& prefix, int dimension, std::int64_t boxes)
 {
   return MultiFabReader(prefix, dimension).Read(boxes);
@@ -399,9 +399,9 @@ void CatalogMaker::AddPatches(const MultiFabHeader& multiFab, std::size_t number
   }
 }
 
-/// Sets the origin. The corner of the domain belongs to the domain's lowest index, which may differ from 0;
-/// in old versions of AMReX it belonged to index 0. The position of the first box shows which of the two
-/// holds.
+/// Sets the origin. The corner of the domain is the position of the domain's lowest index, which may differ
+/// from 0. In files of old AMReX versions, the corner is the position of index 0. The position of the first
+/// box shows which of the two holds.
 void CatalogMaker::FindOrigin()
 {
   const LevelHeader& coarsest = this->Header.Levels[0];

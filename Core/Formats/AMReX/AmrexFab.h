@@ -30,8 +30,8 @@ struct FabHeader
   RealKind Kind;
   TypedBox Box;
   int Components = 0;
-  std::size_t Bytes = 0;        ///< of the line including its end; the numbers follow
-  std::size_t PrefixBytes = 0;  ///< of "FAB" and the number format, the same in all FABs of one program
+  std::size_t Bytes = 0;        ///< length of the line with its end; the numbers follow
+  std::size_t PrefixBytes = 0;  ///< length of "FAB" and the number format, equal in all FABs of one program
 };
 
 /// Limit on the length of a header line.
@@ -56,11 +56,12 @@ struct FabLocation
 /// The format of the FABs of a level.
 struct FabStyle
 {
-  RealKind Kind;  ///< only without headers
+  RealKind Kind;  ///< set only if the FABs have no headers
   bool Headers = true;
   bool Nodes = false;  ///< values at nodes instead of cells
 };
 
+/// The locations of all FABs of a plotfile.
 struct FabLocations
 {
   std::vector<std::string> Files;  ///< by Patch::File; paths relative to the plotfile's folder
@@ -68,6 +69,7 @@ struct FabLocations
   std::vector<FabLocation> Fabs;  ///< by patch
 };
 
+/// Returns the locations as bytes for Catalog::FormatData.
 std::vector<std::byte> Pack(const FabLocations& locations);
 
 /// Returns the locations in the catalog's FormatData. Throws Error when they do not match the catalog.

@@ -1,6 +1,7 @@
-// Locates <patch, variable> in data files. Most FAB headers are not read: if the space up to the next FAB is
-// exactly as large as the header and the numbers must be, the header is as expected. One header of each file
-// is read, and those of FABs with more or less space; all headers if values are to be verified.
+// The search for <patch, variable> in data files. Most FAB headers are not read: if the space up to the next
+// FAB is exactly as large as the header and the numbers must be, the header is as expected. One header of
+// each file is read, and the headers of FABs with more or less space. If values are to be verified, all
+// headers are read.
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/File.h"
@@ -139,7 +140,7 @@ void Locator::FindFiles()
   }
 }
 
-/// Examines a file. Runs in a task, so it must not throw.
+/// Examines a file. This method runs in a task, so it must not throw.
 void Locator::LookIntoFile(int file)
 {
   const std::string fault = CatchError([&] {

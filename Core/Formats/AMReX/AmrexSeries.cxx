@@ -40,8 +40,8 @@ std::string StemOf(const std::string& name)
   return name.substr(0, name.find_last_not_of("0123456789") + 1);
 }
 
-/// Returns the Header of this plotfile and of all whose folders are named like it. watched: see
-/// Series::Watched.
+/// Returns the Header of this plotfile and of all plotfiles beside it whose folders have similar names.
+/// `watched` receives the paths for Series::Watched.
 std::vector<fs::path> HeadersBeside(const fs::path& header, std::vector<std::string>& watched)
 {
   const fs::path folder = header.parent_path();
@@ -93,8 +93,8 @@ std::string NoteOnCoordinates(const PlotHeader& header)
       header.Coordinates == 1 ? "cylindrical" : "spherical", shown);
 }
 
-/// Returns whether the grid is mapped. Codes with terrain, such as ERF, write the displacement of each node,
-/// and name it behind the levels.
+/// Returns whether the grid is mapped. Codes with terrain, such as ERF, write the displacement of each node.
+/// The Header names these data behind the levels.
 bool IsMapped(const std::string& header)
 {
   std::error_code ignored;
@@ -124,9 +124,9 @@ bool HoldsParticles(const fs::path& folder)
   return first == begin;
 }
 
-/// Returns one note each on coordinates that are not Cartesian, a mapped grid, raw fields and particles.
-/// Plotfiles with equal contents have equal notes. Looks at the beginning and the end of the Header, and at
-/// the names in its folder. Throws Error when the Header is damaged.
+/// Returns notes on coordinates that are not Cartesian, a mapped grid, raw fields and particles. Plotfiles
+/// with equal contents have equal notes. Reads the beginning and the end of the Header, and the names in its
+/// folder. Throws Error when the Header is damaged.
 std::vector<std::string> NotesOnLeftOut(const std::string& header)
 {
   std::vector<std::string> notes;

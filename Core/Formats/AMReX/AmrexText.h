@@ -1,5 +1,6 @@
 // Reading of a plotfile's text files, line by line: boxes, and the file Header, which describes everything
-// except boxes and values. It is strict, and its memory is bounded by the size of the file.
+// except boxes and values. Any deviation from the format is an error. The memory that a read takes is bounded
+// by the size of the file.
 #pragma once
 
 #include "Base/File.h"
@@ -21,7 +22,8 @@ struct TypedBox
   Int3 NodeCentred{0, 0, 0};  ///< 1 on axes whose indices are those of nodes
 };
 
-/// Takes a tuple of `dimension` numbers, such as "(1,2,3)"; the other numbers become 0.
+/// Takes a tuple of `dimension` numbers, such as "(1,2,3)". The other numbers of `tuple` become 0. Returns
+/// false if the text does not begin with such a tuple.
 bool TakeTuple(TextScanner& scanner, Int3& tuple, int dimension);
 /// Takes a box. Returns false also for a box without cells, and for indices beyond +-2^30.
 bool TakeBox(TextScanner& scanner, TypedBox& box, int dimension);
@@ -33,8 +35,8 @@ public:
   /// Opens the file. Throws Error when it does not exist.
   explicit TextLines(const std::string& path) : File(path), Size(this->File.Size()) {}
 
-  /// Returns the next line, without its end; valid until the next call. Throws Error at the end of the file,
-  /// for which `expected` names the expected contents, and for lines longer than 1 MiB.
+  /// Returns the next line, without its end; valid until the next call. `expected` names the expected
+  /// contents, for messages. Throws Error at the end of the file, and for lines longer than 1 MiB.
   std::string_view Next(const char* expected);
   /// Returns the next line as a number. Throws Error unless it is a number from `least` to `most`.
   std::int64_t NextNumber(const char* expected, std::int64_t least, std::int64_t most);
@@ -45,7 +47,7 @@ public:
   [[noreturn]] void Fail(const std::string& expected) const;
 
   const std::string& Path() const { return this->File.Path(); }
-  /// Size of the file.
+  /// Size of the file in bytes.
   std::uint64_t Bytes() const { return this->Size; }
 
 private:
@@ -60,6 +62,7 @@ private:
   std::int64_t Number = 0;
 };
 
+/// The part of a Header that describes one level.
 struct LevelHeader
 {
   Box Domain;
@@ -68,9 +71,10 @@ struct LevelHeader
   std::string Prefix;  ///< prefix of the level's files, relative to the plotfile's folder: "Level_0/Cell"
 };
 
+/// The contents of the file Header of a plotfile.
 struct PlotHeader
 {
-  std::vector<std::string> Names;  ///< of the components, unchanged
+  std::vector<std::string> Names;  ///< names of the components, unchanged
   int Dimension = 3;
   double Time = 0;
   std::int64_t Step = 0;

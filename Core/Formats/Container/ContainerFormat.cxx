@@ -86,7 +86,8 @@ const std::vector<std::uint64_t>& Locator::BeforeOf(int variable)
   return before;
 }
 
-/// Returns the data set with the values of a request. part: receives their place in it.
+/// Returns the data set with the values of a request. `part` receives the place of the values in the data
+/// set.
 const DataSet& Locator::SetOf(const PatchVariable& request, hdf5::DatasetPart& part)
 {
   const Patch& patch = this->Data.Patches[request.Patch];
@@ -184,9 +185,9 @@ Places PlacesOf(const Catalog& catalog)
   return places;
 }
 
-/// Claims a folder with a container's log, whatever its name. Also claims the steps beside a damaged log, or
-/// in a folder NAME.pio without a log: read as VTKHDF files, they would silently lack the variables that
-/// VTKHDF cannot represent.
+/// Claims each folder with a container's log. The name of the folder does not matter. Also claims the files
+/// of steps beside a damaged log, or in a folder NAME.pio without a log: read as VTKHDF files, these steps
+/// would silently lack the variables that VTKHDF cannot represent.
 bool ContainerFormat::Claims(const std::string& path) const
 {
   std::error_code ignored;

@@ -24,13 +24,13 @@ class ContainerFormat : public Format
 public:
   const char* Name() const override { return "Container"; }
   const char* Opens() const override { return "a PatchIO container (folder NAME.pio)"; }
-  /// Claims the folder, its log, or the first file of a step.
+  /// Returns whether the path is a container's folder, its log, or the first file of one of its steps.
   bool Claims(const std::string& path) const override;
   bool SeemsBroken(const std::string& path) const override;
   Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;
   Catalog ReadCatalog(const std::string& path) const override;
   std::vector<ValueRange> RangesOf(const Catalog& catalog, int variable) const override;
-  /// No: the log serves as an index.
+  /// Returns false: the log serves as an index.
   bool NeedsIndex(const Catalog& /*catalog*/) const override { return false; }
   LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
       const LocateOptions& options) const override;

@@ -106,8 +106,8 @@ void Scanner::Step()
   this->Take(kind, data);
 }
 
-/// Continues behind a damaged fragment: at the next byte, because the stated length may be wrong. `cut`: the
-/// log ends before the fragment does, as it does while a record is being written.
+/// Continues at the next byte behind a damaged fragment, because the stated length may be wrong. `cut`: true
+/// if the log ends before the fragment does, as happens while a record is being written.
 void Scanner::Skip(std::size_t length, bool cut)
 {
   this->InPart = false;
@@ -275,7 +275,7 @@ public:
     return values;
   }
 
-  /// Reads one of several parts of equal size. The checksum is not compared, because it is that of the whole
+  /// Reads one of several parts of equal size. The checksum cannot be compared, because it covers the whole
   /// table.
   template <typename T>
   std::vector<T> ReadPart(

@@ -15,9 +15,10 @@
 namespace patchio::container {
 
 /// The framing of records. The log consists of blocks, which contain fragments. The header of a fragment has
-/// the CRC-32 of the bytes after it in the fragment (4 bytes), the length of the data (2), and the kind of
-/// fragment (1: a whole record, 2: its first part, 3: a middle part, 4: the last part); little-endian. The
-/// end of a block that is too short for a header is filled with zeros. LevelDB's log has the same structure.
+/// the CRC-32 of the bytes after the CRC in the fragment (4 bytes), the length of the data (2), and the kind
+/// of the fragment (1: a whole record, 2: its first part, 3: a middle part, 4: the last part); little-endian.
+/// If the rest of a block is too short for a header, the rest is filled with zeros. LevelDB's log has the
+/// same structure.
 struct RecordLog
 {
   static constexpr std::size_t BlockBytes = 32768;
@@ -38,18 +39,20 @@ RecordLog ReadRecords(std::string_view bytes);
 
 /// Returns the path of the log in a container's folder.
 std::string LogPathOf(const std::string& folder);
-/// Returns the folder for its own path, that of its log, or that of a file in it. The folder need not be a
-/// container.
+/// Returns the folder that `path` refers to: `path` is the folder, its log, or a file in it. The folder need
+/// not be a container.
 std::string ContainerFolderOf(const std::string& path);
 /// Returns whether the folder has a log with the right beginning. Does not throw.
 bool IsContainer(const std::string& folder);
 
+/// A step with its undecoded record.
 struct LoggedStep
 {
   StepHead Head;
-  std::string Bytes;  ///< for Decode()
+  std::string Bytes;  ///< the record, for Decode()
 };
 
+/// The contents of a container's log.
 struct ContainerLog
 {
   std::vector<LoggedStep> Steps;  ///< the last record of each step, in ascending order of steps
@@ -58,13 +61,13 @@ struct ContainerLog
   std::uint64_t BytesAfter = 0;   ///< bytes behind End
 };
 
-/// Returns the step whose first file is `path` from the log in the same folder. Keeps the last log in memory,
-/// and reads it again if it has changed. Throws Error like ReadLog(), and when there is no such step.
-/// Thread-safe.
+/// Returns the step whose first file is `path` from the log in the same folder. The log that was read last
+/// stays in memory, and is read again if the file has changed. Throws Error like ReadLog(), and when there is
+/// no such step. Thread-safe.
 LoggedStep FindStep(const std::string& path);
 
-/// Reads a container's log. Needs no lock: a record that is being written is not visible yet. Throws Error
-/// when the folder has no log of a known version.
+/// Reads a container's log. No lock is needed, because a record that is being written is not visible yet.
+/// Throws Error when the folder has no log of a known version.
 std::shared_ptr<const ContainerLog> ReadLog(const std::string& folder);
 
 /// Decodes the record of a step. Throws Error with the names of the log and the step if the record is
@@ -83,14 +86,14 @@ struct RecordedStep
 /// record is invalid.
 RecordedStep ReadStep(const std::string& folder, const LoggedStep& step);
 
-/// Returns the least and greatest values of a variable, by patch, from their tables. Reads only these parts
-/// of the tables, so it cannot compare checksums; see CheckTables(). Throws Error when the tables are
-/// missing.
+/// Returns the least and greatest values of a variable, by patch, from the tables. `rows`: patch of each row.
+/// Reads only parts of the tables, so their checksums are not compared; see CheckTables(). Throws Error when
+/// the tables are missing.
 std::vector<ValueRange> ReadRanges(
     const std::string& folder, const StepRecord& record, const std::vector<int>& rows, int variable);
-/// Returns the checksum of each of the requests, which consist of a patch and a variable. `rows`: patch of
-/// each row. Reads the whole table, because only its own checksum shows that the file is the one that the log
-/// describes. Throws Error when the table is missing, truncated or changed.
+/// Returns the checksum of the values of each request. `rows`: patch of each row. Reads the whole table of
+/// checksums, because only the checksum of the table shows that the file is the one that the log describes.
+/// Throws Error when the table is missing, truncated or changed.
 std::vector<std::uint32_t> ReadChecksums(const std::string& folder, const StepRecord& record,
     const std::vector<int>& rows, const std::vector<PatchVariable>& requests);
 /// Compares the checksums of all tables. Throws Error like ReadStep().

@@ -68,7 +68,7 @@ std::string LinkNameOf(const Catalog& catalog, const Variable& variable)
   return variable.Role == MeshRole::Points ? name : GroupOfList(catalog, variable.CellList) + name;
 }
 
-/// Returns the names of the variables' data sets below the group of a level, all different.
+/// Returns the names of the variables' data sets below the group of a level. The names are all different.
 std::vector<std::string> LinkNamesOf(const Catalog& catalog)
 {
   std::set<std::string> taken;

@@ -10,9 +10,10 @@
 
 namespace patchio::container {
 
-/// Returns the patches of a step in the order of their values: by level, by file, and then along a Morton
-/// curve through their lower corners. Neighbours in space are often written by one rank and read together;
-/// the curve makes most of them neighbours in the file. One global patch number per row.
+/// Returns the global patch number of each row. The rows, the order of values in the files, are sorted by
+/// level, by file, and then along a Morton curve through the lower corners of the patches. Neighbours in
+/// space are often written by one rank and read together; the curve makes most of them neighbours in the
+/// file.
 std::vector<int> RowsOf(const Catalog& catalog);
 
 /// The VTKHDF type as which other readers see a file of the step.
@@ -23,18 +24,19 @@ enum class FileProfile
   Mesh,   ///< UnstructuredGrid or PolyData: partitions that all have cells in the same lists
   Own     ///< none: VTKHDF has no type for the step, or the step has several files
 };
+/// Returns the profile of a step's files. `files`: number of files of the step.
 FileProfile ProfileOf(const Catalog& catalog, int files);
 
-/// Returns the group with all data of a level. `profile`: of the file; Own for groups that other readers do
-/// not see.
+/// Returns the group with all data of a level. `profile`: profile of the file, or Own for groups that other
+/// readers do not see.
 std::string GroupOfLevel(FileProfile profile, int level);
 /// Returns the group of a list of cells within the group of a mesh, such as "/Polygons"; empty for an
 /// unstructured grid.
 std::string GroupOfList(const Catalog& catalog, int list);
 
-/// Returns the data sets of a step, without their places. Variables that exist on all patches of all levels
-/// are where other readers of VTKHDF files look for them. Other variables, which such readers do not support,
-/// are in groups of PatchIO's own.
+/// Returns the data sets of a step, without their offsets. Variables that exist on all patches of all levels
+/// are in the groups where other readers of VTKHDF files look for them. Such readers do not support the other
+/// variables, which are in PatchIO's own groups.
 std::vector<DataSet> DataSetsOf(const Catalog& catalog, int files);
 
 /// Returns the shape of a data set in the HDF5 file, slowest axis first; components, if there are several,
@@ -49,6 +51,7 @@ std::vector<std::uint64_t> ShapeOf(const Catalog& catalog, int files, const Data
 /// one. Otherwise chunks have half the size of an average patch, so that about half as many values again are
 /// read.
 std::vector<std::uint64_t> ChunkShapeOf(const Catalog& catalog, int files, const DataSet& set);
+/// Returns the number of chunks of a compressed data set.
 std::uint64_t ChunksOf(const Catalog& catalog, int files, const DataSet& set);
 
 /// Returns, by patch, the number of values before the rows of the patch in the variable's data set. A patch
@@ -73,8 +76,8 @@ constexpr const char* Numbers = "numbers";  ///< int32: number of the patch with
 /// levels, patches with the same number are parts of one box.
 constexpr const char* Marks = "marks";
 constexpr const char* Present = "present";    ///< uint8, per variable and patch: 1 if there are values
-constexpr const char* Least = "least";        ///< float64, per variable and patch: of all components
-constexpr const char* Greatest = "greatest";  ///< float64, per variable and patch: of all components
+constexpr const char* Least = "least";        ///< float64, per variable and patch: least of all components
+constexpr const char* Greatest = "greatest";  ///< float64, per variable and patch: greatest of all components
 constexpr const char* Checksums =
     "checksums";  ///< uint32, per variable and patch: CRC-32 of the values as stored
 /// int64, 9 per patch of a mesh: points; cells of each of 4 lists; entries of the connectivity of each list.

@@ -40,7 +40,7 @@ Enum Named(const json& entry, const char* key, Enum last)
   Require.Fail(fmt::format("the unknown {} '{}'", key, PlainText(name)));
 }
 
-/// Returns the number, or null if it is not finite, because JSON has no such numbers.
+/// Returns the number, or null for a number that is not finite, because JSON lacks such numbers.
 json Finite(double number)
 {
   return std::isfinite(number) ? json(number) : json();
@@ -245,7 +245,7 @@ StepRecord RecordOf(const json& all)
   return record;
 }
 
-/// Reads the beginning of a record. `rest`: set to the bytes behind it.
+/// Reads the beginning of a record. `rest` receives the bytes behind the beginning.
 StepHead TakeHead(std::string_view bytes, std::string_view& rest)
 {
   constexpr std::size_t fixed = 1 + sizeof(std::int64_t) + sizeof(double) + 2 * sizeof(std::uint16_t);

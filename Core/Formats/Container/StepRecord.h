@@ -17,7 +17,7 @@ namespace patchio::container {
 /// The version that this code writes, and the latest one that it reads.
 constexpr int FormatVersion = 1;
 
-/// A table of numbers of all patches: a data set in the first file.
+/// A table with numbers of all patches. A table is a data set in the first file of a step.
 struct Table
 {
   std::uint64_t Offset = 0;  ///< in the file, in bytes
@@ -32,7 +32,7 @@ struct DataSet
   int Variable = 0;
   int File = 0;              ///< index into StepRecord::Files
   std::string Name;          ///< path in the HDF5 file
-  std::uint64_t Offset = 0;  ///< in the file, in bytes; not for compressed data sets
+  std::uint64_t Offset = 0;  ///< in the file, in bytes; unused for compressed data sets
   std::uint64_t Values = 0;
   /// None, Deflate or Zstd, after Shuffle. Compressed values are in chunks, which the HDF5 file lists.
   FilterKind Compression = FilterKind::None;
@@ -41,6 +41,7 @@ struct DataSet
 /// Returns the name in records and for --compress: "off", "deflate" or "zstd".
 const char* NameOfCompression(FilterKind filter);
 
+/// The record of a step.
 struct StepRecord
 {
   /// The catalog without its patches, the presence of variables on them, and the positions of axes.
@@ -58,9 +59,9 @@ struct StepRecord
   }
 };
 
-/// Prepares the names of a catalog for writing. Names from files may contain bytes that are not UTF-8, which
-/// records require: such bytes become U+FFFD, and names that are then equal get _2, _3, ... Throws Error for
-/// catalogs that no reader would accept.
+/// Prepares the names of a catalog for writing. Records require UTF-8, but names from files may contain other
+/// bytes. Such bytes become U+FFFD, and names that are then equal get _2, _3, ... Throws Error for catalogs
+/// that no reader would accept.
 void MakeReadable(Catalog& data);
 
 /// Encodes a record for the log.
@@ -81,8 +82,8 @@ StepHead HeadOf(std::string_view bytes);
 
 /// Returns the first record of a log, which identifies the format and its version.
 std::string EncodeLogHead();
-/// Throws Error when the bytes are not the first record of a log, or have a newer version. The caller puts
-/// the name of the file before the text.
+/// Throws Error when the bytes are not the first record of a log, or have a newer version. The text of the
+/// error lacks the name of the file, which the caller adds.
 void CheckLogHead(std::string_view bytes);
 
 }  // namespace patchio::container

@@ -14,8 +14,8 @@ namespace patchio::grads {
 
 namespace {
 
-/// Cells of a patch: few enough that each of 4 ranks gets several patches of a regional model's field, and
-/// enough for an efficient request to the storage.
+/// Most cells of a patch. A regional model's field then has several patches for each of 4 ranks, and a patch
+/// is large enough for an efficient request to the storage.
 constexpr std::int64_t CellsOfPatch = 1 << 19;
 constexpr std::int64_t MostPatches = 1 << 16;
 constexpr std::int64_t MostPresences = 1 << 28;  ///< limit on patches x variables
@@ -36,7 +36,7 @@ bool ArePressures(const std::vector<double>& levels)
 
 double HectopascalsIn(const Descriptor& descriptor)
 {
-  constexpr double highest = 2000;  // no pressure in hPa is as high
+  constexpr double highest = 2000;  // pressures in hPa are lower
   return descriptor.Pascals || descriptor.Z.front() > highest ? 0.01 : 1;
 }
 
@@ -144,8 +144,8 @@ void CatalogMaker::AddLevel(Group group)
   this->Result.Levels.back().PatchCount = static_cast<int>(this->Result.Patches.size()) - level.FirstPatch;
 }
 
-/// Cuts the cells into patches, across rows first: neighbours then share only one row of each level, and a
-/// patch's part of a level is contiguous.
+/// Cuts the cells into patches, across rows first. Neighbours then share only one row of each level, and a
+/// patch's part of a level is contiguous in the file.
 void CatalogMaker::AddPatches(const Box& cells)
 {
   const std::int64_t all = cells.Cells();
@@ -179,8 +179,8 @@ void CatalogMaker::AddPatches(const Box& cells)
 void CatalogMaker::AddVariables()
 {
   const Descriptor& d = this->Source;
-  // Values may differ from the undefined one by rounding. Without an undefined value, use a number that
-  // equals no float.
+  // Values may differ from the undefined value by rounding. Without an undefined value, the largest double
+  // stands for it, because that differs from every float.
   const double undefined = d.Undefined.value_or(std::numeric_limits<double>::max());
   const double tolerance = d.Undefined ? std::abs(undefined) / 1e5 : 0;
   for (std::int64_t member = 0; member < d.MemberCount(); ++member) {

@@ -196,9 +196,9 @@ namespace patchio::grads {
 
 namespace {
 
-constexpr std::int64_t MostVariables = 100'000;  ///< of all members of the ensemble
+constexpr std::int64_t MostVariables = 100'000;  ///< in all members of the ensemble together
 
-constexpr double MostBytes = 4e18;  ///< of all times; smaller offsets fit into 64 bits
+constexpr double MostBytes = 4e18;  ///< of all times together; offsets up to this limit fit into 64 bits
 
 void CheckTimes(const Descriptor& d)
 {
@@ -403,7 +403,7 @@ void Parser::ParseOptions()
   }
 }
 
-/// Takes the number of bytes beside the values.
+/// Takes the number of bytes of a header or trailer; see Headers.
 void Parser::ParseHeader()
 {
   static const std::map<std::string, std::int64_t Headers::*> headers{{"fileheader", &Headers::File},

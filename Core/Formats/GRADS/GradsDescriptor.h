@@ -25,6 +25,7 @@ enum class Calendar
 
 /// Returns the minutes since the beginning of 1970 in this calendar; negative before.
 std::int64_t MinutesOf(const Date& date, Calendar calendar);
+/// Returns the date for a number of minutes from MinutesOf().
 Date DateOf(std::int64_t minutes, Calendar calendar);
 int DaysOfMonth(int year, int month, Calendar calendar);
 /// Returns the day of the year, 1 for the first of January.
@@ -35,7 +36,7 @@ std::string TextOf(const Date& date);
 /// Returns the name of a month in GrADS: "jan".
 const char* MonthName(int month);
 
-/// Parses [hh[:mm]Z][dd]mmmyyyy, such as 06:30Z02jan1987 or feb87 (years of two digits mean 1950 .. 2049).
+/// Parses [hh[:mm]Z][dd]mmmyyyy, such as 06:30Z02jan1987 or feb87. Years of two digits mean 1950 .. 2049.
 /// Returns nothing if the text is not a date.
 std::optional<Date> ParseDate(const std::string& text, Calendar calendar);
 
@@ -60,7 +61,7 @@ struct GradsVariable
   std::string Name;      ///< unique
   std::string LongName;  ///< the description
   int Levels = 0;        ///< 0: a field without a level
-  /// The number of horizontal fields, which follow each other.
+  /// The number of horizontal fields. They follow each other in the file.
   std::int64_t Fields() const { return this->Levels > 0 ? this->Levels : 1; }
 };
 
@@ -71,6 +72,7 @@ struct Substitution
   std::string Text;
 };
 
+/// The times of a descriptor's steps, from TDEF.
 struct TimeAxis
 {
   std::int64_t Count = 1;
@@ -85,7 +87,7 @@ struct TimeAxis
   Date DateAt(std::int64_t index) const { return DateOf(this->Minutes(index), this->Days); }
 };
 
-/// The numbers of bytes beside the values.
+/// The numbers of bytes in a data file that are not values.
 struct Headers
 {
   std::int64_t File = 0;         ///< FILEHEADER, once
@@ -110,11 +112,11 @@ struct Descriptor
   ElementType Type = ElementType::Float32;
   std::optional<double> Undefined;
   Headers Extra;
-  std::vector<double> X, Y;  ///< of the file's grid, increasing
+  std::vector<double> X, Y;  ///< positions along the axes of the file's grid, increasing
   std::vector<double> Z;     ///< levels as listed
   bool Pascals = false;      ///< if Z is a pressure: its unit is Pa, not hPa
   TimeAxis Times;
-  std::vector<std::string> Members;  ///< of the ensemble; empty: no ensemble
+  std::vector<std::string> Members;  ///< names of the ensemble's members; empty: no ensemble
   std::vector<GradsVariable> Variables;
   std::vector<Substitution> Substitutions;
   std::string Projection;  ///< the projection in PDEF; empty: X and Y are longitudes and latitudes

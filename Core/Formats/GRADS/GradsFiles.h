@@ -8,8 +8,8 @@
 
 namespace patchio::grads {
 
-/// Returns the path of the file with a step of a member. Throws Error when the template has a part that GrADS
-/// does not know.
+/// Returns the path of the file that has a step of a member. `step` and `member` count from 0. Throws Error
+/// when the template has a part that GrADS does not know.
 std::string FileName(const Descriptor& descriptor, std::int64_t step, std::int64_t member);
 
 /// Returns whether each member of the ensemble has its own files.
@@ -28,15 +28,18 @@ StepInFile InFile(const Descriptor& descriptor, std::int64_t step);
 class FileLayout
 {
 public:
+  /// Keeps a reference to `descriptor`.
   explicit FileLayout(const Descriptor& descriptor);
 
   /// The distance between two successive fields of a variable.
   std::int64_t FieldStride() const { return this->Stride; }
-  /// Returns the offset of a field's first value. `level`: as stored, from 0.
+  /// Returns the offset of a field's first value. `level`: number of the level in the order of the file, from
+  /// 0.
   std::int64_t Offset(const StepInFile& step, std::int64_t member, int variable, std::int64_t level) const;
   /// Returns the size of a file with `steps` steps.
   std::int64_t FileBytes(std::int64_t steps) const;
-  /// Returns how many of `steps` steps, from the first, are complete in a file of `fileBytes` bytes.
+  /// Returns the number of complete steps, from the first, in a file of `fileBytes` bytes that should have
+  /// `steps` steps.
   std::int64_t StepsIn(std::int64_t steps, std::int64_t fileBytes) const;
 
 private:

@@ -13,7 +13,7 @@ public:
   bool Claims(const std::string& path) const override;
   bool SeemsBroken(const std::string& path) const override;
   Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;
-  /// No: the descriptor determines the locations of all values.
+  /// Returns false: the descriptor determines the locations of all values.
   bool NeedsIndex(const Catalog&) const override { return false; }
   Catalog ReadCatalog(const std::string& path) const override;
   LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,

@@ -1,4 +1,4 @@
-// Locates the values of patches.
+// The search for the values of patches in the data files of GrADS.
 #include "Base/Bytes.h"
 #include "Base/Communicator.h"
 #include "Base/Error.h"
@@ -19,7 +19,7 @@
 namespace patchio::grads {
 namespace {
 
-/// Returns the number in front of a Fortran record, or nothing at the end of the file.
+/// Returns the length marker in front of a Fortran record, or nothing at the end of the file.
 std::optional<std::uint32_t> MarkerAt(const PlainFile& file, std::int64_t offset, bool bigEndian)
 {
   std::uint32_t word = 0;
@@ -63,8 +63,8 @@ private:
   {
     MemberVariable Where;
     std::int64_t Levels = 0;                               ///< number of stored levels
-    std::int64_t FirstLevel = 0, LevelCount = 1;           ///< of the patch
-    std::int64_t FirstRow = 0, RowCount = 0, Columns = 0;  ///< of the patch
+    std::int64_t FirstLevel = 0, LevelCount = 1;           ///< levels of the patch
+    std::int64_t FirstRow = 0, RowCount = 0, Columns = 0;  ///< rows and columns of the patch
   };
 
   Location Locate(const PatchVariable& request);
@@ -226,8 +226,8 @@ Location Locator::OnePiece(const Part& part, int file)
   return MakeLocation(Encoding::Raw, this->Table.ByteRanges.size() - 1, 1);
 }
 
-/// Adds a chunk for each contiguous piece: the rows of a level. The last row of a patch is the first one of
-/// the next patch. It is a chunk of its own, so that a rank with both patches does not read it twice.
+/// Adds a chunk for each contiguous piece: the rows of a level. The last row of a patch, which is also the
+/// first row of the next patch, is a separate chunk, so that a rank with both patches reads that row once.
 Location Locator::Rows(const Part& part, int file)
 {
   const bool shared =

@@ -41,21 +41,21 @@ float ValueOf(std::uint32_t word, bool bigEndian)
   return value;
 }
 
-/// Returns whether a physical quantity may have this value. About two thirds of numbers in the wrong byte
-/// order are implausible; all are if their mantissas end with zeros.
+/// Returns whether a physical quantity may have this value. About two thirds of the numbers in the wrong byte
+/// order are implausible. If their mantissas end with zeros, all are.
 bool IsPlausible(float value)
 {
   constexpr float least = 1e-12f, most = 1e12f;
   return std::abs(value) >= least && std::abs(value) <= most;
 }
 
-/// Returns whether the value is zero or the undefined value, which allow no conclusion.
+/// Returns whether the value is zero or the undefined value, which do not show the byte order.
 bool SaysNothing(float value, const std::optional<double>& undefined)
 {
   return value == 0 || (undefined && std::abs(value - *undefined) <= std::abs(*undefined) / 1e5);
 }
 
-/// Returns some different words of a step's fields, as stored.
+/// Returns some different 4-byte words of a step's fields, as stored.
 std::set<std::uint32_t> SampleOf(const Descriptor& descriptor, std::int64_t step)
 {
   const PlainFile file(FileName(descriptor, step, 0));
@@ -81,9 +81,10 @@ std::set<std::uint32_t> SampleOf(const Descriptor& descriptor, std::int64_t step
   return words;
 }
 
-/// Examines some values of a step, if they are 4-byte floats that are not Fortran records, which show their
-/// byte order themselves. Returns a warning if hardly any value is plausible, but most would be in the other
-/// byte order. Otherwise returns an empty text, also if there are too few values or the file cannot be read.
+/// Examines some values of a step, if they are 4-byte floats outside Fortran records (the markers of records
+/// show the byte order). Returns a warning if less than half of the values are plausible, but at least four
+/// fifths would be in the other byte order. Otherwise returns an empty text, also if there are too few values
+/// or the file cannot be read.
 std::string DoubtsAboutByteOrder(const Descriptor& descriptor, std::int64_t step)
 {
   if (descriptor.Type != ElementType::Float32 || descriptor.Sequential) {
@@ -201,8 +202,8 @@ void StepFinder::AddFile(std::int64_t first, std::int64_t count)
   }
 }
 
-/// Watches the files of steps that may appear: the first missing files after existing ones, and incomplete
-/// files.
+/// Adds the files of steps that may appear to Series::Watched: the first missing files after existing ones,
+/// and incomplete files.
 void StepFinder::WatchFiles(const std::vector<std::string>& names, bool there, bool shorter)
 {
   if ((there && shorter) || (!there && this->LastIsThere)) {
@@ -222,8 +223,8 @@ void StepFinder::AddShort(const std::string& name, std::int64_t bytes, std::int6
   }
 }
 
-/// Throws Error if the size of a file does not match, but would match with other OPTIONS: all values would be
-/// wrong.
+/// Throws Error if the size of a file does not match, but would match with other OPTIONS. In that case, all
+/// values would be wrong.
 void StepFinder::CheckOptions(const std::string& name, std::int64_t bytes, std::int64_t count) const
 {
   Descriptor other = this->Source;
@@ -291,7 +292,7 @@ bool GradsFormat::Claims(const std::string& path) const
   return HasNameOfDescriptor(path) && fs::is_regular_file(path, ignored) && LooksLikeDescriptor(path);
 }
 
-/// A file with other text does not count: it belongs to another program.
+/// Returns false for a file with other text, because that file belongs to another program.
 bool GradsFormat::SeemsBroken(const std::string& path) const
 {
   std::error_code ignored;

@@ -11,6 +11,7 @@
 
 namespace patchio::grads {
 
+/// A line of a descriptor.
 struct Line
 {
   std::size_t Number = 0;          ///< counted from 1
@@ -19,7 +20,7 @@ struct Line
   bool Comment = false;            ///< the first character is neither a letter nor a digit
 };
 
-/// Reads a whole descriptor. Throws Error when it cannot be read, is larger than any descriptor, or is not a
+/// Reads a whole descriptor. Throws Error when the file cannot be read, is larger than 4 MiB, or is not a
 /// text.
 std::string ReadText(const std::string& path);
 
@@ -40,9 +41,12 @@ protected:
     return this->At < this->Lines.size() && index < this->Words().size() ? LowerCase(this->Words()[index])
                                                                          : std::string();
   }
+  /// Throws Error with the number of the current line.
   [[noreturn]] void Fail(
       const std::string& expected, const std::string& found, const std::string& advice = {}) const;
   std::string Found(std::size_t index) const;
+  /// Returns word `index` of the line as a number. `what` names the number in messages. Throws Error unless
+  /// the word is a number from `least` to `most`.
   std::int64_t Integer(std::size_t index, const char* what, std::int64_t least, std::int64_t most) const;
   double Number(std::size_t index, const char* what) const;
   bool NextLine();

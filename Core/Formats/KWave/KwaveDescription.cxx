@@ -244,7 +244,7 @@ void ReadDomain(const KwaveFile& file, KwaveDescription& to)
   }
 }
 
-/// Reads the times of the steps from a file that PatchIO has written; they need not be multiples of dt.
+/// Reads the times of the steps from a file that PatchIO has written. Times need not be multiples of dt.
 void ReadTimes(const KwaveFile& file, KwaveDescription& to)
 {
   const DatasetInfo info = file.InfoOf(TimesName);
@@ -341,7 +341,7 @@ private:
   std::vector<SensorItem> SensorItems;
   std::vector<Mask> Sensor;                            ///< none or one mask
   std::vector<std::string> Complex, Unknown, Damaged;  ///< names of data sets
-  std::uint64_t SampledSteps = 0;                      ///< steps that the arrays have room for; 0: no series
+  std::uint64_t SampledSteps = 0;                      ///< steps for which arrays have room; 0: no series
 };
 
 bool Reader::HasDomainShape(const DatasetInfo& info) const
@@ -394,11 +394,11 @@ void Reader::Sort(const std::string& name)
     this->DomainItems.emplace_back(name, info);
   } else if (info.Dims[0] * info.Dims[1] > 1 && info.Dims[1] * info.Dims[2] > 1 &&
              info.Dims[0] * info.Dims[2] > 1) {
-    this->Unknown.push_back(name);  // others are vectors along an axis
+    this->Unknown.push_back(name);  // vectors along an axis, which fail the condition, are left out silently
   }
 }
 
-/// Determines the meaning of a group: it may hold the data sets "1", "2", ... of the cuboids.
+/// Determines the meaning of a group. A group may hold the data sets "1", "2", ... of the cuboids.
 void Reader::SortGroup(const std::string& name)
 {
   constexpr std::size_t mostParts = 100'000;

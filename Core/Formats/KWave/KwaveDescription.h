@@ -27,14 +27,16 @@ struct PartSet
   std::string Positions;
 };
 
+/// A quantity on the parts of one set, such as the maximum of the pressure at the sensor.
 struct Quantity
 {
   std::string Name;
-  int Set = 0;
-  bool Series = false;      ///< has values for each sampled step
+  int Set = 0;              ///< index into KwaveDescription::Sets
+  bool Series = false;      ///< true: it has values for each sampled step
   std::vector<bool> Parts;  ///< whether each part of the set has the quantity
 };
 
+/// The description of a file.
 struct KwaveDescription
 {
   std::string Path;
@@ -48,6 +50,7 @@ struct KwaveDescription
   std::vector<double> Times;   ///< times of all steps, if the file has them; see TimesName
   std::vector<std::string> Warnings, Notes;
 
+  /// Returns the time of a step. `step`: number in k-Wave's count, as in FirstStep.
   double TimeOf(std::int64_t step) const
   {
     return this->Times.empty() ? this->TimeStep * static_cast<double>(step - 1)

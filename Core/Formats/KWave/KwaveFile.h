@@ -14,7 +14,7 @@ namespace patchio::kwave {
 /// dt.
 constexpr const char* TimesName = "sample_times";
 
-/// Returns whether the data set has values of the whole domain, whatever the sensor: "ux_max_all", "p_final".
+/// Returns whether the data set has values of the whole domain, not of the sensor: "ux_max_all", "p_final".
 bool IsOfDomain(const std::string& name);
 
 /// Returns whether the data set has values at the sensor: "p", "uy_non_staggered", "p_max", "Iz_avg",
@@ -25,7 +25,7 @@ bool IsOfSensor(const std::string& name);
 /// final value.
 bool IsAggregate(const std::string& name);
 
-/// Returns whether the name is that of a single number in a file's header, such as "Nx", "dt" and "t_index".
+/// Returns whether `name` names a single number in a file's header, such as "Nx", "dt" and "t_index".
 bool IsHeader(const std::string& name);
 
 /// Returns the name of the variable with the positions of a list of points.
@@ -38,7 +38,8 @@ inline std::string PositionsOf(const std::string& list)
 /// empty if it can.
 std::string FaultOfName(const std::string& name);
 
-/// Returns whether the data set is a setting of the simulation, which is not a field, whatever its shape.
+/// Returns whether the data set is a setting of the simulation. A setting is not a field, even if its shape
+/// is that of a field.
 bool IsSetting(const std::string& name);
 
 /// The type of a k-Wave file, from its attributes.

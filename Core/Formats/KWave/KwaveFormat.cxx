@@ -97,8 +97,8 @@ void SetPresence(const KwaveDescription& description, Catalog& catalog)
   }
 }
 
-/// Returns the catalog of all steps, turned to the first. Large parts are cut into several patches, so that
-/// ranks can share them.
+/// Returns the catalog of all steps; its current step is the first. Large parts are cut into several patches,
+/// so that ranks can share them.
 Catalog MakeCatalog(const KwaveDescription& description)
 {
   Catalog catalog;
@@ -139,7 +139,8 @@ private:
   std::vector<std::uint64_t> FirstInPart, PartValues;  ///< per patch
 };
 
-/// Measures parts. Patches that were cut from one part follow each other in its data sets.
+/// Finds the place of each patch in its part. Patches that were cut from one part follow each other in the
+/// data sets of the part.
 Locator::Locator(const Catalog& catalog, const LocateOptions& options) : Hdf5Locator(catalog, options)
 {
   std::map<std::pair<int, int>, std::uint64_t> parts;
@@ -157,7 +158,7 @@ Locator::Locator(const Catalog& catalog, const LocateOptions& options) : Hdf5Loc
   }
 }
 
-/// Returns the location of a request's values: of the catalog's step, or of all steps.
+/// Returns the location of a request's values at the catalog's step, or at all steps (LocateOptions).
 Location Locator::LocateOne(const PatchVariable& request)
 {
   const Patch& patch = this->Data.Patches[request.Patch];
@@ -183,7 +184,7 @@ Location Locator::LocateOne(const PatchVariable& request)
   return this->LocateAt(place, request);
 }
 
-/// Throws Error unless the data set is as the catalog describes it.
+/// Throws Error unless the data set matches the catalog.
 void Locator::Check(LocatedDataset& found, const DatasetPlace& place, const PatchVariable& request)
 {
   const hdf5::Dataset& info = found.Info;
@@ -218,7 +219,7 @@ bool KwaveFormat::Claims(const std::string& path) const
   return TypeOfFile(path) != FileType::None;
 }
 
-/// Returns whether HDF5 cannot open a file that has the name of such a file.
+/// Returns whether the file has the name of a k-Wave file but HDF5 cannot open it.
 bool KwaveFormat::SeemsBroken(const std::string& path) const
 {
   const std::string ending = fs::path(path).extension().string();

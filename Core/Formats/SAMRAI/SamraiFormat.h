@@ -20,7 +20,7 @@ public:
       const LocateOptions& options) const override;
 };
 
-/// Reads time and step of a dump, which is cheap. Throws Error when the file is not a summary or lacks them.
+/// Reads only the time and the step of a dump. Throws Error when the file is not a summary or lacks them.
 TimeStep ReadSummaryHead(const std::string& path);
 
 }  // namespace patchio::samrai

@@ -23,8 +23,8 @@
 #include <utility>
 #include <vector>
 
-// Locates values in the processor_cluster files, which several threads examine. The result does not depend on
-// the number of threads.
+// The search for values in the processor_cluster files. Several threads examine the files; the result does
+// not depend on the number of threads.
 
 namespace fs = std::filesystem;
 
@@ -37,8 +37,8 @@ struct SharedFile
 {
   std::string Path;
   std::atomic<std::uint64_t> Listed{0};  ///< number of chunks listed by all threads
-  /// The file has more chunks than hdf5::MostChunks(): no more chunks are listed, and all earlier results are
-  /// void.
+  /// True if the file has more chunks than hdf5::MostChunks(). Then no more chunks are listed, and all
+  /// earlier results are void.
   std::atomic<bool> TooMany{false};
 };
 
@@ -58,8 +58,8 @@ public:
   std::string FullName(const std::string& name) const;
   bool Has(const std::string& name);
   hdf5::Dataset Describe(const std::string& name);
-  /// Counts `chunks` more chunks. Returns whether they may be listed: lists that are longer than in any sound
-  /// file must not fill the memory.
+  /// Adds `chunks` to the number of listed chunks. Returns whether these chunks may be listed: lists that are
+  /// longer than in any sound file must not fill the memory.
   bool MayList(std::uint64_t chunks);
   /// Lists the chunks of a data set. `chunks`: an array of ChunksOf(dataset) elements.
   void ListChunks(const std::string& name, const hdf5::Dataset& dataset, Chunk* chunks);
@@ -342,7 +342,8 @@ hdf5::Dataset PatchLocator::FindContiguous(const std::string& name, ElementType 
   return dataset;
 }
 
-/// Lists the chunks of the current data sets. Returns false if the file cannot have as many.
+/// Lists the chunks of the current data sets. Returns false if the data sets need more chunks than a sound
+/// file can have.
 bool PatchLocator::ListChunks(const std::vector<std::string>& names)
 {
   std::uint64_t chunks = 0;  // cannot overflow: each array has at most as many chunks as values
@@ -360,7 +361,8 @@ bool PatchLocator::ListChunks(const std::vector<std::string>& names)
   return true;
 }
 
-/// Lists the chunks of the current data sets, or leaves all of them to the library if it must read one.
+/// Lists the chunks of the current data sets. If the HDF5 library must read one of the data sets, it reads
+/// all of them.
 void PatchLocator::Prepare(const std::vector<std::string>& names)
 {
   const StorageLayout layout = this->Datasets.front().Info.Layout;
@@ -504,8 +506,8 @@ void Locator::FindRuns()
 
 void Locator::MakeBlocks()
 {
-  // Enough blocks that all threads end at about the same time, and few enough that the overhead of a block is
-  // negligible.
+  // There are enough blocks that all threads end at about the same time, but so few that the overhead of a
+  // block is negligible.
   const std::size_t threads = static_cast<std::size_t>(std::max(this->Options.Threads, 1));
   const std::size_t most = std::clamp<std::size_t>(this->Runs.size() / (threads * 8), 4, 512);
   for (std::size_t begin = 0; begin < this->Runs.size();) {

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view Skipping = "Skipping a dump. ";
 
-/// Returns whether the path is below the folder: names in files must not lead anywhere else.
+/// Returns whether the path is below the folder. Names in files must not lead anywhere else.
 bool LiesBelow(const fs::path& folder, const fs::path& path)
 {
   const fs::path relative = path.lexically_relative(folder.lexically_normal());
@@ -116,7 +116,7 @@ void AddNotes(Series& series)
   series.Notes.insert(series.Notes.end(), first.Notes.begin(), first.Notes.end());
 }
 
-/// Adds the dump, or a warning with the reason why it is left out.
+/// Adds the dump to the series, or a warning with the reason why the dump is left out.
 void TryAdd(const fs::path& summary, const SeriesOptions& options, Series& series)
 {
   if (!AddStep("dump", summary.string(), options, ReadSummaryHead, series)) {

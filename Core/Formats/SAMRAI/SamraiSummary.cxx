@@ -74,7 +74,7 @@ const std::vector<RecordMember> ChildMembers{
     {"offset", ElementType::Int32, 1, offsetof(PointerEntry, Offset)},
     {"number_children", ElementType::Int32, 1, offsetof(PointerEntry, Count)}};
 
-/// Reads the record of each patch. Throws Error when the data set does not have as many as `records`.
+/// Reads the record of each patch. Throws Error when the data set and `records` differ in length.
 template <typename Record>
 void ReadRecords(const hdf5::File& file, const std::string& dataset, const std::vector<RecordMember>& members,
     std::vector<Record>& records)
@@ -299,7 +299,7 @@ void SummaryReader::ReadGeometry()
       this->Data.Levels[l].Spacing[axis] = dx;
     }
     // XLO is the corner of the domain, whose first index may differ from 0. The xlo of patches assumes that
-    // it is 0, and is shifted otherwise.
+    // the first index is 0, and is shifted otherwise.
     int first = LargestIndex;
     for (int p = 0; p < this->Data.Levels[0].PatchCount; ++p) {
       first = std::min(first, this->Data.Patches[p].Cells.Lower[axis]);
@@ -365,8 +365,8 @@ void SummaryReader::ReadVariables()
 std::string SummaryReader::FreeName(const std::string& wanted) const
 {
   std::string name = wanted;
-  // The numbers begin at one that is rarely in use, so that many materials with the same name do not take
-  // quadratic time.
+  // The first number to try is rarely in use, so that many materials with the same name do not take quadratic
+  // time.
   for (std::size_t number = this->Data.Variables.size(); this->Data.FindVariable(name) >= 0; ++number) {
     name = name == wanted ? wanted + " (material)" : fmt::format("{} (material {})", wanted, number);
   }
@@ -511,8 +511,8 @@ Catalog SamraiFormat::ReadCatalog(const std::string& path) const
   return SummaryReader(path).Read();
 }
 
-/// Returns the ranges of ordinary scalars only. They are widened, because SAMRAI computes them before it
-/// rounds doubles to floats.
+/// Returns the ranges of ordinary scalars only. The ranges are widened, because SAMRAI computes them before
+/// rounding doubles to floats.
 std::vector<ValueRange> SamraiFormat::RangesOf(const Catalog& catalog, int variable) const
 {
   const Variable& wanted = catalog.Variables[variable];

@@ -24,6 +24,7 @@ enum class FileType : std::uint8_t
 
 /// Returns the type that a VTKHDF file states, supported or not; empty for other files. Does not throw.
 std::string NameOfType(const std::string& path);
+/// Returns the type with a name from NameOfType(); None for other names.
 FileType TypeNamed(const std::string& name);
 
 /// Returns the group of a level: "VTKHDF/Level0" and so on for AMR, otherwise "VTKHDF".
@@ -37,13 +38,15 @@ public:
   using hdf5::File::File;
   using hdf5::File::Numbers;
 
+  /// Throws Error unless the file has the group.
   void RequireGroup(const std::string& group) const;
   /// Returns the reason why PatchIO does not support a sound data set, as a phrase: "virtual data set",
-  /// "filter 32000 (lzf)", "type float16"; empty if it does. Used for opening, listing, verifying and
-  /// reading.
+  /// "filter 32000 (lzf)", "type float16"; empty if PatchIO supports the data set. Opening, listing,
+  /// verifying and reading all use this check.
   static std::string WhyUnsupported(const hdf5::Dataset& dataset);
   /// Returns an attribute of `count` finite numbers.
   std::vector<double> Numbers(const std::string& object, const std::string& name, std::size_t count) const;
+  /// Returns an attribute of three finite numbers.
   Double3 Triple(const std::string& object, const std::string& name) const;
 
   /// Returns the number of values per axis, slowest first; empty if the data set does not exist. Throws Error
@@ -56,7 +59,7 @@ public:
   std::vector<Box> Boxes(const std::string& dataset) const;
   /// Returns the cells of an image. `flatAxes`: axes with one layer of nodes; see Level::FlatAxes.
   Box WholeExtent(const std::string& image, std::uint64_t& flatAxes) const;
-  /// Returns a limit on the entries of a list in the file, however well it is compressed.
+  /// Returns an upper limit on the number of entries that a compressed list in the file can have.
   std::uint64_t MostEntries() const;
 
   [[noreturn]] void Fail(const std::string& expected, const std::string& found) const;

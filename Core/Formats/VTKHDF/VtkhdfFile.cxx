@@ -27,7 +27,7 @@
 namespace patchio::vtkhdf {
 namespace {
 
-/// The part of each data set that belongs to a step. The numbers are entries before that part.
+/// The part of each data set that belongs to a step. Each number counts the entries before that part.
 struct MeshStep
 {
   std::size_t FirstPartition = 0, Partitions = 0;
@@ -246,9 +246,9 @@ void Partitions::ReadSteps(const StepsGroup& steps)
   }
 }
 
-/// Returns the number of offsets before a step. Each partition has one more offset than cells, so the number
-/// of partitions before the step matters: all partitions before its first one; but if a list of cells is
-/// stored once for several partitions, only the number of partitions with the cells before.
+/// Returns the number of offsets before a step. Each partition has one more offset than cells, so the result
+/// is the number of cells before the step plus the number of partitions before the step. If a list of cells
+/// is stored once for several partitions, only the partitions of the preceding cells count.
 std::uint64_t Partitions::PlaceOfOffsets(const MeshStep& step, std::size_t list) const
 {
   const std::vector<std::uint64_t>& before = this->CellsBefore[list];
@@ -310,8 +310,8 @@ std::vector<LevelArray> Partitions::Arrays() const
   return arrays;
 }
 
-/// Returns the number of components of an array with `axes` axes before that of the components, if there is
-/// one; nullopt for other shapes.
+/// Returns the number of components of an array. `axes`: number of axes before the optional axis of the
+/// components. Returns nullopt for other shapes.
 std::optional<int> ComponentsBehind(const std::vector<std::uint64_t>& dims, std::size_t axes)
 {
   constexpr std::uint64_t most = 1024;
@@ -322,9 +322,9 @@ std::optional<int> ComponentsBehind(const std::vector<std::uint64_t>& dims, std:
   return several ? std::optional(static_cast<int>(dims.back())) : std::nullopt;
 }
 
-/// Returns the number of components of an array of an image at one step, with `tuples` values along x, y and
-/// z. VTK omits flat axes; for a single point it omits all axes, or all but one in a file without steps.
-/// Other writers keep all three axes. Returns nullopt for other shapes.
+/// Returns the number of components of an array of an image at one step, or nullopt for other shapes.
+/// `tuples`: number of values along x, y and z. VTK omits flat axes. For a single point, VTK omits all axes,
+/// or all but one in a file without steps. Other writers keep all three axes.
 std::optional<int> ComponentsOfImage(
     const std::vector<std::uint64_t>& dims, const Int3& tuples, const std::array<bool, 3>& flat)
 {
@@ -371,13 +371,13 @@ struct BoxRows
   std::uint64_t First = 0, Count = 0;
 };
 
-/// Returns whether the array belongs to the mesh itself; without such an array nothing can be shown.
+/// Returns whether the array belongs to the mesh itself. A mesh that lacks such an array cannot be shown.
 bool IsOfMesh(const LevelArray& array)
 {
   return array.Role != MeshRole::Values && array.Role != MeshRole::Flags;
 }
 
-/// Returns the first tuple of each step, for arrays whose own offsets are not in the file.
+/// A function that returns the first tuple of each step, for arrays whose own offsets are not in the file.
 using FirstTuples = std::function<std::vector<std::uint64_t>(Centering center)>;
 
 /// Returns the number of an image's planes that a chunk overlaps.
@@ -459,7 +459,7 @@ private:
   StepsGroup Steps;
   FileFacts Facts;
   std::size_t Places = 0;      ///< number of entries in LevelArray::First of all arrays
-  std::set<std::string> Told;  ///< arrays in LeftOut, each once for all levels
+  std::set<std::string> Told;  ///< arrays that LeftOut already contains, from all levels
 };
 
 /// Reads the time of a file with one step, as ParaView writes it.
@@ -476,7 +476,7 @@ void FactsReader::ReadTime()
   }
 }
 
-/// Returns the entries of all steps, or only that of the step whose patches the facts describe.
+/// Returns the entries of all steps, or only the entry of the described step if patches change.
 std::vector<std::uint64_t> FactsReader::OfOwnSteps(std::vector<std::uint64_t> ofSteps) const
 {
   return this->Facts.PatchesChange
@@ -604,7 +604,7 @@ void FactsReader::ReadMesh()
         });
       },
       level);
-  // After the data, because a name means data first.
+  // The mesh's own arrays come after the data, because a name shared by both means the data.
   for (LevelArray array : partitions.Arrays()) {
     array.First = this->OfOwnSteps(firstOf([&](const MeshStep& step) { return PlaceOf(step, array); }));
     if (const auto found = this->ReadArray(Root, array, level)) {
@@ -659,8 +659,8 @@ void FactsReader::ReadArrays(const std::string& group, const FirstTuples& first,
   }
 }
 
-/// Returns the first tuple of each step of an array: its own if the file states it, otherwise that of its
-/// grid.
+/// Returns the first tuple of each step of an array: the array's own if the file states it, otherwise that of
+/// the array's grid.
 std::vector<std::uint64_t> FactsReader::FirstOf(const std::string& group, Centering center,
     const std::string& name, const FirstTuples& first, const LevelFacts& level) const
 {
@@ -743,7 +743,7 @@ bool FactsReader::IsScattered(const std::string& dataset, const LevelArray& arra
   });
 }
 
-/// Leaves out an array that is not supported or damaged. Throws Error for a mesh's own arrays.
+/// Leaves out an array that is unsupported or damaged. Throws Error for a mesh's own arrays.
 void FactsReader::LeaveOut(const LevelArray& array, const std::string& fault)
 {
   if (IsOfMesh(array)) {
@@ -754,8 +754,8 @@ void FactsReader::LeaveOut(const LevelArray& array, const std::string& fault)
   }
 }
 
-/// Returns the number of components of an array, from its values per axis, slowest first; nothing for shapes
-/// that no array has.
+/// Returns the number of components of an array. `dims`: number of values per axis, slowest first. Returns
+/// nothing for an invalid shape.
 std::optional<int> FactsReader::ComponentsOf(
     std::vector<std::uint64_t> dims, const LevelArray& array, const LevelFacts& level) const
 {
@@ -773,8 +773,8 @@ std::optional<int> FactsReader::ComponentsOf(
   return ComponentsOfImage(dims, tuples, {this->IsFlat(0), this->IsFlat(1), this->IsFlat(2)});
 }
 
-/// Throws Error if an array has the wrong number of values. Meshes and files with steps may have more than
-/// are used.
+/// Throws Error if an array has the wrong number of values. In meshes and files with steps, arrays may have
+/// more values than are used.
 void FactsReader::CheckTuples(
     const std::string& dataset, const LevelArray& array, std::uint64_t tuples, std::uint64_t found) const
 {

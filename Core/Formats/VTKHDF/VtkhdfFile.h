@@ -15,9 +15,10 @@ namespace patchio::vtkhdf {
 /// An array on a level. StoredName is the data set in the level's group: "CellData/density".
 struct LevelArray : Variable
 {
-  std::vector<std::uint64_t> First;  ///< by step: number of tuples in the data set before the level's first
+  std::vector<std::uint64_t> First;  ///< by step: tuples in the data set before the first one of the level
 };
 
+/// The description of one level.
 struct LevelFacts
 {
   Double3 Spacing{1, 1, 1};
@@ -28,7 +29,7 @@ struct LevelFacts
 };
 
 /// The description of a file. An image is one level with one box, a mesh one level of partitions. Boxes and
-/// partitions are those of one step. LevelArray::First has entries for all steps, or only for that step if
+/// partitions belong to one step. LevelArray::First has entries for all steps, or only for that one step if
 /// other steps have other patches.
 struct FileFacts
 {

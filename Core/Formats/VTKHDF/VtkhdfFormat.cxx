@@ -22,11 +22,11 @@ namespace {
 struct StepPlaces
 {
   FileType Type = FileType::None;
-  /// The catalog lacks arrays of the file. The file then gets no index, so that each opening reports the
-  /// arrays that are left out.
+  /// True: the catalog lacks arrays of the file. The file then gets no index, so that each opening reports
+  /// the arrays that are left out.
   bool LacksArrays = false;
-  /// For each step, level and variable: the number of tuples in the data set before the level's first. If
-  /// patches change, only for the step to which the catalog is turned.
+  /// For each step, level and variable: the number of tuples in the data set before the first one of the
+  /// level. If patches change, there are entries only for the catalog's current step.
   std::vector<std::uint64_t> First;
 };
 
@@ -51,7 +51,7 @@ std::vector<std::byte> Pack(const StepPlaces& places)
   return out.Take();
 }
 
-/// Throws Error if the catalog is not that of a VTKHDF file.
+/// Returns the places in the catalog's FormatData. Throws Error if the catalog is not that of a VTKHDF file.
 StepPlaces PlacesOf(const Catalog& catalog)
 {
   StepPlaces places;
@@ -160,7 +160,7 @@ void SetPresence(int variable, const Level& level, Catalog& catalog)
   }
 }
 
-/// Returns the first tuples of all variables that it adds; see StepPlaces.
+/// Adds the variables of all arrays to the catalog. Returns StepPlaces::First for these variables.
 std::vector<std::uint64_t> AddVariables(const FileFacts& facts, Catalog& catalog)
 {
   std::vector<std::vector<int>> ofLevels;
@@ -239,7 +239,7 @@ Catalog CatalogOf(const FileFacts& facts)
 }
 
 /// Locates values in a VTKHDF file. A data set has the values of all boxes of a level one after another, or
-/// those of an image; the values of several steps follow each other, too.
+/// the values of an image. The values of several steps follow each other, too.
 class Locator : public Hdf5Locator
 {
 public:
@@ -315,7 +315,7 @@ bool VtkhdfFormat::Claims(const std::string& path) const
   return TypeNamed(NameOfType(path)) != FileType::None;
 }
 
-/// Returns whether HDF5 cannot open a file that has the name of such a file.
+/// Returns whether the file has the name of a VTKHDF file but HDF5 cannot open it.
 bool VtkhdfFormat::SeemsBroken(const std::string& path) const
 {
   std::error_code ignored;
