@@ -83,7 +83,7 @@ void ReadRecords(const hdf5::File& file, const std::string& dataset, const std::
 }
 
 const std::string Basic = "/BASIC_INFO/";
-const std::string ByteRanges = "/extents/";
+const std::string ExtentsGroup = "/extents/";
 
 constexpr int LargestIndex = 1 << 30;
 constexpr int LargestRatio = 1 << 10;
@@ -236,8 +236,8 @@ void SummaryReader::ReadPatches()
   std::vector<Patch>& patches = this->Data.Patches;
   std::vector<PatchMapEntry> map(patches.size());
   std::vector<PatchExtent> extents(patches.size());
-  ReadRecords(this->File, ByteRanges + "patch_map", PatchMapMembers, map);
-  ReadRecords(this->File, ByteRanges + "patch_extents", ExtentMembers, extents);
+  ReadRecords(this->File, ExtentsGroup + "patch_map", PatchMapMembers, map);
+  ReadRecords(this->File, ExtentsGroup + "patch_extents", ExtentMembers, extents);
   for (std::size_t l = 0; l < this->Data.Levels.size(); ++l) {
     const Level& level = this->Data.Levels[l];
     for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
@@ -381,7 +381,7 @@ void SummaryReader::ReadMaterials()
   const std::vector<std::string> materials = this->File.Strings("/materials/material_names", -1);
   const std::vector<int> stored = this->File.Ints("/materials/material_number_ghosts", 3);
   const Int3 ghosts = this->GhostLayers(stored.data(), "of materials");
-  if (this->File.Has(ByteRanges + "materials/sparse_material_list")) {
+  if (this->File.Has(ExtentsGroup + "materials/sparse_material_list")) {
     this->AddSparseMaterials(materials, ghosts);
     return;
   }
@@ -399,13 +399,13 @@ void SummaryReader::AddSparseMaterials(const std::vector<std::string>& materials
     variable.Ghosts = ghosts;
     variable.Material = static_cast<int>(m);
     this->Data.Variables.push_back(variable);
-    this->PresenceDatasets.push_back({ByteRanges + "materials/sparse_material_list"});
+    this->PresenceDatasets.push_back({ExtentsGroup + "materials/sparse_material_list"});
   }
 }
 
 void SummaryReader::AddDenseMaterial(const std::string& material, const Int3& ghosts)
 {
-  const std::string group = ByteRanges + "materials/" + material;
+  const std::string group = ExtentsGroup + "materials/" + material;
   const std::string fractions = group + "/" + material + "-Fractions";
   if (!this->File.Has(fractions)) {
     return;
