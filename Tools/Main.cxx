@@ -1,5 +1,5 @@
-// The program patchio: a subcommand for each thing that can be done with patch data. Exit codes: 0: success;
-// 1: failure, or faults in the data; 2: wrong command line.
+// The program patchio, with one subcommand for each task. Exit codes: 0: success; 1: failure, or faults in
+// the data; 2: wrong command line.
 #include "Base/Error.h"
 #include "Hdf5/Library.h"
 #include "Session.h"
@@ -26,12 +26,12 @@ std::string MpiVersion()
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
   MPI_Get_library_version(text, &length);
-  // "Open MPI v4.1.4, package: ..."; MPICH's goes on in further lines.
+  // "Open MPI v4.1.4, package: ..."; the text of MPICH has further lines.
   const std::string whole(text, static_cast<std::size_t>(length));
   return whole.substr(0, whole.find_first_of(",\n"));
 }
 
-/// The program's version, and a line with those of the libraries that it runs with.
+/// Returns the program's version, and a line with the versions of its libraries.
 std::string Versions()
 {
   return fmt::format(
@@ -55,15 +55,15 @@ void Complain(const Session& session, const std::string& message)
   }
 }
 
-/// Reports what parsing throws, and returns the exit code. CLI11 reports --help and --version as exceptions,
-/// too.
+/// Reports an exception of the parser, and returns the exit code. CLI11 reports --help and --version as
+/// exceptions, too.
 int ReportParse(const CLI::App& program, const CLI::ParseError& error, const Session& session)
 {
   if (error.get_exit_code() == 0) {
     return session.Root() ? program.exit(error) : 0;
   }
   if (error.get_name() == "RuntimeError") {
-    return error.get_exit_code();  // a script has failed, and has printed why
+    return error.get_exit_code();  // a script has failed and has printed the reason
   }
   // If a subcommand is mistyped, CLI11 only says that one is missing.
   const std::vector<std::string> unknown = program.remaining();
@@ -90,7 +90,7 @@ int Run(int argc, char** argv, Session& session)
   patchio::tools::AddTune(program, session);
   patchio::tools::AddVerify(program, session);
   if (argc == 1) {
-    // An error, so that a script with an empty variable notices.
+    // This is an error, so that a script notices that one of its variables is empty.
     if (session.Root()) {
       std::fputs(program.help().c_str(), stderr);
     }
@@ -104,7 +104,7 @@ int Run(int argc, char** argv, Session& session)
     Complain(session, error.what());
     return WronglyUsed;
   } catch (const patchio::Error& error) {
-    // Errors are raised on all ranks together, so every rank comes here.
+    // Errors are thrown on all ranks together, so every rank reaches this line.
     Complain(session, error.what());
     return Failed;
   }
@@ -115,7 +115,8 @@ int Run(int argc, char** argv, Session& session)
 
 int main(int argc, char** argv)
 {
-  // If a file becomes longer than allowed (ulimit -f), the program shall report an error, not be killed.
+  // Without this, the signal would kill the program when a file exceeds the limit (ulimit -f). Now the
+  // program reports an error.
   std::signal(SIGXFSZ, SIG_IGN);
   Session session(&argc, &argv);
   try {

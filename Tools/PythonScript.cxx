@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The exit code of a program; -1 when it could not be run. quiet: its output and errors are not shown.
+/// Runs a program and returns its exit code; -1 if it could not be run. quiet: hides its output and its
+/// errors.
 int RunProgram(const std::vector<std::string>& words, bool quiet)
 {
   std::vector<char*> arguments;

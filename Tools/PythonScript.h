@@ -1,4 +1,4 @@
-// Runs our Python scripts.
+// Runs the Python scripts of this project.
 #pragma once
 
 #include <string>

@@ -23,13 +23,13 @@ public:
   using Error::Error;
 };
 
-/// The arguments of subcommands that look at a series.
+/// The arguments of subcommands that read a series.
 struct SeriesArguments
 {
   std::string Path;
-  std::optional<std::int64_t> Step;  ///< none: all steps
+  std::optional<std::int64_t> Step;  ///< nullopt: all steps
   bool ListedOnly = false;           ///< only steps that the index file lists
-  int Threads = 4;                   ///< threads of a rank that look at files
+  int Threads = 4;                   ///< threads of a rank that read files
 };
 
 /// Adds the argument "path" of the data. orElse: text for the help about other things that the path may be.

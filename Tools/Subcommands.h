@@ -18,13 +18,14 @@ void AddExport(CLI::App& program, Session& session);
 void AddIndex(CLI::App& program, Session& session);
 /// `patchio info`: shows the contents of data, and the state of their index files.
 void AddInfo(CLI::App& program, Session& session);
-/// `patchio plan`: shows which ranks of a simulation write how much, and how many steps at once.
+/// `patchio plan`: shows the writing ranks of a simulation, their bytes, and the number of steps that they
+/// write at once.
 void AddPlan(CLI::App& program, Session& session);
 /// `patchio probe`: measures a file system.
 void AddProbe(CLI::App& program, Session& session);
 /// `patchio tune`: shows what the thread mode Automatic would do with given data, and why.
 void AddTune(CLI::App& program, Session& session);
-/// `patchio verify`: checks whether all of the data are there.
+/// `patchio verify`: checks whether the data are complete.
 void AddVerify(CLI::App& program, Session& session);
 
 }  // namespace patchio::tools

@@ -1,5 +1,6 @@
-// Listing the chunks of data sets with each of the five lists that HDF5 has since version 1.10: by PatchIO
-// and by the HDF5 library, interleaved. Prints a line of JSON: the seconds of each run, by kind of list.
+// Times the listing of chunks for each of the five kinds of chunk lists that HDF5 has since version 1.10: by
+// PatchIO and by the HDF5 library, in turn. Prints a line of JSON with the seconds of each run, by kind of
+// list.
 #include "Base/Error.h"
 #include "Base/Stopwatch.h"
 #include "Hdf5/File.h"
@@ -36,7 +37,7 @@ std::vector<Kind> KindsFor(hsize_t chunks)
       {"tree", {chunks / 100, 100}, {0, 0}, true, false}};
 }
 
-/// Chunks of equal bytes, which no filter looks at when they are listed.
+/// Writes chunks of equal bytes, because listing does not read the chunks.
 void WriteChunks(hid_t dataset, const Kind& kind)
 {
   const std::vector<float> values(ChunkValues, 1.5f);
@@ -104,7 +105,7 @@ std::size_t Library(const std::string& path, const Kind& kind)
 
 #else
 
-/// Versions before 1.14 take a time by the square of the number of chunks.
+/// Versions before 1.14 need a time proportional to the square of the number of chunks.
 std::size_t Library(const std::string&, const Kind&)
 {
   throw Error("HDF5 1.14 or later is needed");

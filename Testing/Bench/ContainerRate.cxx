@@ -1,6 +1,6 @@
-// Writes a step of equal blocks, and reads it, in one of several ways; says how long each part took, as one
-// JSON object on standard output. Under mpirun the blocks are divided over the ranks, and times are those of
-// the slowest.
+// Writes a step of equal blocks and reads it, in one of several ways. Prints the seconds of each part as one
+// JSON object. Under mpirun, the blocks are divided among the ranks, and the times are those of the slowest
+// rank.
 #include "Base/Error.h"
 #include "Base/File.h"
 #include "Base/Stopwatch.h"
@@ -48,7 +48,7 @@ int BlocksAcross(const Options& options)
   return static_cast<int>(std::ceil(std::cbrt(options.Blocks)));
 }
 
-/// Blocks in a cube, one level.
+/// Returns one level of blocks that form a cube.
 Catalog BlocksOf(const Options& options, int ranks)
 {
   Catalog catalog;
@@ -73,7 +73,7 @@ Catalog BlocksOf(const Options& options, int ranks)
   return catalog;
 }
 
-/// All blocks have these, so that memory is no matter.
+/// Returns the values of a block. All blocks share them, so that memory does not limit the test.
 std::vector<float> Values(const Options& options)
 {
   std::vector<float> values(std::size_t(options.Cells) * options.Cells * options.Cells);
@@ -125,7 +125,7 @@ void WriteContainer(const Options& options, Communicator& ranks, const Catalog& 
   }
 }
 
-/// A data set a block, in a file of each rank; or in one that all ranks write together.
+/// Writes one data set per block, into one file per rank or into a common file.
 void WriteHdf5(const Options& options, Communicator& ranks, const Catalog& catalog)
 {
   const std::vector<float> values = Values(options);
@@ -140,7 +140,7 @@ void WriteHdf5(const Options& options, Communicator& ranks, const Catalog& catal
     const hdf5::Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
     const auto n = static_cast<hsize_t>(options.Cells);
     const hsize_t one[] = {n, n, n}, all[] = {static_cast<hsize_t>(options.Blocks), n, n, n};
-    if (together) {  // one data set, each rank its blocks: what collective writing is best at
+    if (together) {  // one data set with the blocks of all ranks, the best case for collective writes
       const std::vector<int> mine = BlocksOfRank(catalog, ranks.Rank());
       const hdf5::Handle space(H5Screate_simple(4, all, nullptr));
       const hdf5::Handle set(
@@ -166,10 +166,10 @@ void WriteHdf5(const Options& options, Communicator& ranks, const Catalog& catal
       }
     }
   }
-  PlainFile(path).Flush();  // as a container's writer does
+  PlainFile(path).Flush();  // as the container's writer does
 }
 
-/// Nothing but the values: no way can be faster.
+/// Writes only the values, as a lower limit of the time.
 void WritePlain(const Options& options, Communicator& ranks, const Catalog& catalog)
 {
   const std::vector<float> values = Values(options);
@@ -183,15 +183,15 @@ void WritePlain(const Options& options, Communicator& ranks, const Catalog& cata
 
 struct ReadCost
 {
-  double Metadata = 0;  ///< until it is known where all bytes lie
-  double Plan = 0;      ///< from then until the first task may read; HDF5 has none
+  double Metadata = 0;  ///< seconds until the locations of all bytes are known
+  double Plan = 0;      ///< seconds from then until the first task can read; 0 for HDF5
   double Values = 0;
   double Sum = 0;
   double Surplus = 1;  ///< bytes read / bytes of the blocks
 };
 
-/// In the fourth eighth of the cube along each axis or in the fifth: where a curve through all blocks comes
-/// by more often than in a corner.
+/// Returns whether the block lies in the fourth or fifth eighth of the cube along each axis. A curve through
+/// all blocks passes this box more often than a corner.
 bool IsInBox(const Options& options, const Patch& block)
 {
   return std::all_of(block.Cells.Lower.begin(), block.Cells.Lower.end(), [&](int lower) {
@@ -200,7 +200,7 @@ bool IsInBox(const Options& options, const Patch& block)
   });
 }
 
-/// memory: of earlier rounds.
+/// memory: the pool of earlier rounds.
 ReadCost ReadContainer(const Options& options, Communicator& ranks, const std::shared_ptr<MemoryPool>& memory)
 {
   ReadCost cost;
@@ -249,7 +249,7 @@ ReadCost ReadContainer(const Options& options, Communicator& ranks, const std::s
   return cost;
 }
 
-/// One data set after another, each rank a part of each file. arrays: memory of earlier rounds.
+/// Reads one data set after another; each rank reads a part of each file. arrays: memory of earlier rounds.
 ReadCost ReadHdf5(const Options& options, Communicator& ranks, std::vector<std::vector<float>>& arrays)
 {
   ReadCost cost;

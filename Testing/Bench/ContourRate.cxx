@@ -1,5 +1,5 @@
-// How fast contours of many patches are made, without ParaView: with one thread and with all. JSON: seconds
-// of each.
+// Times contours of many patches without ParaView, with one thread and with all threads. Prints the seconds
+// as JSON.
 #include "Base/Stopwatch.h"
 #include "Filters/ContourOutput.h"
 
@@ -23,7 +23,7 @@ using namespace patchio::filters;
 
 namespace {
 
-/// A cube of patches with the distance from its middle.
+/// Returns a cube of patches; the values are the distances from its middle.
 vtkSmartPointer<vtkMultiBlockDataSet> MakePatches(int along, int cells)
 {
   const double middle = 0.5 * along * cells;
@@ -78,7 +78,7 @@ int main(int argc, char** argv)
   const Blocks blocks = MakeBlocks(patches);
   const double radius = 0.37 * along * cells;
   vtkIdType triangles = 0;
-  ContourSeconds(blocks, radius, triangles);  // brings memory and threads
+  ContourSeconds(blocks, radius, triangles);  // warms up memory and threads
   nlohmann::json seconds{{"triangles", triangles}};
   for (int round = 0; round < rounds; ++round) {
     {

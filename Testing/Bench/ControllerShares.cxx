@@ -1,5 +1,5 @@
-// How often simulated reads come near the best fixed number of threads: the controller, and what it competes
-// with. One JSON object on standard output: scenario -> way -> share of reads within 5 %.
+// Compares the controller with other methods by the share of simulated reads that come within 5 % of the best
+// fixed number of threads. Prints one JSON object: scenario -> method -> share.
 #include "../Core/Tuning/SimulatedStorage.h"
 
 #include <CLI/CLI.hpp>
@@ -14,7 +14,7 @@ using namespace patchio;
 using testing::Decider;
 using testing::Scenario;
 
-/// Goes on in one direction as long as the rate rises, else turns round.
+/// Returns a method that continues in one direction while the rate rises, and otherwise turns around.
 Decider HillClimber(int start)
 {
   struct State

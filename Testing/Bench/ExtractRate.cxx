@@ -1,6 +1,6 @@
-// How fast slices are cut out of many patches, without ParaView: with one thread and with all, and beside a
-// plain loop that reads the values and flags of the same rows and writes as many bytes. JSON: seconds of
-// each.
+// Times slices of many patches without ParaView, with one thread and with all threads, and a plain loop that
+// reads the values and flags of the same rows and writes the same number of bytes. Prints the seconds as
+// JSON.
 #include "Base/Stopwatch.h"
 #include "Filters/Slice.h"
 
@@ -27,7 +27,7 @@ using namespace patchio::filters;
 
 namespace {
 
-/// A cube of patches; one cell of 64 is hidden.
+/// Returns a cube of patches in which one of 64 cells is hidden.
 vtkSmartPointer<vtkMultiBlockDataSet> MakePatches(int along, int cells)
 {
   std::mt19937 random(20);
@@ -55,7 +55,7 @@ vtkSmartPointer<vtkMultiBlockDataSet> MakePatches(int along, int cells)
   return root;
 }
 
-/// The rows along x that a plane meets, as (block, first cell).
+/// Returns the rows along x that a plane meets, as pairs (block, first cell).
 std::vector<std::pair<const Block*, long long>> CutRows(const Blocks& blocks, const Surface& plane)
 {
   std::vector<std::pair<const Block*, long long>> rows;
@@ -78,7 +78,7 @@ std::vector<std::pair<const Block*, long long>> CutRows(const Blocks& blocks, co
   return rows;
 }
 
-/// Seconds of a loop that reads these rows and writes so many numbers into new memory.
+/// Returns the seconds of a loop that reads these rows and writes `numbers` numbers into new memory.
 double PlainLoop(const std::vector<std::pair<const Block*, long long>>& rows, std::size_t numbers)
 {
   const patchio::Stopwatch watch;
@@ -119,7 +119,7 @@ nlohmann::json Measure(const Blocks& blocks, const Surface& plane, int rounds)
   SliceRequest request;
   request.Surfaces = {plane};
   vtkPolyData* slice = nullptr;
-  SliceSeconds(blocks, request, &slice);  // also brings memory and threads
+  SliceSeconds(blocks, request, &slice);  // also warms up memory and threads
   const auto numbers = static_cast<std::size_t>(slice->GetActualMemorySize()) * 1024 / sizeof(double);
   const auto rows = CutRows(blocks, plane);
   nlohmann::json seconds{{"cells", slice->GetNumberOfCells()}, {"rows", rows.size()}, {"numbers", numbers}};

@@ -1,4 +1,5 @@
-// patchio_bench_load: reads files with N threads and says what PatchIO thinks of the load that others make.
+// patchio_bench_load: reads files with N threads, and prints PatchIO's estimate of the load of other
+// programs.
 #include "Base/Error.h"
 #include "Model.h"
 #include "Tuning/LoadSense.h"
@@ -55,14 +56,14 @@ double Now()
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Bytes read, and the requests in flight summed up over time.
+/// Measures the bytes read, and the integral of the requests in flight over time.
 class Meter
 {
 public:
   void Begin() { this->Step(1, 0); }
   void End(std::uint64_t bytes) { this->Step(-1, bytes); }
 
-  /// Since the last call.
+  /// Returns the measurements since the last call.
   patchio::OwnShare Take()
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
@@ -101,7 +102,7 @@ private:
   double Begun = Last;
 };
 
-/// Threads that read the files over and over, as many at once as told.
+/// Threads that read the files repeatedly, as many at a time as Allow() sets.
 class Readers
 {
 public:
@@ -131,7 +132,7 @@ public:
     }
   }
 
-  /// From now on so many; -1: the end.
+  /// Sets the number of threads that read; -1 ends all threads.
   void Allow(int threads)
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
@@ -177,7 +178,7 @@ private:
 
   void Work(int number)
   {
-    // Huge pages, as the reader has: direct requests into small ones are split.
+    // Uses huge pages like the reader, because direct requests into small pages are split.
     void* memory = nullptr;
     if (::posix_memalign(&memory, 2 << 20, this->How.Request) != 0) {
       this->Failed = true;
@@ -209,7 +210,7 @@ private:
   int Allowed = 0;
 };
 
-/// F(N) between measured points, in logarithms of both.
+/// Interpolates F(N) linearly between measured points, in logarithms of N and F.
 class Interpolation
 {
 public:
@@ -265,7 +266,7 @@ std::optional<patchio::LoadCurve> CurveFor(const Options& options)
     return {};
   }
   const patchio::emulator::Model& model = options.Storage;
-  // The formula of Emulator/README.md, for N that are no whole numbers.
+  // The formula of Emulator/README.md, also for N that are not integers.
   curve.Rate = [model, bytes = options.Request](double concurrency) {
     const double alone = bytes / model.Service(bytes);
     return concurrency * alone * model.Speed(concurrency, concurrency * alone);

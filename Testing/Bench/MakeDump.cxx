@@ -1,4 +1,4 @@
-// Writes a SAMRAI dump of any number of equal patches and variables, for measuring. Each rank writes a file.
+// Writes a SAMRAI dump of any number of equal patches and variables for benchmarks. Each rank writes a file.
 #include "RunUnderMpi.h"
 #include "SamraiDump.h"
 
@@ -18,7 +18,7 @@ struct Options
   int Variables = 1;
 };
 
-/// Patches in a cube, row by row; rank r of n writes the r-th n-th of them.
+/// Returns patches in a cube, row by row. Rank r of n writes the r-th of n equal parts.
 Catalog MakeCatalog(const Options& options, int ranks)
 {
   const int side = static_cast<int>(std::ceil(std::cbrt(options.Patches) - 1e-9));
@@ -45,7 +45,7 @@ Catalog MakeCatalog(const Options& options, int ranks)
   return catalog;
 }
 
-/// Cheap, and different for each value of a patch and for each patch.
+/// Sets values that are fast to compute, and differ within a patch and between patches.
 void FillValues(int patch, int variable, int, std::vector<double>& values)
 {
   for (std::size_t i = 0; i < values.size(); ++i) {

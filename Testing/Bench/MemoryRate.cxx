@@ -1,5 +1,5 @@
-// What this machine's memory gives, GB/s as JSON: memcpy into memory that is there, into fresh pages of 4
-// KiB, and into fresh huge pages, on one thread; the scale for everything that `./dev bench limits` shows.
+// Prints the rates of this machine's memory in GB/s as JSON: memcpy on one thread into allocated pages, into
+// new pages of 4 KiB, and into new huge pages. These are the upper limits for `./dev bench limits`.
 #include "Base/Stopwatch.h"
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t Bytes = std::size_t(512) << 20;
 constexpr std::size_t HugePage = std::size_t(2) << 20;
 
-/// Fresh memory each time; `advice` says in which pages.
+/// New memory for each object. advice: the kind of pages, for madvise().
 class Fresh
 {
 public:
@@ -49,7 +49,7 @@ int main()
 {
   const std::vector<char> source(Bytes, 1);
   {
-    // So that what follows does not wait for memory that the host has taken away.
+    // Gets memory from the host of a virtual machine, so that the measurements do not wait for it.
     const Fresh warm(MADV_HUGEPAGE);
     Rate(source, warm.Get());
   }

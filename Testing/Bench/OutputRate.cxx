@@ -1,6 +1,6 @@
-// A model whose ranks share a grid in two directions, and what its output costs it: in direct MPI-IO, or
-// through an output configuration. It sleeps instead of computing. Or only what copying its values costs.
-// One JSON object on standard output.
+// Measures the cost of output for a model whose ranks divide a grid in two directions: with direct MPI-IO, or
+// with an output configuration. The model sleeps instead of computing. With --copies, measures only the
+// copies of values. Prints one JSON object.
 #include "Base/Error.h"
 #include "Base/Stopwatch.h"
 #include "RunUnderMpi.h"
@@ -22,14 +22,14 @@ using nlohmann::json;
 
 struct Options
 {
-  std::string To;       ///< an output configuration, or the file that MPI-IO writes
-  bool Mpi = false;     ///< collective MPI-IO, at each step
-  bool Copies = false;  ///< measure nothing but these
+  std::string To;       ///< path of an output configuration, or of the file that MPI-IO writes
+  bool Mpi = false;     ///< writes with collective MPI-IO at each step
+  bool Copies = false;  ///< measures only the copies
   std::vector<int> Cells{192, 96, 50};
   int Variables = 4, Steps = 10, Milliseconds = 200;
 };
 
-/// This rank's part of the grid, and a field of it.
+/// This rank's part of the grid, with the values of a field.
 struct Part
 {
   int Lower[3]{}, Upper[3]{};
@@ -53,7 +53,7 @@ Part PartOf(const Options& options, int rank, int ranks)
   return part;
 }
 
-/// What a step's output is handed to; returns when the model may go on.
+/// A method of output. Its call for a step returns when the model may continue.
 class Way
 {
 public:
@@ -62,7 +62,7 @@ public:
   virtual void Finish() = 0;
 };
 
-/// A file of all steps, one variable after another, as models without an output library write it.
+/// Writes one file of all steps, one variable after another, like models without an output library.
 class DirectMpi : public Way
 {
 public:
@@ -129,7 +129,7 @@ private:
   const std::vector<const void*> Pointers;
 };
 
-/// Collective over the ranks that compute.
+/// Collective: every rank of `compute` calls it.
 json Measure(const Options& options, output::Output* out, MPI_Comm compute)
 {
   int rank = 0, ranks = 1;
@@ -147,7 +147,7 @@ json Measure(const Options& options, output::Output* out, MPI_Comm compute)
   double lost = 0;
   for (int step = 0; step < options.Steps; ++step) {
     std::this_thread::sleep_for(std::chrono::milliseconds(options.Milliseconds));
-    MPI_Barrier(compute);  // as an exchange of halos would
+    MPI_Barrier(compute);  // like an exchange of halos
     const Stopwatch watch;
     way->Write(step);
     lost += watch.Seconds();
@@ -158,8 +158,8 @@ json Measure(const Options& options, output::Output* out, MPI_Comm compute)
   return {{"lost", most[0]}, {"all", most[1]}};
 }
 
-/// Bytes a second of packing fields with two layers of ghosts, as a step does, and of memcpy into memory
-/// that is there.
+/// Returns the bytes/s of packing fields with two layers of ghost cells, as a step does, and of memcpy into
+/// allocated memory.
 json MeasureCopies(const Options& options)
 {
   constexpr int rounds = 200;

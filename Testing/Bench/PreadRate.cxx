@@ -1,4 +1,5 @@
-// patchio_pread_rate: how fast N threads read files with requests of one size; F(N) point by point.
+// patchio_pread_rate: measures the rate of N threads that read files with requests of one size, which is one
+// point of F(N).
 #include "Base/Error.h"
 
 #include <CLI/CLI.hpp>
@@ -76,7 +77,8 @@ public:
     return attributes.st_size;
   }
 
-  /// `most` is the length of the buffer: with O_DIRECT even the last request must be whole.
+  /// Reads a block. most: length of the buffer, because with O_DIRECT even the last request must have the
+  /// full length.
   void Read(const Block& block, char* into, std::size_t most, bool direct) const
   {
     std::size_t done = 0;
@@ -115,7 +117,7 @@ std::unique_ptr<char, Freeing> FaultedBuffer(std::size_t bytes)
   return std::unique_ptr<char, Freeing>(static_cast<char*>(memory));
 }
 
-/// What a thread has done in the time that counts.
+/// The reads of a thread in the measured time.
 struct Share
 {
   std::uint64_t Bytes = 0;
@@ -224,8 +226,8 @@ private:
     }
   }
 
-  /// Counts from the end of one request to the end of another, and goes on until everyone has counted, so
-  /// that all that counts is read with all threads at work.
+  /// Counts from the end of one request to the end of a later one, and continues until all threads have
+  /// finished counting, so that all threads read during the counts.
   void ReadForSomeTime(char* buffer, Share& share)
   {
     const auto begin = this->Start + this->Span(this->How.WarmUp);

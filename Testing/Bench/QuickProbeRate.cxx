@@ -1,4 +1,5 @@
-// patchio_quick_probe: what RunQuickProbe finds out about the storage under a folder, as JSON. Under MPI.
+// patchio_quick_probe: prints the results of RunQuickProbe for the storage of a folder as JSON. Runs under
+// MPI.
 #include "Probe/QuickProbe.h"
 #include "RunUnderMpi.h"
 

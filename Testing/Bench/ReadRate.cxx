@@ -1,6 +1,6 @@
-// Reads a dump in one of several ways and says how long each part took: PatchIO's engine, and the ways that
-// it competes with. One JSON object on standard output. Under mpirun the patches are divided over the ranks,
-// and times are those of the slowest.
+// Reads a dump with PatchIO or with one of the methods to compare. Prints the seconds of each part as one
+// JSON object. Under mpirun, the patches are divided among the ranks, and the times are those of the slowest
+// rank.
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/Stopwatch.h"
@@ -44,23 +44,23 @@ struct Options
   std::string Automatic;  ///< a policy; empty: the number of threads is given
 };
 
-/// Seconds of the parts, and what was read.
+/// The seconds of each part, and the amount of data.
 struct Cost
 {
   double Open = 0;
   double Locate = 0;
   double Plan = 0;
-  double Blocks = 0;         ///< making the blocks, once a step in vtkPatchReader
-  std::vector<double> Read;  ///< one a step, planning included
-  double Bytes = 0;          ///< of the values of one step
-  /// The sum of all values of the last step, so that all ways can be seen to read the same; merged, what
-  /// fills gaps in blocks counts, and what finer patches hide may not.
+  double Blocks = 0;         ///< making the blocks, as vtkPatchReader does once per step
+  std::vector<double> Read;  ///< one value per step, including planning
+  double Bytes = 0;          ///< bytes of the values of one step
+  /// The sum of all values of the last step, to check that all methods read the same values. With merged
+  /// blocks, fill values of gaps count, and values under finer patches may not count.
   double Sum = 0;
   double Requests = 0;
-  std::vector<int> InFlight;        ///< wanted at the end of each step, all ranks; mode Automatic
-  std::vector<ThreadChange> Found;  ///< of all steps
+  std::vector<int> InFlight;  ///< reads in flight of all ranks that Automatic wants at the end of each step
+  std::vector<ThreadChange> Found;  ///< changes of the thread number in all steps
   std::vector<ReadWindow> Windows;
-  double Load = 0;  ///< NC as last estimated
+  double Load = 0;  ///< last estimate of NC
 };
 
 double SumOf(const float* values, std::size_t count)
@@ -93,9 +93,9 @@ std::vector<int> PatchesOfRank(const Options& options, const Catalog& catalog, c
   return mine;
 }
 
-/// Memory that nobody has used for some seconds may have gone back to the host of a virtual machine, and
-/// comes from there page by page, slower than anything that is measured here. This fetches it ahead and
-/// leaves it to the kernel.
+/// Gets memory from the host of a virtual machine in advance and returns it to the kernel. The host may take
+/// back memory that is unused for some seconds, and returns it page by page, more slowly than any measured
+/// read.
 void FetchMemory(double gigabytes)
 {
   const auto bytes = static_cast<std::size_t>(gigabytes * 1e9);
@@ -112,7 +112,7 @@ void FetchMemory(double gigabytes)
   }
 }
 
-/// Name of a variable's data set in a cluster file.
+/// Returns the name of a variable's data set in a cluster file.
 std::string DatasetName(const Catalog& catalog, int patch, int variable)
 {
   char name[128];
@@ -128,7 +128,7 @@ std::string ClusterPath(const Catalog& catalog, int file)
   return catalog.Path.substr(0, catalog.Path.find_last_of('/') + 1) + name;
 }
 
-/// The files of a rank, opened once.
+/// The files of a rank, each opened once.
 class OpenFiles
 {
 public:
@@ -147,8 +147,7 @@ private:
   std::map<int, hdf5::Handle> Files;
 };
 
-/// Finds the data sets one after another through the library, as a reader without a reader of its own does;
-/// for contiguous ones.
+/// Locates contiguous data sets one after another with the HDF5 library.
 LocationTable LocateByLibrary(const Catalog& catalog, const std::vector<PatchVariable>& requests)
 {
   LocationTable table;
@@ -174,12 +173,12 @@ LocationTable LocateByLibrary(const Catalog& catalog, const std::vector<PatchVar
   return table;
 }
 
-/// Two-level reading as vtkPatchReader does it; from the second step on the memory of the step before is
-/// used.
+/// Two-level reading as in vtkPatchReader. From the second step on, the memory of the previous step is
+/// reused.
 ///
 /// All ranks begin each step together, as they do in ParaView. Otherwise a fixed number of threads would look
-/// faster than the mode Automatic, whose ranks agree before they read: ranks would read one after another,
-/// each while the other adds up its values.
+/// faster than the mode Automatic, whose ranks agree before they read: one rank would read while another adds
+/// up its values.
 class PatchIoReads
 {
 public:
@@ -189,10 +188,10 @@ public:
   {
   }
 
-  /// Collective.
+  /// Collective: reads all steps.
   void Run()
   {
-    // Without steps, what is before reading is measured all the same.
+    // Without steps, the stages before the read are still measured.
     for (int i = 0; i < std::max(this->How.Steps, 1); ++i) {
       this->ReadStep(i == 0);
     }
@@ -282,10 +281,10 @@ private:
   Communicator& Ranks;
   Cost& Result;
   AutomaticThreads Automatic;
-  double LocateSeconds = 0;  ///< of the step at hand
+  double LocateSeconds = 0;  ///< seconds of the current step
 };
 
-/// One-level reading, and what threads make of it on a thread-safe HDF5, which lets one thread in at a time.
+/// One-level reading, also with several threads like a thread-safe HDF5, which admits one thread at a time.
 void ReadWithHdf5(const Options& options, const Catalog& catalog, const LoadRequest& request, Cost& cost)
 {
   const std::size_t variables = request.Variables.size();
@@ -293,7 +292,7 @@ void ReadWithHdf5(const Options& options, const Catalog& catalog, const LoadRequ
   std::mutex library;
   for (int step = 0; step < options.Steps; ++step) {
     const Stopwatch watch;
-    OpenFiles files(catalog);  // anew, as another step lies in other files
+    OpenFiles files(catalog);  // opened for each step, because steps are in different files
     std::vector<std::unique_ptr<float[]>> arrays(tasks);
     std::vector<std::size_t> counts(tasks);
     std::atomic<std::size_t> next{0};
@@ -333,7 +332,7 @@ void ReadWithHdf5(const Options& options, const Catalog& catalog, const LoadRequ
   }
 }
 
-/// Slowest rank's times, sums of the rest; all steps were timed alike on all ranks.
+/// Collective: returns the times of the slowest rank, and the sums of the other members over all ranks.
 Cost OfAllRanks(const Cost& mine, Communicator& ranks)
 {
   std::vector<double> values{
@@ -358,7 +357,7 @@ Cost OfAllRanks(const Cost& mine, Communicator& ranks)
   return total;
 }
 
-/// What vtkPatchReader makes of the rank's patches.
+/// Returns the blocks that vtkPatchReader makes of the rank's patches.
 std::vector<Block> BlocksOfRank(const Options& options, const Catalog& catalog, const Communicator& ranks)
 {
   const std::vector<int> mine = PatchesOfRank(options, catalog, ranks);

@@ -6,7 +6,8 @@
 #include <cstdio>
 #include <exception>
 
-/// Gives the exit code of `run`; when it throws, says why in the name of `program` and gives 1.
+/// Runs `run` and returns its exit code. If `run` throws, prints the error with the name `program` and
+/// returns 1.
 inline int RunUnderMpi(int argc, char** argv, const char* program, int (*run)(int, char**))
 {
   MPI_Init(&argc, &argv);

@@ -1,6 +1,6 @@
-// What any number of patches costs one rank before and while it reads, without data: a time step is made up,
-// its index is saved as a index file, and opening, dividing, locating, planning and merging patches into
-// blocks are timed. One JSON object on standard output.
+// Measures the costs of many patches for one rank, without data: invents a time step, saves its index file,
+// and times opening, partitioning, locating, planning and merging patches into blocks. Prints one JSON
+// object.
 #include "Base/Error.h"
 #include "Base/Stopwatch.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
@@ -41,8 +41,8 @@ constexpr int Side = 16;  ///< cells of a patch per axis
 constexpr std::uint64_t ArrayBytes = Side * Side * Side * sizeof(float);
 constexpr int PatchesOfFile = 20000;
 
-/// All arrays of a patch one after another, all patches of a file one after another. Goes by the name of a
-/// format that exists, as index files of unknown ones are not believed.
+/// A format of an invented step: the arrays of a patch follow each other, and so do the patches of a file. It
+/// has the name of an existing format, because PatchIO rejects index files of unknown formats.
 class MadeUpFormat : public samrai::SamraiFormat
 {
 public:
@@ -105,7 +105,7 @@ private:
   const Options& Size;
 };
 
-/// Files of the right size without blocks on the disk.
+/// Makes files of the right size that take no space on the disk.
 void MakeFiles(const Options& options, const MadeUpFormat& format, const std::string& path)
 {
   fs::create_directories(options.Folder);
@@ -131,7 +131,7 @@ void Save(const Options& options, const MadeUpFormat& format, const std::string&
   const DescribingState describing = LookAtDescribingFile(path);
   const Catalog catalog = format.ReadCatalog(path);
   ChannelSettings settings;
-  settings.SettleSeconds = 0;  // nobody else writes these files
+  settings.SettleSeconds = 0;  // no other program writes these files
   BuiltIndex built = *BuildIndex(comm, format, catalog, settings);
   const SaveOutcome outcome = SaveStepIndexFile(comm, format, catalog, built, describing, settings);
   if (outcome.Path.empty()) {
@@ -145,7 +145,7 @@ struct MergeCost
   std::size_t Blocks = 0;
 };
 
-/// All that each rank does to make blocks of patches and to divide them over four pieces.
+/// Measures the work of each rank to merge patches into blocks and to divide these among four pieces.
 MergeCost MeasureMerging(const Catalog& catalog)
 {
   constexpr int pieces = 4, blocksOfPiece = 4;
@@ -186,8 +186,8 @@ void AppendPatch(Catalog& catalog, const Box& box)
   catalog.Patches.push_back(patch);
 }
 
-/// A quarter of the patches on a full coarse level; the rest, boxes of random sizes, in a shell on the finer
-/// one.
+/// Returns a catalog with a quarter of the patches on a full coarse level. The others, boxes of random sizes,
+/// form a shell on the finer level.
 Catalog RaggedShell(const Options& options)
 {
   const int side = std::max(1, static_cast<int>(std::cbrt(options.Patches / 4)));
@@ -217,7 +217,7 @@ Catalog RaggedShell(const Options& options)
   std::nth_element(tiles.begin(), tiles.begin() + wanted, tiles.end(),
       [](const Tile& a, const Tile& b) { return a.FromShell < b.FromShell; });
   std::mt19937 engine(1);
-  for (std::size_t t = 0; t < wanted; ++t) {  // each tile in two boxes, cut somewhere
+  for (std::size_t t = 0; t < wanted; ++t) {  // each tile is cut into two boxes at a random place
     Box box;
     for (int axis = 0; axis < 3; ++axis) {
       box.Lower[axis] = tiles[t].At[axis] * Side;

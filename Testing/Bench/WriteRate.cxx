@@ -1,7 +1,6 @@
-// Writes what a sensor sees of many steps, in one of two ways: as a channel of the format kwave, or by one
-// collective write of parallel HDF5 a step. Or only as many bytes, out of one buffer of one rank. Says how
-// long it took, as one JSON object on standard output; until all bytes are on the storage, and of the slowest
-// rank.
+// Writes the values of a sensor at many steps: as a channel of the format kwave, by one collective write of
+// parallel HDF5 per step, or only the same number of bytes from one buffer of one rank. Prints the seconds of
+// the slowest rank, until all bytes are on the storage, as one JSON object.
 #include "Base/Error.h"
 #include "Base/File.h"
 #include "Base/Stopwatch.h"
@@ -31,7 +30,7 @@ struct Options
   int Steps = 100, StepsAtOnce = 0, Threads = 0;
 };
 
-/// This rank's planes of the grid, as k-Wave divides it.
+/// Returns this rank's planes of the grid, which is divided as in k-Wave.
 Box PlanesOf(const Options& options, const Communicator& ranks)
 {
   const auto [first, end] = PartOfRank(options.Cells[2], ranks.Rank(), ranks.Size());
@@ -61,12 +60,13 @@ void WriteChannel(const Options& options, Communicator& ranks, const std::vector
   output.Flush();
 }
 
-/// The values of each rank side by side in [step][values], a chunk a step, as k-Wave has them.
+/// Writes the values of all ranks side by side into a data set [step][values], with one chunk per step, like
+/// k-Wave.
 void WriteCollectively(const Options& options, Communicator& ranks, const std::vector<float>& values)
 {
   Catalog data;
   data.Levels.resize(1);
-  for (int rank = 0; rank < ranks.Size(); ++rank) {  // the cuboids are of the whole grid
+  for (int rank = 0; rank < ranks.Size(); ++rank) {  // the cuboids cover the whole grid
     data.Patches.emplace_back().Cells = {
         {0, 0, 0}, {options.Cells[0] - 1, options.Cells[1] - 1, options.Cells[2] - 1}};
   }
@@ -129,7 +129,7 @@ double BytesOf(const Options& options)
   return bytes;
 }
 
-/// What the storage takes of a program that does nothing else.
+/// Writes plain bytes, which gives the upper limit of the rate.
 void WriteBytes(const Options& options, const Communicator& ranks)
 {
   constexpr std::uint64_t request = 1 << 20;

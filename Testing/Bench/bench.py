@@ -20,7 +20,7 @@ GROUPS = {"frame": ("blocks", "end-to-end", "filters", "play", "cache", "cancel"
 
 
 def suites_of(names):
-    """Returns the suites of these names of suites and groups, each once; without names all suites."""
+    """Returns the suites that the names of suites and groups mean, each once; without names, all suites."""
     found = [suite for name in names for suite in GROUPS.get(name, (name,))]
     return list(dict.fromkeys(found or SUITES))
 

@@ -19,7 +19,7 @@ path, stage, delay, threads = sys.argv[1], sys.argv[2], float(sys.argv[3]), int(
 reader = PatchReader(FileName=[path], Prefetch=0, ThreadMode="Fixed", ThreadsPerRank=threads)
 reader.UpdatePipelineInformation()
 vtk_reader = reader.GetClientSideObject()
-wish = None  # the time to cancel
+wish = None    # time of the wish to cancel
 
 
 def stop(caller, _):

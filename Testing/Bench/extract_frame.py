@@ -124,7 +124,7 @@ def draw(make, change, source, use, view):
 
 
 def draw_surface(source, use, view):
-    """Returns the same for the surface of the reader, without a filter; the change is another direction of view."""
+    """Returns the same as draw() for the surface of the reader, without a filter. The change is another direction of view."""
     settings.FastExtraction = use
     begin = time.perf_counter()
     display = Show(source, view)

@@ -25,13 +25,13 @@ def read(path):
 
 
 def files_of(root, ending):
-    """Those of the source tree: build trees and folders whose names begin with a dot are left out."""
+    """Returns the files of the source tree with this ending, without build trees and hidden folders."""
     found = glob.glob(os.path.join(root, "**", "*" + ending), recursive=True)
     return sorted(path for path in found if os.path.relpath(path, root).split(os.sep)[0] not in ("build", "demo"))
 
 
 def anchors_of(path):
-    """What GitHub makes of the headings."""
+    """Returns the anchors that GitHub makes of the headings."""
     headings = re.findall(r"^#+ +(.*?) *$", re.sub(r"^```.*?^```", "", read(path), flags=re.M | re.S), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -52,10 +52,10 @@ def check_links(path, name):
 
 
 def check_scripts(path, name, scripts):
-    """Each script that a text names is a file of the tree; with a folder in its name it lies in such a folder."""
+    """Checks that each script in a text is a file of the tree, in the folder that the text gives, if any."""
     named = set(re.findall(r"(?<![\w/.$])[\w./-]+\.py\b", re.sub(r"\]\([^)]*\)", "", read(path))))
     for script in named:
-        wanted = "/" + script.replace("share/patchio/", "").lstrip("./")  # that folder is in the install tree
+        wanted = "/" + script.replace("share/patchio/", "").lstrip("./")    # this folder exists in the install tree
         expect(any(known.endswith(wanted) for known in scripts), "%s names %s, which is not there", name, script)
     return len(named)
 

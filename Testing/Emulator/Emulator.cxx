@@ -25,7 +25,7 @@ std::string NameOf(FaultKind kind)
   return {};
 }
 
-/// A whole number that fills the text, or an Error.
+/// Returns the number that the whole text represents. Throws Error for other texts.
 template <typename Number>
 Number NumberIn(const std::string& text)
 {

@@ -1,4 +1,4 @@
-// The emulated storage: how it behaves now, what it has counted, and the commands that change it.
+// The emulated storage: its settings, its counters and its commands.
 #pragma once
 
 #include "Faults.h"
@@ -13,39 +13,42 @@ namespace patchio::emulator {
 struct Settings
 {
   Model Storage;
-  double MetadataLatency = 0.002;  ///< seconds of every metadata request, >= 0
-  bool Cached = false;             ///< the kernel may keep what was read
-  bool MetadataCache = true;       ///< the kernel may keep names and attributes
+  double MetadataLatency = 0.002;  ///< seconds of each metadata request, >= 0
+  bool Cached = false;             ///< the kernel may cache data
+  bool MetadataCache = true;       ///< the kernel may cache names and attributes
   bool SlowWrites = false;         ///< writes are served like reads; otherwise they take no time of their own
-  std::vector<std::pair<double, int>> LoadPlan;  ///< seconds from the start, NC
-  std::uint64_t Seed = 1;                        ///< of the faults
+  std::vector<std::pair<double, int>> LoadPlan;  ///< pairs of seconds from the start and NC
+  std::uint64_t Seed = 1;                        ///< seed of the faults' random numbers
 };
 
-/// "0:0,10:32" -> NC is 0 at once and 32 ten seconds later. Throws patchio::Error.
+/// Returns pairs of seconds and NC. With "0:0,10:32", NC is 0 at first, and 32 after ten seconds. Throws
+/// patchio::Error.
 std::vector<std::pair<double, int>> ParseLoadPlan(const std::string& text);
 
-/// Safe to use from many threads. `path` is the path below the mount, without a slash in front.
+/// The emulated storage. Thread-safe. All parameters `path` are paths below the mount, without a leading
+/// slash.
 class Emulator
 {
 public:
   explicit Emulator(const Settings& settings);
 
-  // What a file system asks. The first two tell what goes wrong, after the time that a stall takes.
+  // The calls of the file system. The first two wait for a stall, if there is one, and return the fault of
+  // the request.
   FaultOutcome OpenFile(const std::string& path);
   FaultOutcome PrepareRead(const std::string& path);
-  /// A read of so many bytes; when it returns from its Await, they are read.
+  /// Begins a read of `bytes` bytes. The read is complete when Await() of the result returns.
   Gate::Request Read(std::size_t bytes);
   void Written(std::size_t bytes);
   void Metadata();
 
-  /// A line as README.md lists them: "reset", "load 32", "fault '*.h5' eio --after 3", ... Throws
-  /// patchio::Error, whose text the report shows until the next command.
+  /// Executes a command of README.md: "reset", "load 32", "fault '*.h5' eio --after 3", ... Throws
+  /// patchio::Error; the report shows its text until the next command.
   void Command(const std::string& line);
 
-  /// Counters and settings as JSON.
+  /// Returns counters and settings as JSON.
   std::string Report();
 
-  /// Nobody waits any more; for the end.
+  /// Ends all waits, now and later. Called when the program ends.
   void Stop() { this->Storage.Stop(); }
 
   const Settings& How() const { return this->Behaviour; }

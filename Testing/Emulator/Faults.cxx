@@ -77,7 +77,7 @@ FaultOutcome Faults::Judge(const std::string& path, bool opening)
     if (active.Seen++ < rule.After) {
       continue;
     }
-    // 53 bits of the generator, as the standard's distributions may differ between libraries.
+    // Uses 53 bits of the generator, because the distributions of standard libraries differ.
     const double drawn = static_cast<double>(active.Random() >> 11) * 0x1p-53;
     if (drawn < rule.Probability) {
       Apply(rule, outcome);

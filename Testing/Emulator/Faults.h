@@ -1,4 +1,4 @@
-// Which requests go wrong, and how.
+// The rules that make requests fail or stall.
 #pragma once
 
 #include <cstdint>
@@ -13,38 +13,39 @@ enum class FaultKind
 {
   Eio,    ///< reads fail with EIO
   Open,   ///< opening fails with EIO
-  Short,  ///< for reads the file ends after `Bytes` bytes; its attributes still tell the whole length
+  Short,  ///< for reads, the file ends after `Bytes` bytes; its attributes still have the full length
   Stall   ///< reads take `Seconds` longer
 };
 
 struct FaultRule
 {
-  std::string Pattern;  ///< shell pattern for the path below the mount or for its last part; * matches / too
+  std::string
+      Pattern;  ///< shell pattern for the path below the mount, or for its last part; * also matches /
   FaultKind Kind = FaultKind::Eio;
-  std::uint64_t After = 0;  ///< so many requests that match pass unharmed first
-  double Probability = 1;   ///< of each request after those, 0..1, drawn in order from the seed
-  double Seconds = 1;       ///< of a stall, >= 0
-  std::uint64_t Bytes = 0;  ///< that a short file has
+  std::uint64_t After = 0;  ///< number of matching requests that succeed first
+  double Probability = 1;   ///< of a fault for each later request, 0..1, drawn in order
+  double Seconds = 1;       ///< duration of a stall, >= 0
+  std::uint64_t Bytes = 0;  ///< length of a short file
 };
 
-/// What happens to one request.
+/// The fault of one request, if any.
 struct FaultOutcome
 {
-  bool Fails = false;              ///< with EIO
-  double StallSeconds = 0;         ///< before it is served
-  std::uint64_t End = UINT64_MAX;  ///< bytes from here on are not there
+  bool Fails = false;              ///< the request fails with EIO
+  double StallSeconds = 0;         ///< seconds before the request is served
+  std::uint64_t End = UINT64_MAX;  ///< offset at which the file ends
   bool Faulty() const { return this->Fails || this->StallSeconds > 0 || this->End != UINT64_MAX; }
 };
 
-/// Safe to use from many threads.
+/// The rules, and the number of requests that each has matched. Thread-safe.
 class Faults
 {
 public:
   explicit Faults(std::uint64_t seed) : Seed(seed) {}
 
-  /// Throws patchio::Error where a number of the rule is out of its range.
+  /// Adds a rule. Throws patchio::Error if a number of the rule is out of its range.
   void Add(const FaultRule& rule);
-  /// Takes out the rules with this very pattern and returns how many there were; all of them for "*".
+  /// Removes the rules with exactly this pattern, or all rules for "*". Returns the number of removed rules.
   int Remove(const std::string& pattern);
 
   FaultOutcome OnOpen(const std::string& path) { return this->Judge(path, true); }

@@ -74,7 +74,7 @@ TEST(Faults, AreDrawnFromTheSeed)
   const std::vector<bool> drawn = Drawn(7);
   EXPECT_EQ(drawn, Drawn(7));
   EXPECT_NE(drawn, Drawn(8));
-  // 300 expected; five standard deviations.
+  // 300 are expected; the tolerance is five standard deviations.
   EXPECT_NEAR(std::count(drawn.begin(), drawn.end(), true), 300, 75);
 }
 

@@ -6,10 +6,11 @@ namespace patchio::emulator {
 
 namespace {
 
-/// A thread that would wake this much too late is woken; below it, waking costs more than it gains.
+/// A thread is woken early if it would wake later than it should by more than this time. For shorter times,
+/// waking costs more than it gains.
 constexpr double Tolerance = 20e-6;
 
-/// Longer than any wait that makes sense, and short enough for the clock's arithmetic.
+/// Longer than any sensible wait, and short enough for the arithmetic of the clock.
 constexpr double LongestWait = 1e6;
 
 }  // namespace
@@ -38,7 +39,7 @@ void Gate::Request::Await()
   Gate& gate = this->Storage;
   std::unique_lock<std::mutex> lock(gate.Mutex);
   while (!this->Served && !gate.Stopped) {
-    // The first one also watches for planned changes of the load.
+    // The first request also wakes for planned changes of the load.
     this->Until =
         gate.Plan.First() == this->Ticket ? gate.Plan.NextEvent() : gate.Plan.FinishOf(this->Ticket);
     this->Wake.wait_until(lock, gate.TimePoint(this->Until));
@@ -110,14 +111,14 @@ std::chrono::steady_clock::time_point Gate::TimePoint(double seconds) const
   return this->Origin + std::chrono::ceil<std::chrono::steady_clock::duration>(since);
 }
 
-// Called with the lock after every step of the schedule. Everyone wakes at the finish that was foreseen when
-// it went to sleep. Where that has come nearer, the first one is woken to look again; it passes this on in
-// its turn.
+// Called with the lock after each step of the schedule. Each thread wakes at the finish time that was
+// predicted when it went to sleep. If the first finish is now earlier, the first thread is woken to compute
+// its time again, and it wakes the next one in turn.
 void Gate::Settle()
 {
   for (const Schedule::Finish& finish : this->Plan.TakeFinished()) {
     const auto request = this->Requests.find(finish.Request);
-    if (request != this->Requests.end()) {  // after Stop they go before they are served
+    if (request != this->Requests.end()) {  // after Stop(), requests end before they are served
       request->second->Served = true;
       request->second->Wake.notify_one();
     }

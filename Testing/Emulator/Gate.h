@@ -1,4 +1,4 @@
-// Lets real threads wait as long as the Schedule says.
+// Makes real threads wait until their requests finish in the Schedule.
 #pragma once
 
 #include "Schedule.h"
@@ -10,14 +10,14 @@
 
 namespace patchio::emulator {
 
-/// Safe to use from many threads. Every waiting thread sleeps until the moment at which it is to go on;
-/// nobody spins, and the lock is held only for the arithmetic.
+/// A schedule with a clock. Thread-safe. Each waiting thread sleeps until its request finishes, without
+/// spinning. The lock is held only for the arithmetic.
 class Gate
 {
 public:
   explicit Gate(const Model& model);
 
-  /// A request that arrives when it is made; what is done until Await costs no time of its own.
+  /// A request that arrives in the constructor. Work before Await() runs in parallel with the request.
   class Request
   {
   public:
@@ -25,7 +25,7 @@ public:
     Request(const Request&) = delete;
     Request& operator=(const Request&) = delete;
     ~Request();
-    /// Returns when the storage has served it; at once after Stop.
+    /// Returns when the storage has served the request, and at once after Stop().
     void Await();
 
   private:
@@ -33,14 +33,14 @@ public:
     Gate& Storage;
     Schedule::Ticket Ticket;
     std::condition_variable Wake;
-    double Until = 0;  ///< when it wakes by itself
+    double Until = 0;  ///< time at which the thread wakes without a notification
     bool Served = false;
   };
 
-  /// Waits apart from the storage's requests; returns at once after Stop.
+  /// Waits independently of requests. Returns at once after Stop().
   void Sleep(double seconds);
 
-  /// Nobody waits any more, now or later.
+  /// Ends all waits, now and later.
   void Stop();
 
   void SetLoad(int load);
@@ -51,7 +51,7 @@ public:
   struct State
   {
     Model Storage;
-    int Load;  ///< NC now
+    int Load;  ///< the current NC
     int InFlight;
     int MostInFlight;
     double BusySeconds;

@@ -39,7 +39,7 @@ struct Options
   bool Stay = false;
 };
 
-/// Seconds and bytes a second inside, milliseconds and MB/s for the user.
+/// Adds an option in units of the user (ms, MB/s) for a value in SI units (s, bytes/s).
 void AddScaled(
     CLI::App& program, const std::string& name, double& value, double unit, const std::string& help)
 {
@@ -84,11 +84,11 @@ void AddClientOptions(CLI::App& program, Options& options)
   program.add_flag("--stay", options.Stay, "go on when the process that started this one ends");
 }
 
-/// Ends the program's loop when asked to by a signal or when the parent process ends.
+/// Ends the program's loop after a signal, or when the parent process ends.
 class Lifetime
 {
 public:
-  /// To be made before any other thread, as they inherit the signals that are blocked here.
+  /// Must be called before other threads start, because they inherit the signals that are blocked here.
   explicit Lifetime(bool stay) : Ended(::eventfd(0, EFD_CLOEXEC))
   {
     sigset_t signals;
@@ -126,14 +126,14 @@ public:
       emulator.Stop();
       fuse_exit(fileSystem);
       do {
-        // The loop looks at fuse_exit's flag when its wait is interrupted; a signal just before the wait is
-        // lost.
+        // The loop reads fuse_exit's flag when its wait is interrupted. A signal just before the wait would
+        // be lost, so this is repeated.
         ::pthread_kill(looping, SIGUSR1);
       } while (this->Await(20));
     });
   }
 
-  /// The loop has ended.
+  /// Called after the end of the loop.
   void Finish()
   {
     if (this->Watcher.joinable()) {
@@ -143,7 +143,8 @@ public:
   }
 
 private:
-  /// False when the loop has ended; otherwise true when the program is to end, or after the time.
+  /// Waits for at most `milliseconds`. Returns false if the loop has ended; otherwise true, because the
+  /// program should end or the time is over.
   bool Await(int milliseconds) const
   {
     pollfd events[] = {{this->Ended, POLLIN, 0}, {milliseconds < 0 ? this->Signals : -1, POLLIN, 0},
@@ -185,14 +186,14 @@ void CheckMountPoint(const Options& options)
   }
 }
 
-/// Whether a mount is left whose process has gone.
+/// Returns whether `mount` is a mount whose process has ended.
 bool IsDeadMount(const std::string& mount)
 {
   struct stat attributes;
   return ::stat(mount.c_str(), &attributes) != 0 && errno == ENOTCONN;
 }
 
-/// Takes a dead mount away. Only root may do so without fusermount3.
+/// Removes a dead mount. Without fusermount3, this requires root.
 void Detach(const std::string& mount)
 {
   if (::umount2(mount.c_str(), MNT_DETACH) != 0) {
@@ -200,8 +201,7 @@ void Detach(const std::string& mount)
   }
 }
 
-/// A process that outlives this one, to take the mount away in case this one is killed. To be called before
-/// there are threads.
+/// Starts a process that removes the mount if this process is killed. Must be called before threads start.
 void StartGuard(const std::string& mount)
 {
   const int guarded = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
@@ -212,7 +212,7 @@ void StartGuard(const std::string& mount)
   }
   ::setsid();
   ::chdir("/");
-  // Nobody is to wait for the guard at the end of a pipe.
+  // Closes the standard streams of the guard, so that readers of a pipe do not wait for it.
   const int nothing = ::open("/dev/null", O_RDWR);
   for (const int stream : {0, 1, 2}) {
     ::dup2(nothing, stream);
@@ -266,10 +266,10 @@ void Run(Options& options)
 {
   CheckMountPoint(options);
   StartGuard(std::filesystem::canonical(options.Mount).string());
-  // Replies are in memory that is kept; fresh memory for each would cost more than the copy.
+  // Keeps the memory of replies, because new memory for each reply would cost more than the copy.
   ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
   ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  // Otherwise the kernel may add 50 us to every wait; threads inherit this.
+  // Without this, the kernel may add 50 us to each wait. Threads inherit the setting.
   ::prctl(PR_SET_TIMERSLACK, 1);
   ::umask(0);
   Lifetime lifetime(options.Stay);

@@ -42,7 +42,7 @@ ssize_t ReadRequest(int kernel, void* bytes, std::size_t room, void*)
   return got;
 }
 
-/// A reply is its head and, where nothing failed, a second part that ends with what was opened.
+/// A reply has a header and, after a success, a second part that ends with the data of the opened file.
 ssize_t WriteReply(int kernel, iovec* parts, int count, void*)
 {
   const auto* reply = static_cast<const fuse_out_header*>(parts[0].iov_base);

@@ -1,16 +1,15 @@
-// Several writes to one file at once, as parallel file systems allow them to one client.
+// Allows simultaneous writes to one file, as parallel file systems do.
 #pragma once
 
 #include "Passthrough.h"
 
 namespace patchio::emulator {
 
-/// What opening a file must set for it, where this libfuse knows how.
+/// Sets the flag for parallel writes when a file is opened, if this version of libfuse supports the flag.
 void AllowParallelWrites(fuse_file_info* info);
 
-/// Where it does not (before 3.15): sets the same in the replies on their way to the kernel. To be called
-/// after mounting. Throws Error. The kernel (6.2 or newer) takes writes to one file one after another
-/// otherwise.
+/// With libfuse before 3.15: sets the flag in the replies to the kernel. Must be called after mounting.
+/// Throws Error. Without the flag, the kernel (6.2 or newer) executes writes to one file one after another.
 void AllowParallelWrites(fuse* fileSystem);
 
 }  // namespace patchio::emulator

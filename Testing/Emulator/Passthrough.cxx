@@ -19,15 +19,15 @@ namespace patchio::emulator {
 
 namespace {
 
-/// Kept names and attributes are good for as long as the mount lives.
+/// Cached names and attributes are valid during the lifetime of the mount.
 constexpr double ForEver = 1e6;
 
-/// What fuse_file_info::fh points to.
+/// An open file. fuse_file_info::fh points to it.
 struct OpenedFile
 {
   int Descriptor = -1;  ///< -1 for the control file
-  std::string Path;     ///< below the mount, as faults know it
-  std::string Report;   ///< of the control file, as it was when it was opened
+  std::string Path;     ///< path below the mount, for faults
+  std::string Report;   ///< content of the control file at the time of opening
 
   OpenedFile() = default;
   OpenedFile(const OpenedFile&) = delete;
@@ -65,19 +65,19 @@ bool IsControl(const char* path, const fuse_file_info* info)
   return info ? FileOf(info).Descriptor < 0 : IsControl(path);
 }
 
-/// libfuse gives "/a/b"; the source's descriptor needs "a/b".
+/// Returns a path of libfuse, "/a/b", relative to the source folder: "a/b".
 const char* Below(const char* path)
 {
   return path[1] ? path + 1 : ".";
 }
 
-/// libfuse wants 0 or -errno.
+/// Returns a result as libfuse expects it: 0 or -errno.
 int Outcome(int result)
 {
   return result < 0 ? -errno : 0;
 }
 
-/// For a function with a path: what it costs, then the function on the source.
+/// Executes a metadata request: waits for its time, then calls `work` on the source.
 template <typename Work>
 int OnSource(Work work)
 {
@@ -93,7 +93,7 @@ void* Init(fuse_conn_info* connection, fuse_config* config)
   connection->max_write = LongestRequest;
   connection->max_background = self.MostRequests;
   connection->congestion_threshold = self.MostRequests;
-  // What is kept is kept until the mount goes, and a listing does not look up its entries unasked.
+  // Cached data stay valid until the end of the mount, and listing a folder does not look up its entries.
   connection->want &= ~(FUSE_CAP_AUTO_INVAL_DATA | FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO);
   config->use_ino = 1;
   config->nullpath_ok = 1;
@@ -146,7 +146,7 @@ int OpenOnSource(const char* path, int extraFlags, mode_t mode, fuse_file_info* 
   }
   auto file = std::make_unique<OpenedFile>();
   file->Path = Below(path);
-  // The kernel puts appended bytes into place by itself, and O_DIRECT is about the client's cache, not ours.
+  // The kernel itself sets the offset of appended bytes, and O_DIRECT concerns the client's cache.
   const int flags = (info->flags & ~(O_APPEND | O_DIRECT)) | extraFlags | O_CLOEXEC;
   file->Descriptor = ::openat(self.Source, Below(path), flags, mode);
   if (file->Descriptor < 0) {
@@ -175,7 +175,8 @@ int Release(const char*, fuse_file_info* info)
   return 0;
 }
 
-/// How many of the bytes are there, or -errno. `end` is the end of a file that a fault has cut.
+/// Returns the number of bytes before the end of the file, or -errno. end: the end of a file that a fault has
+/// shortened.
 ssize_t BytesThere(int descriptor, std::size_t bytes, off_t offset, std::uint64_t end)
 {
   struct stat attributes;
@@ -187,7 +188,7 @@ ssize_t BytesThere(int descriptor, std::size_t bytes, off_t offset, std::uint64_
   return std::min<std::uint64_t>(bytes, length - begin);
 }
 
-/// Reads until `bytes` or the end of the file; the bytes read, or -errno.
+/// Reads up to `bytes` bytes, or to the end of the file. Returns the number of bytes read, or -errno.
 ssize_t ReadFully(int descriptor, char* into, std::size_t bytes, off_t offset)
 {
   std::size_t done = 0;
@@ -220,8 +221,7 @@ int Read(const char*, char* into, std::size_t bytes, off_t offset, fuse_file_inf
   if (there < 0) {
     return static_cast<int>(there);
   }
-  // The real file is read while the emulated storage works, so that its time does not add to the emulated
-  // one.
+  // Reads the real file during the emulated request, so that the times do not add up.
   Gate::Request request = storage.Read(there);
   const ssize_t got = ReadFully(file.Descriptor, into, there, offset);
   request.Await();
@@ -256,7 +256,7 @@ int Write(const char*, const char* data, std::size_t bytes, off_t offset, fuse_f
   return static_cast<int>(written);
 }
 
-/// Tells of faults that the source finds only on closing.
+/// Reports errors that the source detects only on closing.
 int Flush(const char*, fuse_file_info* info)
 {
   const OpenedFile& file = FileOf(info);

@@ -1,7 +1,8 @@
-// The file system that libfuse serves: a folder as it is, with the emulated storage in front.
+// The file system that libfuse serves: a folder, with the delays and faults of the emulated storage.
 #pragma once
 
-// Before every include of fuse.h: the interface of libfuse 3.12, the first with a limit on threads.
+// Selects the interface of libfuse 3.12, the first with a limit on threads. Must precede each include of
+// fuse.h.
 #define FUSE_USE_VERSION 312
 
 #include "Emulator.h"
@@ -10,21 +11,20 @@
 
 namespace patchio::emulator {
 
-/// The virtual file in the root of the mount: reading it gives Emulator::Report, each line written is a
-/// command.
+/// The virtual file in the root of the mount. Reading it returns Emulator::Report(); each line written to it
+/// is a command.
 constexpr const char* ControlFile = "/.emulator";
 
-/// What the operations work on; given to fuse_new as its user data.
+/// The state of the file operations; the user data of fuse_new.
 struct Passthrough
 {
   Emulator& Storage;
   int Source;        ///< descriptor of the folder that is shown
-  int MostRequests;  ///< requests that the kernel may queue by itself, e.g. when it reads ahead
-  void (*Served)();  ///< called once when the kernel has begun to send requests
+  int MostRequests;  ///< requests that the kernel may queue by itself, for example to read ahead
+  void (*Served)();  ///< called once, when the kernel begins to send requests
 };
 
-/// Requests of the client are at most this long: what the kernel sends in one piece without being
-/// reconfigured.
+/// Greatest length of a request in bytes, which the kernel sends in one piece with its default settings.
 constexpr unsigned LongestRequest = 1 << 20;
 
 fuse_operations PassthroughOperations();

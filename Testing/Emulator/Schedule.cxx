@@ -18,7 +18,7 @@ Schedule::Ticket Schedule::Arrive(double now, std::size_t bytes)
 {
   this->AdvanceTo(now);
   if (this->Idle()) {
-    // Fresh sums, so that rounding does not pile up over millions of requests.
+    // Resets the sums, so that rounding errors do not accumulate over millions of requests.
     this->Done = 0;
     this->Demand = 0;
   }
@@ -120,7 +120,7 @@ void Schedule::FinishFirst()
 {
   this->Progress(this->NextFinish());
   const auto [tag, ticket] = *this->Queue.begin();
-  // Exactly its tag, so that rounding can never leave a request just short of its end for ever.
+  // Uses exactly the tag, so that rounding errors cannot keep a request from finishing.
   this->Done = std::max(this->Done, tag);
   this->Demand -= this->Requests.at(ticket).Demand;
   this->Queue.erase(this->Queue.begin());

@@ -1,4 +1,4 @@
-// When requests finish on the emulated storage: pure arithmetic, without a clock and without threads.
+// Computes the finish times of requests on the emulated storage, without a clock and without threads.
 #pragma once
 
 #include "Model.h"
@@ -12,9 +12,9 @@
 
 namespace patchio::emulator {
 
-/// All requests in flight advance at one common speed, Model::Speed, which changes when one arrives or
-/// finishes and when the load NC changes. Times are seconds from any origin; they must never go back from
-/// call to call.
+/// The schedule of all requests. All requests in flight advance at one common speed, Model::Speed, which
+/// changes when a request arrives or finishes and when the load NC changes. Times are seconds from any
+/// origin, and must not decrease from call to call.
 class Schedule
 {
 public:
@@ -23,42 +23,45 @@ public:
   struct Finish
   {
     Ticket Request;
-    double Time;  ///< exactly when it finished, which may be before it was asked for
+    double Time;  ///< exact finish time, which may be before the call of TakeFinished()
   };
 
   explicit Schedule(const Model& model);
 
-  /// A request for `bytes` begins. Tickets rise by one.
+  /// Begins a request for `bytes` bytes. Returns its ticket; tickets increase by one.
   Ticket Arrive(double now, std::size_t bytes);
 
-  /// Others keep `load` (NC >= 0) requests in flight from now on; they are like our own, on average.
+  /// Sets NC >= 0, the number of requests that others keep in flight from now on. They are like own requests
+  /// on average.
   void SetLoad(double now, int load);
 
-  /// NC over time: pairs of seconds from `now` (rising, >= 0) and NC. Replaces what was planned before.
+  /// Sets NC over time: pairs of seconds from `now` (ascending, >= 0) and NC. Replaces the earlier plan.
   void SetLoadPlan(double now, const std::vector<std::pair<double, int>>& plan);
 
-  /// Requests in flight keep the share of their work that is done.
+  /// Sets the model. Requests in flight keep the finished share of their work.
   void SetModel(double now, const Model& model);
 
   void AdvanceTo(double now);
 
-  /// What has finished since the last call, in order.
+  /// Returns the requests that have finished since the last call, in order.
   std::vector<Finish> TakeFinished();
 
-  /// When this request finishes if nothing arrives and the load stays; it must be in flight.
+  /// Returns the time at which `request` will finish if no request arrives and the load stays the same. It
+  /// must be in flight.
   double FinishOf(Ticket request) const;
 
-  /// When something happens next by itself: a finish or a planned change of the load. Infinite if nothing.
+  /// Returns the time of the next finish or planned change of the load; infinite if there is none.
   double NextEvent() const;
 
   bool Idle() const { return this->Requests.empty(); }
-  /// The request that finishes first; not when Idle().
+  /// Returns the request that finishes first. There must be a request in flight, see Idle().
   Ticket First() const { return this->Queue.begin()->second; }
   int InFlight() const { return static_cast<int>(this->Requests.size()); }
   int Load() const { return this->OtherLoad; }
   const Model& Storage() const { return this->Behaviour; }
 
-  /// The most own requests in flight at once, and the seconds with at least one, since the start or Reset.
+  /// The greatest number of own requests in flight, and the seconds with at least one, since the start or
+  /// Reset().
   int MostInFlight() const { return this->Most; }
   double BusySeconds() const { return this->Busy; }
   void ResetCounters(double now);
@@ -66,8 +69,8 @@ public:
 private:
   struct Request
   {
-    double Tag;     ///< the progress at which it is finished
-    double Demand;  ///< bytes a second that it wants
+    double Tag;     ///< value of Done at which the request is finished
+    double Demand;  ///< bytes/s of the request at full speed
   };
 
   double Speed() const;
@@ -80,13 +83,13 @@ private:
   Model Behaviour;
   double Now = -std::numeric_limits<double>::infinity();
   double Done = 0;    ///< seconds of full speed since the storage was last idle
-  double Demand = 0;  ///< the sum over the requests in flight
+  double Demand = 0;  ///< sum over the requests in flight
   Ticket Next = 0;
   std::map<Ticket, Request> Requests;
-  std::set<std::pair<double, Ticket>> Queue;  ///< (tag, ticket), the first to finish in front
+  std::set<std::pair<double, Ticket>> Queue;  ///< pairs (tag, ticket); the first one finishes first
   std::vector<Finish> Finished;
   int OtherLoad = 0;
-  std::vector<std::pair<double, int>> LoadPlan;  ///< absolute times, the next one in front
+  std::vector<std::pair<double, int>> LoadPlan;  ///< pairs (absolute time, NC), sorted by time
   int Most = 0;
   double Busy = 0;
 };

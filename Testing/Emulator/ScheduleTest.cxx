@@ -7,7 +7,7 @@
 namespace patchio::emulator {
 namespace {
 
-// Alone, a request for `Megabyte` takes 2 ms + 20 ms.
+// A single request for `Megabyte` takes 2 ms + 20 ms.
 constexpr std::size_t Megabyte = 1'000'000;
 constexpr double Alone = 0.022;
 
@@ -22,7 +22,7 @@ Model Storage(int concurrency = 16, double contention = 0.5, double total = 0)
   return model;
 }
 
-/// Bytes a second of N clients, each of which asks anew the moment it is served.
+/// Returns the bytes/s of N clients, each of which sends a new request as soon as the last one is served.
 double MeasuredRate(Schedule& schedule, int clients, std::size_t bytes, int rounds = 50)
 {
   for (int client = 0; client < clients; ++client) {
@@ -47,7 +47,7 @@ double RateAt(const Model& model, int clients, int load = 0, std::size_t bytes =
   return MeasuredRate(schedule, clients, bytes);
 }
 
-/// Finish times of requests that arrive at the given times with the given bytes.
+/// Returns the finish times of requests that arrive at the given times with the given bytes.
 std::vector<double> FinishTimes(
     Schedule& schedule, const std::vector<std::pair<double, std::size_t>>& arrivals)
 {
@@ -70,7 +70,7 @@ void ExpectNear(const std::vector<double>& found, const std::vector<double>& exp
   }
 }
 
-/// Rates agree to a millionth.
+/// Expects that the rates agree to a millionth.
 void ExpectRate(double found, double expected)
 {
   EXPECT_NEAR(found / expected, 1, 1e-6);
@@ -116,7 +116,7 @@ TEST(Schedule, TotalLimitsTheRate)
   ExpectRate(RateAt(Storage(16, 0.5, 400e6), 4), 4e6 / Alone);
   ExpectRate(RateAt(Storage(16, 0.5, 400e6), 10), 400e6);
   ExpectRate(RateAt(Storage(16, 0.5, 400e6), 16), 400e6);
-  // What falls past N* is what the limit leaves.
+  // Past N*, the limited rate falls.
   ExpectRate(RateAt(Storage(16, 0.5, 400e6), 64), 200e6);
   // 800 MB/s would be below the limit.
   ExpectRate(RateAt(Storage(16, 0.5, 800e6), 64), 16e6 / Alone / 2);
@@ -124,7 +124,7 @@ TEST(Schedule, TotalLimitsTheRate)
 
 TEST(Schedule, LoadOfOthersCountsAsRequestsInFlight)
 {
-  // Room for all: nothing changes.
+  // 8 + 8 requests are not more than N*, so the rate does not change.
   ExpectRate(RateAt(Storage(), 8, 8), 8e6 / Alone);
   // M = 32 = 2 N*: the storage gives F(32), and a quarter of that to our 8.
   ExpectRate(RateAt(Storage(), 8, 24), 0.25 * 16e6 / Alone / std::sqrt(2.0));
@@ -145,8 +145,8 @@ TEST(Schedule, ModelForetellsTheRate)
 
 TEST(Schedule, RequestsOfDifferentSizesAdvanceAtOneSpeed)
 {
-  // N* = 1 without contention: two in flight go at half speed. The small one, 4 ms alone, is through at 8 ms;
-  // the large one has 18 of its 22 ms left then.
+  // N* = 1 without contention: two requests in flight run at half speed. The small one, 4 ms alone, finishes
+  // at 8 ms; the large one then has 18 of its 22 ms left.
   Schedule schedule(Storage(1, 0));
   ExpectNear(FinishTimes(schedule, {{0, Megabyte}, {0, 100'000}}), {0.026, 0.008});
 }
@@ -171,7 +171,7 @@ TEST(Schedule, ForeseesTheFinish)
 
 TEST(Schedule, LoadChangesWhileARequestIsServed)
 {
-  // Half of the work until 11 ms, the rest at a quarter of the speed.
+  // Half of the work is done by 11 ms, and the rest at a quarter of the speed.
   Schedule schedule(Storage(1, 0));
   schedule.SetLoadPlan(0, {{0, 0}, {0.011, 3}});
   ExpectNear(FinishTimes(schedule, {{0, Megabyte}}), {0.055});

@@ -33,12 +33,12 @@ struct Options : ConversionOptions
 {
   std::string From, To;
   std::vector<std::string> Names;
-  std::vector<std::int64_t> Steps;  ///< empty: all
+  std::vector<std::int64_t> Steps;  ///< empty: all steps
   std::vector<int> Levels;
   std::vector<double> Box;
   std::string Compress = "off";
   bool Overwrite = false;
-  bool CheckValues = false;  ///< compares the values of existing steps with their checksums, too
+  bool CheckValues = false;  ///< also compares the values of existing steps with their checksums
   int RanksAFile = 0;
   bool Export = false;  ///< exports to files in the folder To
   std::string Format = "vtkhdf";
@@ -87,7 +87,7 @@ public:
   void Run();
 
 private:
-  /// Returns the container that is written; a temporary one for an export.
+  /// Returns the path of the container to write; for an export, the path of a temporary container.
   std::string Container() const { return this->How.Export ? this->How.To + "/unfinished.pio" : this->How.To; }
   std::string SizeText(const ConversionResult& result) const;
   void CheckTargets(const std::vector<TimeStep>& steps) const;
@@ -98,7 +98,7 @@ private:
     if (this->How.Export && this->Out.Root()) {
       fs::remove_all(this->Container(), ignored);
       if (this->MadeFolder) {
-        fs::remove(this->How.To, ignored);  // only if it is empty
+        fs::remove(this->How.To, ignored);  // fails unless the folder is empty
       }
     }
   }
@@ -108,7 +108,7 @@ private:
   std::size_t ConvertAll(const Series& series, const std::vector<TimeStep>& steps);
   std::size_t ExportAll(const std::vector<TimeStep>& steps);
   void Open(const TimeStep& step);
-  /// Does the work for a step that is open.
+  /// Converts or exports an open step.
   using Work = std::function<ConversionResult(const std::function<void(double)>& progress)>;
   void ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, const Work& work);
 
@@ -184,8 +184,8 @@ void Conversion::CheckSameRun(const TimeStep& step, double time) const
   }
 }
 
-/// Collective: throws Error unless the container's step has the variables that would be written of this step
-/// now.
+/// Collective: throws Error unless the container's step has the variables that a conversion of this step
+/// would write.
 void Conversion::CheckSameVariables(const TimeStep& step)
 {
   this->Open(step);
@@ -209,7 +209,7 @@ void Conversion::CheckSameVariables(const TimeStep& step)
   });
 }
 
-/// Collective: has damaged ones among the container's steps `known` written again.
+/// Collective: marks the damaged steps among the container's steps `known`, so that they are written again.
 void Conversion::ReplaceDamaged(const std::vector<std::int64_t>& known, container::ContainerWriter& into)
 {
   const std::vector<std::string> faults =
@@ -304,8 +304,8 @@ void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_
       CountText(result.Arrays, "array"), this->SizeText(result)));
 }
 
-/// Throws Error if files exist that the user does not want to replace, or a folder of something else is in
-/// the way.
+/// Throws Error if a file exists that the user does not want to replace, or if a folder with other contents
+/// has the name of the target.
 void Conversion::CheckTargets(const std::vector<TimeStep>& steps) const
 {
   for (const TimeStep& step : steps) {

@@ -17,7 +17,7 @@ class PatchBatches
 public:
   /// Locates all values; failures are in Places().Problems. patches, variables: numbers in the step, which
   /// must outlive this object. batchBytes: approximate bytes of the values that are read at once. asShown:
-  /// values get the form of RequestInThreeDimensions(), else they stay as stored.
+  /// converts values to the form of RequestInThreeDimensions(); otherwise they stay as stored.
   PatchBatches(const OpenedStep& step, std::vector<int> patches, std::vector<int> variables, int threads,
       std::uint64_t batchBytes, bool asShown = false);
 
@@ -38,7 +38,7 @@ private:
   const int Threads;
   const std::uint64_t BatchBytes;
   const bool AsShown;
-  std::vector<std::size_t> RowOf;  ///< position in Patches, by patch
+  std::vector<std::size_t> RowOf;  ///< for each patch, its position in Patches
   LocationTable All;
   std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
   std::size_t Begin = 0, Behind = 0;

@@ -39,10 +39,10 @@ struct VtkXmlArray
   ElementType Type = ElementType::Float32;
   int Components = 1;
   std::uint64_t Tuples = 0;
-  const void* Values = nullptr;  ///< must stay until the file is written
+  const void* Values = nullptr;  ///< must stay valid until the file is written
 };
 
-/// Returns the root element of a file of this type, with `content` in it and `behind` after that.
+/// Returns the root element of a file of this type, which has `content` and then `behind`.
 std::string VtkXmlFile(const std::string& type, const std::string& content, const std::string& behind = {});
 
 class VtkXmlPiece
@@ -59,8 +59,8 @@ public:
   void Add(const std::string& element, const std::vector<VtkXmlArray>& arrays);
   /// Keeps bytes that are not in memory elsewhere, and returns their place.
   const void* Keep(std::vector<std::byte> bytes) { return this->Kept.emplace_back(std::move(bytes)).data(); }
-  /// Returns `values` times NaN, or 0 if the type has no NaN. Arrays with the same values are one in the
-  /// file.
+  /// Returns an array of `values` values, all NaN, or 0 if the type has no NaN. The file has only one copy of
+  /// arrays with the same values.
   const void* Blank(ElementType type, std::uint64_t values);
 
   /// Makes the file, which must not exist yet. Throws Error.
@@ -73,10 +73,10 @@ private:
   std::string Elements;
   std::deque<std::vector<std::byte>> Kept;
   std::deque<std::uint64_t> Lengths;
-  std::vector<iovec> Data;  ///< the length of an array, the array, the length of the next ...
+  std::vector<iovec> Data;  ///< for each array: its length, then its bytes
   std::uint64_t Bytes = 0;  ///< bytes of all parts of Data
-  std::map<std::pair<const void*, std::uint64_t>, std::uint64_t> Offsets;  ///< by values and their length
-  std::map<std::pair<ElementType, std::uint64_t>, const void*> Blanks;     ///< by type and number
+  std::map<std::pair<const void*, std::uint64_t>, std::uint64_t> Offsets;  ///< by address and length
+  std::map<std::pair<ElementType, std::uint64_t>, const void*> Blanks;     ///< by type and number of values
 };
 
 /// Returns VTK's name of a type, such as "Float32": numpy's name with capitals at the beginning.
@@ -100,7 +100,7 @@ std::vector<std::byte> Filled(std::uint64_t values, T value)
   return bytes;
 }
 
-/// Returns the text as an attribute of XML may have it.
+/// Returns the text as the value of an XML attribute.
 std::string XmlText(const std::string& text)
 {
   using nlohmann::json;
@@ -212,7 +212,7 @@ std::vector<bool> ShownPatches(const SelectedStep& step, const Catalog& whole)
 class Pieces
 {
 public:
-  /// whole: the step with all its patches, as it is stored.
+  /// whole: the catalog of the step with all of its patches, as stored.
   Pieces(const SelectedStep& step, const Catalog& whole);
 
   /// Returns the name of a patch's file.
@@ -241,8 +241,8 @@ private:
   const Catalog& Data;
   const Nesting Nests;         ///< nesting of the whole step
   bool HasFlags = false;       ///< some cells are hidden
-  std::vector<bool> There;     ///< by variable: some patch has it
-  std::vector<bool> OfPoints;  ///< by variable: some list of points has it
+  std::vector<bool> There;     ///< for each variable: whether a patch has it
+  std::vector<bool> OfPoints;  ///< for each variable: whether a list of points has it
 };
 
 Pieces::Pieces(const SelectedStep& step, const Catalog& whole)
@@ -342,7 +342,7 @@ VtkXmlPiece Pieces::Begin(int patch, bool hidesCells) const
 }
 
 /// Begins the piece of a structured grid. ParaView 5.11 crashes when it draws a grid that has hidden cells
-/// and does not end at index 0, so grids with hidden cells are moved to end there.
+/// and does not end at index 0. So grids with hidden cells are shifted until they end at index 0.
 VtkXmlPiece Pieces::BeginBox(int patch, bool hidesCells) const
 {
   const Level& level = this->Data.Levels[this->Data.Patches[patch].Level];
@@ -414,7 +414,7 @@ void Pieces::AddGrid(const PatchArrays& arrays, VtkXmlPiece& piece) const
   }
 }
 
-/// Adds the positions of points, as the mesh or the deformed grid has them.
+/// Adds the positions of the points of a mesh or a deformed grid.
 void Pieces::AddPositions(const PatchArrays& arrays, int variable, VtkXmlPiece& piece) const
 {
   const std::uint64_t tuples = this->TuplesOf(arrays.Patch, Centering::Node);
@@ -469,7 +469,7 @@ void Pieces::AddCells(
     return array;
   };
   std::vector<VtkXmlArray> all{add(MeshRole::Connectivity, "connectivity", size.Connectivity[list], 0),
-      add(MeshRole::Offsets, "offsets", size.Cells[list], 1)};  // offsets of cells' ends, not of their begins
+      add(MeshRole::Offsets, "offsets", size.Cells[list], 1)};  // the ends of cells, without the first begin
   if (this->Data.Grid == GridKind::Unstructured) {
     all.push_back(add(MeshRole::Types, "types", size.Cells[list], 0));
   }
@@ -539,7 +539,7 @@ ConversionResult ExportPieces(Communicator& ranks, const OpenedStep& from, const
       WritePieces(step, *pieces, part, options.Threads, progress);
     });
     onRoot([&] {
-      fs::remove(place + ".vtm");  // first, so that it never names pieces of another step
+      fs::remove(place + ".vtm");  // removed first, so that the .vtm file never names pieces of another step
       fs::remove_all(place);
       fs::rename(part, place);
       const std::string tree = TreeOf(step.Data(), *pieces, name);

@@ -162,8 +162,7 @@ void SelectedStep::AgreeOnTypes(Communicator& ranks)
   }
 }
 
-/// Collective: marks the arrays as absent that the files turn out to lack, though the description of the step
-/// has them.
+/// Collective: marks arrays as absent if the description of the step has them, but the files do not.
 void SelectedStep::AgreeOnAbsent(Communicator& ranks)
 {
   const std::size_t variables = this->VariableOf.size();
@@ -250,8 +249,8 @@ std::vector<PatchValues> ValuesOf(const std::vector<PatchArrays>& patches)
   return values;
 }
 
-/// Writes this rank's part. A batch is read while the one before it is written: a file takes one writer at a
-/// time on most systems, but other files may be read meanwhile. more: whether there is a batch, `loaded`.
+/// Writes this rank's part. A batch is read while the one before it is written: most systems allow one writer
+/// of a file at a time, but other files can be read at the same time. more: whether `loaded` has a batch.
 void WriteAll(SelectedStep& from, bool more, LoadResult loaded, int threads, StepWriter& step,
     const std::function<void(double)>& progress)
 {

@@ -1,5 +1,5 @@
-// The selected part of a time step of any format, and its values: each rank reads those of its patches, with
-// bounded memory.
+// The selected part of a time step of any format. Each rank reads the values of its own patches with bounded
+// memory.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -19,17 +19,17 @@
 
 namespace patchio::tools {
 
-/// The part of a step that is taken, and how it is written.
+/// The selection of a part of a step, and the form in which the part is written.
 struct ConversionOptions
 {
-  std::set<std::string> Variables;  ///< empty: all
+  std::set<std::string> Variables;  ///< empty: all variables
   int FirstLevel = 0, LastLevel = 1 << 20;
   RegionOfInterest Region;  ///< patches that do not meet the region are left out
   int Threads = 4;          ///< threads of a rank
   bool AsShown = false;     ///< vectors and tensors of 2-D data become three-dimensional
   /// Compression of containers.
   container::CompressionChoice Compression = container::CompressionChoice::Off;
-  /// Bytes of values that a rank reads at once; it holds twice as many.
+  /// Bytes of values that a rank reads at once. The rank holds two such batches.
   std::uint64_t BatchBytes = std::uint64_t(64) << 20;
 };
 
@@ -37,7 +37,7 @@ struct ConversionOptions
 struct PatchArrays
 {
   int Patch = 0;
-  std::vector<const LoadedArray*> Arrays;  ///< by variable; null where the patch has none
+  std::vector<const LoadedArray*> Arrays;  ///< one per variable; null if the patch does not have the variable
 };
 
 class SelectedStep
@@ -56,7 +56,7 @@ public:
   int NumberInStep(int patch) const { return this->PatchOf[patch]; }
 
   /// Reads the next patches of this rank, in the order in which they lie in a container. Returns false if
-  /// there are no more. Throws Error at a fault of a file.
+  /// there are no more. Throws Error if a file has a fault.
   bool Next(LoadResult& loaded);
   /// Returns the arrays of the patches that Next() has read last. Throws Error if the type of values is not
   /// that of the variable.
@@ -83,12 +83,12 @@ private:
   std::unique_ptr<PatchBatches> Batches;  ///< reads Mine
 };
 
-/// Returns the steps with these numbers; all if there are no numbers. Throws Error for numbers that the
-/// series at `path` does not have.
+/// Returns the steps with these numbers, or all steps if there are no numbers. Throws Error for numbers that
+/// the series at `path` does not have.
 std::vector<TimeStep> StepsToWrite(
     const Series& series, const std::string& path, const std::vector<std::int64_t>& numbers);
 
-/// The numbers of a conversion or an export.
+/// The amount of data of a conversion or an export.
 struct ConversionResult
 {
   std::uint64_t Patches = 0, Arrays = 0, Bytes = 0;  ///< sums over all ranks
@@ -96,7 +96,8 @@ struct ConversionResult
   std::uint64_t FileBytes = 0;                       ///< bytes of the record's files; on rank 0
 };
 
-/// A variable of a container in words: name, centering, components, type of its values.
+/// The variables of a container as text, for comparison: name, centering, components and type of each
+/// variable.
 using VariablesInWords = std::set<std::string>;
 VariablesInWords WordsOf(const std::vector<Variable>& variables, const std::vector<ElementType>& types);
 /// Collective: returns the variables that ConvertStep() would write. Throws Error, the same on all ranks.

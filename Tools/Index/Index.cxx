@@ -40,8 +40,8 @@ std::uint64_t CountDatasets(const Catalog& catalog)
   return count;
 }
 
-/// Collective: opens and indexes a step. If its files are so new that they may still change unseen, waits and
-/// tries again.
+/// Collective: opens and indexes a step. If the files of the step are so new that a change would not show in
+/// their modification times, waits and tries again.
 OpenedStep IndexOne(const TimeStep& step, const Options& options, Session& session)
 {
   Communicator& ranks = session.Ranks();
@@ -83,8 +83,8 @@ bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Sess
   return saved || !opened.NeedsIndex();
 }
 
-/// Collective: writes the index file of the series, with all steps that are old enough. Returns why this was
-/// not possible; empty on success.
+/// Collective: writes the index file of the series, with all steps that are old enough. Returns the reason of
+/// a failure; empty on success.
 std::string KeepHeads(const std::string& path, const SeriesOptions& options, Session& session)
 {
   std::string fault;

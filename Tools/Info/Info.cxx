@@ -41,7 +41,8 @@ json DescribeBounds(const std::optional<Bounds>& bounds)
   return all;
 }
 
-/// Returns the range over all patches; null unless the files have it for each patch that has the variable.
+/// Returns the range over all patches; null unless the files have the range of each patch that has the
+/// variable.
 json DescribeRange(const Catalog& catalog, int variable, const Format& format)
 {
   std::vector<ValueRange> ranges;
@@ -97,7 +98,7 @@ json DescribeAxes(const Catalog& catalog)
     const Axis& along = catalog.Axes[axis];
     axes.push_back({{"positions", along.Positions}});
     if (!along.Labels.empty()) {
-      axes.back()["labels"] = along.Labels;  // JSON has null for a label that is NaN
+      axes.back()["labels"] = along.Labels;  // a NaN label becomes null in JSON
     }
   }
   return axes;
@@ -149,7 +150,7 @@ json DescribeTime(const TimeStep& step)
 }
 
 /// Returns a step with its content, or with "error", which says why it cannot be opened. withRanges: adds the
-/// "range", [least, greatest], of each variable of one component if the files have it.
+/// "range", [least, greatest], of each variable of one component if the files have the range.
 json DescribeStep(const StepFacts& facts, const Format& format, bool withRanges)
 {
   json all = DescribeTime(facts.Step);
@@ -173,7 +174,7 @@ json DescribeStep(const StepFacts& facts, const Format& format, bool withRanges)
   return all;
 }
 
-/// Greatest number of lines for steps; if there are more, some in the middle are left out.
+/// Greatest number of lines for steps. If there are more steps, some in the middle are left out.
 constexpr std::size_t MostLines = 30;
 
 std::string Name(const json& value)
@@ -181,10 +182,10 @@ std::string Name(const json& value)
   return value.get<std::string>();
 }
 
-/// Returns a number as people write it: 0.1, not 0.10000000000000001.
+/// Returns a number in its short form: 0.1, not 0.10000000000000001.
 std::string Number(double value, int digits = 10)
 {
-  constexpr double nothing = 1e-37;  // a rounding error of 0 as a float
+  constexpr double nothing = 1e-37;  // smaller numbers are rounding errors of 0 as a float
   return fmt::format("{:.{}g}", std::abs(value) < nothing ? 0 : value, digits);
 }
 
@@ -230,7 +231,7 @@ std::string Times(const json& values, int dimension, Write write)
   return text;
 }
 
-/// Returns columns of equal width, two blanks apart, and the last one as it is.
+/// Returns the rows with columns of equal width, separated by two blanks. The last column is not padded.
 std::string Table(const std::vector<std::vector<std::string>>& rows, const std::string& indent)
 {
   std::vector<std::size_t> widths;
@@ -267,8 +268,7 @@ std::string IndexFileText(const json& step)
   return text;
 }
 
-/// Returns the values that the positions stand for, such as pressures. A position without such a value is no
-/// level.
+/// Returns the labels of an axis, such as pressures. Positions without a label are left out.
 std::vector<double> LabelsOf(const json& axis)
 {
   std::vector<double> labels;
@@ -333,7 +333,7 @@ std::vector<std::string> VariableRow(const json& variable, std::uint64_t patches
       variable["type"].is_null() ? "" : Name(variable["type"]), range, more};
 }
 
-/// Returns a text about a step in full.
+/// Returns the full text about a step.
 std::string StepText(const json& step)
 {
   const int dimension = step["dimension"].get<int>();
@@ -400,7 +400,7 @@ std::string StepLines(const json& steps)
   return text;
 }
 
-/// Returns a line for each fault of a step. said: faults of earlier steps, which are not repeated, because
+/// Returns a line for each fault of a step. said: faults of earlier steps. They are not repeated, because
 /// steps of one file may have the same faults.
 std::string FaultsOfStep(const json& step, std::set<json>& said)
 {
@@ -419,7 +419,7 @@ std::string FaultsOfStep(const json& step, std::set<json>& said)
   return text;
 }
 
-/// Returns the last step that has its content; null if no step can be opened.
+/// Returns the last step that is described in full; null if no step can be opened.
 const json* LastInFull(const json& steps)
 {
   const json* last = nullptr;
@@ -446,7 +446,7 @@ std::string Summary(const json& all, const json* shown)
   return summary;
 }
 
-/// Returns the JSON of `patchio info` as a text for people: a summary, the last step in full, a line for each
+/// Returns the JSON of `patchio info` as readable text: a summary, the last step in full, a line for each
 /// step, then the faults.
 std::string InfoText(const json& all)
 {

@@ -28,7 +28,7 @@ public:
   explicit Inventory(StepFacts& facts) : Facts(facts) { facts.Types.resize(facts.Data->Variables.size()); }
 
   void Add(const std::vector<PatchVariable>& requests, const LocationTable& table);
-  /// Adds a fault of `arrays` arrays to those of the file whose name begins the message.
+  /// Adds a fault of `arrays` arrays to the faults of the file whose name begins the message.
   void AddFault(const std::string& message, std::uint64_t arrays);
 
 private:
@@ -147,7 +147,7 @@ void LookAtPositions(int threads, StepFacts& facts)
       const char* const name = variable.Name.c_str();
       ReadPatchDataResult read = ReadPatchData(facts.Step.Path, &patch, 1, &name, 1, threads);
       if (read.Error != ReadError::None) {
-        return;  // LookForArrays() reports it
+        return;  // LookForArrays() reports the fault
       }
       VariableData& data = read.Patches[0].Variables[0];
       LoadedArray numbers;

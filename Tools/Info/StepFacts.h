@@ -18,35 +18,34 @@ namespace patchio::tools {
 struct FileFaults
 {
   std::string First;         ///< why the first array cannot be read; names the file
-  std::uint64_t Arrays = 0;  ///< arrays (variables on patches) that are concerned
+  std::uint64_t Arrays = 0;  ///< number of arrays (variables on patches) that have this fault
 };
 
-/// One step; for a file of several steps, the first of them.
+/// The contents of one step; for a file of several steps, of its first step.
 struct StepFacts
 {
   TimeStep Step;
   std::string NotOpened;        ///< why the step cannot be opened; empty if it can
-  std::optional<Catalog> Data;  ///< none if the step cannot be opened
+  std::optional<Catalog> Data;  ///< nullopt if the step cannot be opened
   bool NeedsIndexFile = true;
   IndexFileSearch IndexFile;
-  std::vector<std::optional<ElementType>> Types;  ///< by variable; none if nothing is stored
+  std::vector<std::optional<ElementType>> Types;  ///< one per variable; nullopt if no values are stored
   std::set<std::string> Files;                    ///< files that hold the step's values
   std::uint64_t Arrays = 0;                       ///< arrays (variables on patches) with bytes in files
   std::uint64_t Bytes = 0;                        ///< bytes of all values, as stored
-  std::vector<FileFaults> Faults;                 ///< missing or cut files, arrays that are not in them
+  std::vector<FileFaults> Faults;  ///< missing or cut files, and arrays that are not in their files
   std::vector<std::string> Notes;
 
   bool Sound() const { return this->NotOpened.empty() && this->Faults.empty(); }
 };
 
-/// Opens the step and checks whether each of its arrays lies in a file that is there and complete. Reads no
-/// values. trustIndexFile: files that a valid index file describes, and which have not changed, are not
-/// checked again. Otherwise the headers before values and the positions of points are checked, too. Not
-/// collective.
+/// Opens the step and checks whether each of its arrays lies in a file that exists and is complete. Does not
+/// read values. trustIndexFile: skips files that a valid index file describes and that have not changed.
+/// Otherwise the headers before values and the positions of points are also checked. Not collective.
 StepFacts LookAt(const Format& format, const TimeStep& step, bool trustIndexFile, int threads);
 
-/// Returns the steps with this number, or all steps. Throws Error if there is none; the message names `path`
-/// and the steps that were left out.
+/// Returns the steps with this number, or all steps. Throws Error if there is no such step; the message names
+/// `path` and the steps that were left out.
 std::vector<TimeStep> StepsToLookAt(
     const Series& series, const std::string& path, const std::optional<std::int64_t>& number);
 

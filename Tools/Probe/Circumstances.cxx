@@ -22,8 +22,8 @@
 namespace patchio::probe {
 namespace {
 
-constexpr double MostResident = 0.05;  // of a file that was dropped
-constexpr double MemoryLike = 0.7;     // of the rate of memory: no storage to be told from it
+constexpr double MostResident = 0.05;  // greatest resident part of a file that counts as dropped
+constexpr double MemoryLike = 0.7;     // of the memory's rate; a faster read came from memory
 
 constexpr const char* LibrarysChoice = "chosen by the library";
 
@@ -36,7 +36,7 @@ std::string LibraryVersion()
   return version.substr(0, version.find_first_of(",\n"));
 }
 
-/// The part of the MPI library that does MPI-IO, as far as the user chose it.
+/// Returns the component of the MPI library that does MPI-IO, if the user has chosen it.
 std::string IoPart()
 {
   for (const char* name : {"OMPI_MCA_io", "ROMIO_FSTYPE_FORCE", "I_MPI_EXTRA_FILESYSTEM"}) {
@@ -54,7 +54,7 @@ std::string TypeOfMount(const std::string& directory)
   return mount ? mount->Type : "unknown";
 }
 
-/// UTC, ISO 8601.
+/// Returns the time in UTC, as ISO 8601.
 std::string TimeNow()
 {
   const std::time_t now = std::time(nullptr);

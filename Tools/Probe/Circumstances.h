@@ -10,24 +10,24 @@
 
 namespace patchio::probe {
 
-/// Collective. Host, system, MPI, file system and start time into `result`.
+/// Collective: stores host, system, MPI, file system and start time in `result`.
 void DescribeCircumstances(Communicator& ranks, const std::string& directory, Result& result);
 
-/// Collective. Writes a file of `bytes` bytes and reads it, dropped from memory and not dropped, from rank 0.
-/// Throws Error when it cannot.
+/// Collective: writes a file of `bytes` bytes, and reads it on rank 0, first after dropping it from memory
+/// and then again. Throws Error if this fails.
 CacheCheck CheckCache(Communicator& ranks, const std::string& file, std::uint64_t bytes);
 
-/// A warning for the user; empty when files do leave the memory.
+/// Returns a warning for the user; empty if files can be dropped from memory.
 std::string CacheWarning(const CacheCheck& check);
 
-/// Returns whether a reading rate, in bytes/s of the storage's bytes, is that of memory rather than of a
-/// storage.
+/// Returns whether a read came from memory. rate: bytes/s that the storage would have to deliver. resident:
+/// part of the file in memory before the read, 0 to 1; -1: not known.
 bool LooksCached(const CacheCheck& check, double rate, double resident, int ranks);
 
-/// Returns whether the MPI library declares the function and does not have it, so that a call for a file at
-/// `path` would end the process. Known of one: in Open MPI, ROMIO has no non-blocking collective functions
-/// (seen in 4.1.4; open-mpi/ompi#9432). ROMIO is at work where the user asked for it, and on Lustre by
-/// default.
+/// Returns whether the MPI library declares the function without implementing it, so that a call for a file
+/// at `path` would end the process. One case is known: in Open MPI, ROMIO has no non-blocking collective
+/// functions (seen in 4.1.4; open-mpi/ompi#9432). Open MPI uses ROMIO if the user asks for it, and by default
+/// on Lustre.
 bool LibraryLacks(const Function& function, const std::string& path);
 
 }  // namespace patchio::probe

@@ -30,14 +30,14 @@ LogMean LogMeanOf(const std::vector<double>& values)
   return result;
 }
 
-/// The value that a Student t variable with `freedom` >= 1 degrees of freedom exceeds with probability
-/// `tail`.
+/// Returns the value that a Student t variable with `freedom` >= 1 degrees of freedom exceeds with
+/// probability `tail`.
 double StudentTail(double tail, double freedom)
 {
   return boost::math::quantile(boost::math::complement(boost::math::students_t(freedom), tail));
 }
 
-/// Means of logarithms, and the scatter of one value around them.
+/// The mean logarithms of all points, and the common scatter of a single value around its mean.
 struct Smooth
 {
   std::vector<LogMean> Points;
@@ -58,8 +58,9 @@ Smooth MakeSmooth(const std::vector<CurvePoint>& curve)
   return smooth;
 }
 
-/// The lowest point that is met on the way from `top` to higher ground, or to the end, in one direction;
-/// `top` itself when there is no way down.
+/// Returns the lowest point between `top` and the next higher point, or the end of the curve, in the
+/// direction `step`. Returns `top` if the neighbour is higher. sign: -1 for dips, which exchanges high and
+/// low.
 std::size_t FootOf(const std::vector<LogMean>& points, std::size_t top, int step, double sign)
 {
   std::size_t foot = top;
@@ -73,7 +74,7 @@ std::size_t FootOf(const std::vector<LogMean>& points, std::size_t top, int step
   return foot;
 }
 
-/// Height of `top` over one foot, in units of the most that noise makes.
+/// Returns the height of `top` over one foot, in units of the greatest height that noise makes.
 double Standing(const Smooth& smooth, std::size_t top, std::size_t foot, double quantile)
 {
   const LogMean &a = smooth.Points[top], &b = smooth.Points[foot];
@@ -90,7 +91,7 @@ std::vector<Feature> FindFeatures(const std::vector<CurvePoint>& curve, const Fe
   if (smooth.Freedom < 1 || curve.size() < 3) {
     return features;
   }
-  // Any two points may be the ones that differ most by chance.
+  // Bonferroni correction: the largest difference by chance may be that of any two points.
   const double pairs = curve.size() * (curve.size() - 1) / 2.0;
   const double quantile = StudentTail(std::min(0.49, options.Doubt / 2 / pairs), smooth.Freedom);
   for (std::size_t i = 1; i + 1 < curve.size(); ++i) {

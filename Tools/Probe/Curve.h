@@ -1,4 +1,4 @@
-// Peaks and dips of the rate over the block size, told from noise.
+// Significant peaks and dips of the rate over the block size.
 #pragma once
 
 #include <cstdint>
@@ -6,37 +6,37 @@
 
 namespace patchio::probe {
 
-/// One block size and the rates measured with it, all > 0, in any unit.
+/// One block size in bytes, and the rates measured with it, all > 0, in any unit.
 struct CurvePoint
 {
   std::uint64_t Block = 0;
   std::vector<double> Rates;
 };
 
-/// A place where the curve is higher, or lower, than on both sides.
+/// A block size at which the curve is higher, or lower, than on both sides.
 struct Feature
 {
-  bool Peak = true;       ///< else a dip
-  std::size_t Index = 0;  ///< of the point
+  bool Peak = true;       ///< false: a dip
+  std::size_t Index = 0;  ///< index of the point in the curve
   std::uint64_t Block = 0;
-  double Height = 0;     ///< rate here / the rate that it falls or rises to on both sides; dip: < 1
-  double Certainty = 0;  ///< height in units of what noise makes at most; > 1: not noise
+  double Height = 0;     ///< rate here / rate that the curve reaches on both sides; dip: < 1
+  double Certainty = 0;  ///< height in units of the greatest height that noise makes; > 1: not noise
 };
 
 struct FeatureOptions
 {
-  double Doubt = 0.01;        ///< probability of a feature in a curve that is nothing but noise
-  double LeastHeight = 0.05;  ///< smaller ones are of no use, however sure
+  double Doubt = 0.01;        ///< probability that a curve of pure noise has a feature
+  double LeastHeight = 0.05;  ///< lower features are left out, even if they are certain
 };
 
-/// Peaks and dips in the order of block sizes. The noise is that between the repetitions of a point, taken
-/// together over all points; where no point was repeated there is nothing to tell features by, and none is
-/// found. The ends of the curve are no features. `curve` is sorted by block.
+/// Returns the peaks and dips, sorted by block size. The noise is estimated from the repetitions of all
+/// points together; if no point was repeated, the result is empty. The ends of the curve are not features.
+/// `curve` must be sorted by block size.
 std::vector<Feature> FindFeatures(const std::vector<CurvePoint>& curve, const FeatureOptions& options = {});
 
-/// Block sizes to look closer at a feature: `perSide` ones between it and each of its neighbours, evenly in
-/// the logarithm, and the three points themselves; sorted. Multiples of 4096 where the neighbours are, else
-/// of 8.
+/// Returns the sorted block sizes for a closer measurement of a feature: the feature's point, its two
+/// neighbours, and up to `perSide` sizes between the point and each neighbour, spaced evenly in the
+/// logarithm. The sizes are multiples of 4096 if the three points are, otherwise of 8.
 std::vector<std::uint64_t> RefinedBlocks(
     const std::vector<CurvePoint>& curve, const Feature& feature, int perSide);
 

@@ -11,7 +11,7 @@
 namespace patchio::probe {
 namespace {
 
-// One form for the calls of all kinds, so that a measurement is one loop.
+// Wrappers that give all functions the same signature, so that one loop measures them all.
 
 template <auto Call>
 int AtBlocking(MPI_File file, MPI_Offset offset, void* buffer, int bytes, MPI_Request*, MPI_Status* status)

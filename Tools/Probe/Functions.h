@@ -1,4 +1,4 @@
-// The functions under test: all of MPI-IO that moves data, and POSIX beside them.
+// The functions to measure: all functions of MPI-IO that move data, and those of POSIX.
 #pragma once
 
 #include <mpi.h>
@@ -8,16 +8,16 @@
 
 namespace patchio::probe {
 
-/// The way in which a call knows the place of the next bytes in the file.
+/// The source of the file offset of a call.
 enum class Pointer
 {
-  Explicit,    ///< the caller says it with every call
-  Individual,  ///< every rank has a pointer of its own
-  Shared,      ///< all ranks have one together
-  Posix        ///< no MPI-IO: pread and pwrite
+  Explicit,    ///< an argument of each call
+  Individual,  ///< the file pointer of each rank
+  Shared,      ///< one file pointer of all ranks
+  Posix        ///< pread and pwrite instead of MPI-IO
 };
 
-/// When a call is over.
+/// The way in which a call completes.
 enum class Completion
 {
   Blocking,
@@ -25,31 +25,32 @@ enum class Completion
   Split         ///< ..._begin starts it, ..._end ends it
 };
 
-/// Moves, or begins to move, `bytes` between `buffer` and the file. `offset` in the view is used by functions
-/// with explicit offsets, `request` by non-blocking and `status` by blocking ones. Gives an MPI error code.
+/// Moves, or begins to move, `bytes` bytes between `buffer` and the file. Functions with explicit offsets use
+/// `offset`, in bytes in the view; non-blocking functions set `request`, and blocking functions set `status`.
+/// Returns an MPI error code.
 using BeginCall = int (*)(
     MPI_File file, MPI_Offset offset, void* buffer, int bytes, MPI_Request* request, MPI_Status* status);
-/// Ends what a split function began.
+/// Completes the call that a split function began. Returns an MPI error code.
 using EndCall = int (*)(MPI_File file, void* buffer, MPI_Status* status);
 
 struct Function
 {
-  std::string Name;  ///< that of MPI without "MPI_File_"; split ones have the name that begins them
+  std::string Name;  ///< the name in MPI without "MPI_File_"; of a split function, the name of its first call
   Pointer Where = Pointer::Explicit;
   Completion How = Completion::Blocking;
   bool Collective = false;
   bool Write = false;
-  bool Direct = false;  ///< with O_DIRECT; POSIX only
+  bool Direct = false;  ///< uses O_DIRECT; POSIX only
   BeginCall Begin = nullptr;
   EndCall End = nullptr;
 };
 
-/// In the order of the MPI standard, reading before writing, POSIX last.
+/// Returns all functions in the order of the MPI standard, with reading before writing and POSIX last.
 const std::vector<Function>& AllFunctions();
 
-/// The functions that have one of these names, or belong to one of these groups: all, reads, writes,
-/// explicit, individual-pointer, shared, posix, collective, individual, blocking, nonblocking, split. Each
-/// once, in the order of AllFunctions(). Throws Error on a word that is neither.
+/// Returns the functions that `words` name, each once, in the order of AllFunctions(). A word is the name of
+/// a function or of a group: all, reads, writes, explicit, individual-pointer, shared, posix, collective,
+/// individual, blocking, nonblocking, split. Throws Error for any other word.
 std::vector<Function> SelectFunctions(const std::vector<std::string>& words);
 
 }  // namespace patchio::probe

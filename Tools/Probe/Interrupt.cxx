@@ -15,13 +15,13 @@ namespace {
 constexpr int Signals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int MostFiles = 64;
 
-// A handler may touch nothing but such things.
+// A signal handler may only use objects of these kinds.
 std::atomic<bool> Came{false};
-std::atomic<bool> Kept{false};  ///< KeepFiles lives
+std::atomic<bool> Kept{false};  ///< true while a KeepFiles exists
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 char Files[MostFiles][PATH_MAX];
 std::atomic<int> FileCount{0};
-int Depth = 0;  ///< of Interrupts that live
+int Depth = 0;  ///< number of Interrupt objects
 struct sigaction Before[std::size(Signals)];
 
 void RemoveFiles()
@@ -31,7 +31,8 @@ void RemoveFiles()
       ::rmdir(Files[i]);
     }
   }
-  // Only now may the next signal end the program: it can come on another thread while this one still removes.
+  // The next signal may end the program only now, because it may come on another thread while this thread
+  // removes files.
   struct sigaction action = {};
   action.sa_handler = SIG_DFL;
   for (const int number : Signals) {

@@ -1,4 +1,4 @@
-// Ctrl-C: the study ends soon, its results stay and its test files go.
+// Early end of a measurement by a signal such as Ctrl-C, which keeps the results and removes the test files.
 #pragma once
 
 #include <atomic>
@@ -6,8 +6,9 @@
 
 namespace patchio::probe {
 
-/// Catches SIGINT, SIGTERM and SIGHUP while it lives; a second one has its usual effect, which is to end the
-/// process at once. If several live at once, only the first does anything.
+/// Catches SIGINT, SIGTERM and SIGHUP during the lifetime of the object. A second signal has its usual
+/// effect: it ends the process at once. If several objects exist at the same time, only the first one has an
+/// effect.
 class Interrupt
 {
 public:
@@ -16,20 +17,21 @@ public:
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  /// True once a signal has come to this process. Costs nothing.
+  /// Returns whether this process has received a signal. The call is cheap.
   static bool Asked() { return Flag(); }
-  /// The same, for those that look themselves.
+  /// The flag that Asked() returns, for callers that poll it.
   static const std::atomic<bool>& Flag();
-  /// A signal removes this file, or folder that is empty by then, at once, the last one first: mpirun kills
-  /// what has not ended a second after Ctrl-C, and so does the user's second. At most 64; more are removed at
-  /// the end only.
+  /// Makes a signal remove `file`, which may also be a folder that is empty by then. The file added last is
+  /// removed first. The signal handler itself removes the files, because mpirun kills processes one second
+  /// after Ctrl-C, and a second Ctrl-C kills them, too. Files beyond the first 64 are only removed at the
+  /// end.
   static void RemoveAtSignal(const std::string& file);
-  /// Forgets all files.
+  /// Forgets all files of RemoveAtSignal().
   static void ForgetFiles();
 };
 
-/// While it lives, a signal removes no file yet; its end makes up for that. A second one removes all the
-/// same, and a third ends the process. Not to be nested.
+/// Delays the removal of files after a signal to the end of the object's lifetime. A second signal removes
+/// the files at once, and a third one ends the process. Objects of this class must not be nested.
 class KeepFiles
 {
 public:

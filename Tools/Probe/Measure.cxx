@@ -28,7 +28,7 @@
 namespace patchio::probe {
 namespace {
 
-/// The meaning of an MPI error code; empty for MPI_SUCCESS.
+/// Returns the text of an MPI error code; empty for MPI_SUCCESS.
 std::string MpiMessage(int code)
 {
   if (code == MPI_SUCCESS) {
@@ -42,28 +42,28 @@ std::string MpiMessage(int code)
   return std::string(text, length);
 }
 
-/// An open file. Faults are texts, empty when all is well: a rank that throws would leave the others waiting
-/// in collective functions.
+/// An open file. Functions return the text of an error, or an empty text on success. They do not throw,
+/// because the other ranks would then wait in collective functions.
 class Access
 {
 public:
   virtual ~Access() = default;
 
-  /// Collective. Opens for reading and writing.
+  /// Collective: opens the file for reading and writing.
   virtual std::string Open(const std::string& path) = 0;
   /// Collective.
   virtual std::string SetView() = 0;
-  /// Moves, or begins to move, `bytes` at `offset` in the view. `slot` names the call until it is finished;
-  /// from 0 on, fewer than `inFlight` that this was made with.
+  /// Moves, or begins to move, `bytes` bytes at `offset` in the view. `slot` identifies the call until
+  /// Finish(slot); 0 <= slot < `inFlight` of the constructor.
   virtual std::string Begin(std::uint64_t offset, std::byte* buffer, int bytes, int slot) = 0;
-  /// Waits for what Begin() has begun; does nothing for blocking functions.
+  /// Waits for the end of a call that Begin() has begun; does nothing for blocking functions.
   virtual std::string Finish(int slot) = 0;
-  /// Collective. Waits until the storage has what was written.
+  /// Collective: waits until the storage has all written bytes.
   virtual std::string Sync() = 0;
   /// Collective.
   virtual std::string Close() = 0;
 
-  /// Seconds in the function under test so far, waiting for its end included.
+  /// Returns the seconds spent so far in the measured function, including the wait for its end.
   double Seconds() const { return this->Spent; }
 
 protected:
@@ -88,7 +88,8 @@ public:
   {
     MPI_Datatype type = MPI_BYTE;
     MPI_Offset begin = 0;
-    // A shared pointer asks for the same view on all ranks; it shares the file out by itself.
+    // A shared pointer requires the same view on all ranks, because the pointer itself divides the file among
+    // them.
     if (this->What.Where != Pointer::Shared && this->Where.Shape == View::Interleaved) {
       begin = static_cast<MPI_Offset>(this->Where.Rank * this->Where.Piece);
       const int code = this->MakeTypeWithHoles(&type);
@@ -156,7 +157,7 @@ private:
     return moved == bytes ? std::string() : fmt::format("moved {} of {} bytes", moved, bytes);
   }
 
-  /// A piece, and a hole behind it for those of the other ranks.
+  /// Makes the type of a piece of this rank, followed by a hole for the pieces of the other ranks.
   int MakeTypeWithHoles(MPI_Datatype* type) const
   {
     MPI_Datatype piece = MPI_DATATYPE_NULL;
@@ -175,7 +176,7 @@ private:
   MPI_Comm Comm;
   MPI_File File = MPI_FILE_NULL;
   std::vector<Call> Calls;
-  bool Lacking = false;  ///< the library has no such function
+  bool Lacking = false;  ///< the MPI library does not have the function
 };
 
 class PosixAccess : public Access
@@ -235,7 +236,7 @@ private:
   std::optional<RawFile> File;
 };
 
-/// `function` and `layout` must outlive the result.
+/// Returns an access that is not open yet. `function` and `layout` must outlive the result.
 std::unique_ptr<Access> MakeAccess(
     const Function& function, const Layout& layout, MPI_Comm comm, int inFlight)
 {
@@ -247,7 +248,7 @@ std::unique_ptr<Access> MakeAccess(
 
 constexpr std::uint64_t Page = 4096;
 constexpr int CallsBetweenAgreements = 64;
-constexpr std::uint64_t MostCalls = std::uint64_t(1) << 29;  // of all ranks: MPI counts what they tell in int
+constexpr std::uint64_t MostCalls = std::uint64_t(1) << 29;  // of all ranks: MPI counts gathered data in int
 
 double Most(double value, MPI_Comm comm)
 {
@@ -255,7 +256,7 @@ double Most(double value, MPI_Comm comm)
   return value;
 }
 
-/// The first rank's fault, on all ranks.
+/// Collective: returns the fault of the first rank that has one; empty if no rank has a fault.
 std::string Agree(Communicator& ranks, const std::string& fault)
 {
   const std::vector<std::string> faults = ranks.AllGather(fault);
@@ -267,8 +268,8 @@ std::string Agree(Communicator& ranks, const std::string& fault)
   return {};
 }
 
-/// The loop over blocks of one rank. Blocks lie in a ring of slots, so that values are checked, and made,
-/// when it is full, outside of the time that counts.
+/// The loop over the blocks of one rank. Blocks lie in a ring of slots. When the ring is full, the values are
+/// checked or made, outside of the measured time.
 class Mover
 {
 public:
@@ -305,13 +306,13 @@ public:
     this->Done = block;
   }
 
-  /// Bytes moved.
+  /// Returns the number of bytes moved.
   std::uint64_t Bytes() const { return std::min(this->Total, this->Done * this->How.Block); }
   const std::string& Fault() const { return this->Problem; }
   bool Wrong() const { return this->WrongValues; }
-  /// Returns whether the rest of the file is left out.
+  /// Returns whether the rest of the file was left out.
   bool Cut() const { return this->Shortened || this->Late(); }
-  /// The places that shared pointers have taken blocks from, in this rank's order.
+  /// Returns the places in the file of blocks read through a shared pointer, in this rank's order.
   const std::vector<Tile>& Taken() const { return this->Tiles; }
 
 private:
@@ -352,8 +353,8 @@ private:
     }
   }
 
-  /// Returns whether another block is moved. With collective functions all ranks say the same; they ask each
-  /// other now and then, outside of the time that counts.
+  /// Returns whether to move another block. With collective functions, the result is the same on all ranks,
+  /// which agree on it from time to time, outside of the measured time.
   bool GoesOn(std::uint64_t block)
   {
     const bool stops = !this->Problem.empty() || this->Late() || Interrupt::Asked();
@@ -377,7 +378,7 @@ private:
     for (std::uint64_t block = first; block < std::min(this->Blocks, first + this->Slots); ++block) {
       std::byte* const slot = this->SlotOf(block);
       if (this->ByShared()) {
-        // The place of the block is not known; the values tell its number.
+        // The place of the block in the file is not known yet, so the values identify the block.
         const std::uint64_t name = where.Rank * where.PartBytes() + this->OffsetOf(block);
         this->Values.Fill(name, slot, this->BytesOf(block));
         continue;
@@ -387,7 +388,7 @@ private:
     }
   }
 
-  /// The blocks in the ring that were finished and not checked yet.
+  /// Checks the blocks in the ring that are finished and not checked yet.
   void Check(std::uint64_t end)
   {
     for (; this->Checked < end; ++this->Checked) {
@@ -441,11 +442,11 @@ private:
 void Rewrite(Communicator& ranks, const Trial& trial)
 {
   const Layout& where = trial.Where;
-  // What is to be written must not be there already.
+  // Before a write, the file must not have the values that will be written.
   const std::uint64_t seed = SeedOf(trial.Number) ^ (trial.What.Write ? ~std::uint64_t{0} : 0);
   RunOnAllRanks(
       ranks, [&] { WritePattern(trial.Path, seed, where.Rank * where.PartBytes(), where.PartBytes()); });
-  // Every machine has its own memory, and knows only now that nothing more comes.
+  // Every machine drops the file from its own memory, now that all ranks have written.
   RunOnAllRanks(ranks, [&] {
     if (!Interrupt::Asked()) {
       DropFromMemory(trial.Path);
@@ -453,14 +454,16 @@ void Rewrite(Communicator& ranks, const Trial& trial)
   });
 }
 
-/// Blocks read through a shared pointer: together they are the file from its beginning, each byte once.
+/// Collective: returns an error text, on rank 0, unless the blocks that all ranks read through a shared
+/// pointer cover the file from its beginning, each byte once.
 std::string CheckTaken(Communicator& ranks, const std::vector<Tile>& own)
 {
   const std::vector<Tile> all = ValuesInTexts<Tile>(ranks.Gather(TextOfValues(own)));
   return TilesFromZero(all) ? "" : "the ranks read some blocks twice and missed others";
 }
 
-/// Checks a part of the file on every rank; all ranks together check all that was written.
+/// Collective: checks all written values, a part of the file on each rank. Returns the text of an error of
+/// this rank.
 std::string CheckWritten(Communicator& ranks, const Trial& trial, std::uint64_t own)
 {
   const Layout& where = trial.Where;
@@ -477,18 +480,19 @@ std::string CheckWritten(Communicator& ranks, const Trial& trial, std::uint64_t 
   if (where.Shape == View::Own) {
     return CatchError([&] { CheckStretch(trial.Path, seed, where.Rank * where.PartBytes(), own); });
   }
-  // Up to what the slowest rank has written there are no holes.
+  // There are no holes before the end of the part that the slowest rank has written.
   double least = static_cast<double>(own);
   MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, ranks.Mpi());
   const auto part = static_cast<std::uint64_t>(least) / where.Piece * where.Piece;
   return CatchError([&] { CheckStretch(trial.Path, seed, where.Rank * part, part); });
 }
 
-/// Gives the fault, the same on all ranks.
+/// Collective: opens the file. Returns the fault, the same on all ranks.
 std::string Open(Communicator& ranks, const Trial& trial, Access& access, Outcome& outcome)
 {
-  // A rank that cannot find the file any more gives up inside MPI, and the other ranks would wait for that
-  // rank without end. From here on, no signal removes the file; a file that is gone by now is gone for all.
+  // If one rank does not find the file, it returns from MPI early, and the other ranks wait for that rank
+  // forever. So no signal removes the file from here on. A file that was removed before is missing on all
+  // ranks.
   const KeepFiles keep;
   MPI_Barrier(ranks.Mpi());
   const double begin = MPI_Wtime();
@@ -497,12 +501,12 @@ std::string Open(Communicator& ranks, const Trial& trial, Access& access, Outcom
   return Agree(ranks, notOpen);
 }
 
-/// Opens and sets the view; gives the fault, the same on all ranks.
+/// Collective: opens the file and sets the view. Returns the fault, the same on all ranks.
 std::string Prepare(Communicator& ranks, const Trial& trial, Access& access, Outcome& outcome)
 {
   const std::string fault = Open(ranks, trial, access, outcome);
   if (!fault.empty()) {
-    // Closing what others could not open would wait for them.
+    // Closing the file would wait for ranks that could not open it.
     return "open: " + fault;
   }
   const double begin = MPI_Wtime();
@@ -516,7 +520,7 @@ std::string Prepare(Communicator& ranks, const Trial& trial, Access& access, Out
   return {};
 }
 
-/// Collective: the outcome of all ranks from that of each.
+/// Collective: combines the outcomes of all ranks in `outcome`.
 void Sum(Outcome& outcome, std::uint64_t bytes, bool sync, MPI_Comm comm)
 {
   double times[] = {outcome.Seconds, outcome.SyncSeconds, outcome.OpenSeconds, outcome.ViewSeconds,
@@ -533,7 +537,7 @@ void Sum(Outcome& outcome, std::uint64_t bytes, bool sync, MPI_Comm comm)
   outcome.Interrupted = times[6] > 0;
   outcome.Bytes = total;
   const double seconds = outcome.Seconds + (sync ? outcome.SyncSeconds : 0);
-  // A clock that has not moved says no more than this.
+  // The time of a very short run is at most one tick of the clock.
   outcome.Rate = static_cast<double>(total) / std::max(seconds, MPI_Wtick());
 }
 
@@ -552,14 +556,14 @@ std::byte* BlockMemory::Get(std::size_t bytes)
 
 bool Applies(const Function& function, View view)
 {
-  // A shared pointer gives every rank a part of its own, whichever.
+  // A shared pointer gives each rank an arbitrary part of the file.
   return !(function.Write && view == View::Whole) &&
          !(function.Where == Pointer::Shared && view != View::Own);
 }
 
 std::uint64_t SeedOf(std::uint64_t number)
 {
-  // Spread over all bits, so that values of two seeds have nothing in common.
+  // Mixes all bits, so that the values of two seeds have nothing in common.
   std::uint64_t seed = (number + 1) * 0xd1342543de82ef95u;
   seed ^= seed >> 32;
   seed *= 0xaef17502108ef2d9u;

@@ -1,4 +1,4 @@
-// One measurement: a function, a view, a file size, a block size, once.
+// One measurement of one function with one view, file size and block size.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -17,32 +17,33 @@ struct Trial
   Function What;
   Layout Where;
   std::uint64_t Block = 0;  ///< bytes, a multiple of 8, at most 1 GiB
-  int InFlight = 1;         ///< non-blocking calls of a rank that are under way together
-  bool Sync = true;         ///< the time of writing includes that until the storage has it
-  double MostSeconds = 20;  ///< the rest of the file is left out after that
+  int InFlight = 1;         ///< number of simultaneous non-blocking calls of a rank
+  bool Sync = true;         ///< the time of a write includes the time until the storage has the bytes
+  double MostSeconds = 20;  ///< after this time, the rest of the file is left out
   std::string Path;
-  std::uint64_t Number = 0;  ///< another one for each trial: values of an earlier one are wrong ones
+  std::uint64_t Number = 0;  ///< unique for each trial, so that values of an earlier trial count as wrong
 };
 
-/// The same on all ranks.
+/// The result of a measurement, the same on all ranks.
 struct Outcome
 {
-  double Seconds = 0;  ///< in the function, on the slowest rank
+  double Seconds = 0;  ///< time in the function, on the slowest rank
   double SyncSeconds = 0, OpenSeconds = 0, ViewSeconds = 0;
   double Rate = 0;           ///< bytes/s of all ranks
-  double Resident = -1;      ///< part of the file in rank 0's memory before
-  std::uint64_t Bytes = 0;   ///< of all ranks
-  bool Cut = false;          ///< not the whole file, for lack of time
-  bool Interrupted = false;  ///< the rest means nothing
-  bool Wrong = false;        ///< values were not the ones that were written
-  std::string Error;         ///< there is no rate then
+  double Resident = -1;      ///< part of the file in rank 0's memory before, 0 to 1; -1: not known
+  std::uint64_t Bytes = 0;   ///< bytes moved by all ranks
+  bool Cut = false;          ///< the time was too short for the whole file
+  bool Interrupted = false;  ///< a signal came; the other members are meaningless
+  bool Wrong = false;        ///< values differ from the written ones
+  std::string Error;         ///< empty on success; otherwise there is no rate
 };
 
-/// Memory for blocks, used again by all measurements.
+/// Memory for blocks, which all measurements reuse.
 class BlockMemory
 {
 public:
-  /// Page-aligned, and its pages exist. Throws std::bad_alloc.
+  /// Returns page-aligned memory whose pages are already allocated; valid until the next call with more
+  /// bytes. Throws std::bad_alloc.
   std::byte* Get(std::size_t bytes);
 
 private:
@@ -50,19 +51,19 @@ private:
   std::size_t Bytes = 0;
 };
 
-/// Bytes of blocks that a rank keeps before it checks them; a block may be larger.
+/// Bytes of blocks that a rank keeps before it checks them. A single block may be larger.
 constexpr std::uint64_t RingBytes = std::uint64_t(256) << 20;
 
-/// Returns whether the function can be measured in this view at all, for example shared pointers in views
+/// Returns whether the function works with this view. Shared pointers, for example, do not work with views
 /// that differ between ranks.
 bool Applies(const Function& function, View view);
 
-/// Collective. Writes the file anew, has it dropped from memory, opens it, sets the view, moves all blocks,
-/// closes it and checks all values. Throws Error, on all ranks, when the test file cannot be made; what the
-/// function under test does not do is in the outcome.
+/// Collective: writes the file anew, drops it from memory, opens it, sets the view, moves all blocks, closes
+/// the file and checks all values. Faults of the measured function are in the outcome. Throws Error, on all
+/// ranks, if the test file cannot be made.
 Outcome Measure(Communicator& ranks, const Trial& trial, BlockMemory& memory);
 
-/// The seed of the values of a trial that are to be read or written.
+/// Returns the seed of the values that the trial with this number reads or writes.
 std::uint64_t SeedOf(std::uint64_t number);
 
 }  // namespace patchio::probe

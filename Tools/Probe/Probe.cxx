@@ -39,11 +39,11 @@ std::string DefaultOutput()
   return fmt::format("probe_{}_{}", MachineName(), date);
 }
 
-/// The folder for results. Where it was made, and stays empty, it goes at the end.
+/// The folder for results. The destructor removes the folder if this object made it and it is still empty.
 class OutputFolder
 {
 public:
-  /// Collective; rank 0 makes it, and only rank 0's name of it counts. Throws Error.
+  /// Collective: rank 0 makes the folder. Only rank 0 knows its name. Throws Error.
   OutputFolder(const Settings& settings, Session& session) : Name(settings.Output)
   {
     RunOnAllRanks(session.Ranks(), [&] {
@@ -60,7 +60,7 @@ public:
   ~OutputFolder()
   {
     if (this->Made) {
-      ::rmdir(this->Name.c_str());  // nothing happens where something is in it
+      ::rmdir(this->Name.c_str());  // fails if the folder is not empty
     }
   }
   OutputFolder(const OutputFolder&) = delete;
@@ -73,11 +73,11 @@ private:
   bool Made = false;
 };
 
-// Prints and draws results; its subcommands are those of `patchio probe`.
+// The script that prints and draws results. `patchio probe` has the same subcommands.
 constexpr const char* Script = "judge_probe.py";
 
-/// Runs the script after a measurement, on rank 0. Returns false, with a warning of what is `missing`, if
-/// that fails: the result stays, and can be judged later.
+/// Runs the script after a measurement, on rank 0. If that fails, warns that the `missing` are missing and
+/// returns false. The result stays, and can be judged later.
 bool Judge(const std::vector<std::string>& words, const std::string& missing, const std::string& python,
     const Session& session)
 {
@@ -132,7 +132,8 @@ void RunQuickAndDraw(const Settings& settings, const std::string& output, Sessio
   }
 }
 
-/// Existing files lie on one storage, which is that of the folder, where one is given too.
+/// Checks that all existing files are on one storage, which is that of the folder if the user has given a
+/// folder.
 void CheckExisting(Settings& settings)
 {
   if (settings.Directory.empty() && !settings.Existing.empty()) {
@@ -179,7 +180,7 @@ void RunProbe(Settings& settings, Session& session)
   }
   if (settings.Existing.empty()) {
     CleanUp(settings.Directory, session);
-    // Where nothing can be written, that is said before anything is announced.
+    // Reports a folder that is not writable before any other message.
     RunOnAllRanks(session.Ranks(), [&] {
       if (session.Root()) {
         ::rmdir(MakeProbeFolder(settings.Directory).c_str());
@@ -197,14 +198,14 @@ void RunProbe(Settings& settings, Session& session)
 // ---- results
 // -------------------------------------------------------------------------------------------------
 
-/// The arguments that a subcommand hands on to the script.
+/// The arguments that a subcommand passes to the script.
 struct Judgement
 {
   std::vector<std::string> Results;
   std::string Csv, Plots, Python;
 };
 
-/// Adds a subcommand that the script carries out on rank 0. `plots`: the script's option for the plots.
+/// Adds a subcommand that the script executes on rank 0. plots: the script's option for the plots.
 CLI::App* AddJudgement(CLI::App& probe, Session& session, const std::string& name,
     const std::string& description, const std::shared_ptr<Judgement>& options, const std::string& plots)
 {
@@ -224,7 +225,7 @@ CLI::App* AddJudgement(CLI::App& probe, Session& session, const std::string& nam
     session.OnRoot([&] { code = RunPythonScript(Script, words, options->Python, false); });
     MPI_Bcast(&code, 1, MPI_INT, 0, session.Mpi());
     if (code != 0) {
-      throw CLI::RuntimeError(1);  // the script has printed why
+      throw CLI::RuntimeError(1);  // the script has printed the reason
     }
   });
   return command;

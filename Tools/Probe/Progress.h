@@ -1,4 +1,4 @@
-// The progress of a measurement and the time that it will take, from rank 0.
+// The progress of a measurement and its remaining time, printed on rank 0.
 #pragma once
 
 #include "Base/Stopwatch.h"
@@ -11,20 +11,21 @@ namespace patchio::probe {
 class Progress
 {
 public:
-  /// Silent on ranks that shall not speak.
+  /// speaks: whether this rank prints the progress.
   explicit Progress(bool speaks) : Speaks(speaks) {}
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// What follows is this part of the whole, which else is all of it; `after`: seconds that what comes then
-  /// will take.
+  /// Makes the following work the part `from` to `to` of the whole; the default is 0 to 1. after: seconds
+  /// that the work after `to` will take.
   void SetRange(double from, double to, double after = 0);
-  /// `part`: what is done, 0 to 1; `left`: seconds still to go. Prints now and then; on a terminal always the
-  /// same line. The whole never goes back.
+  /// Prints the progress from time to time; on a terminal, on the same line. The shown progress never
+  /// decreases. part: finished part of the range, 0 to 1. left: remaining seconds. what: the current
+  /// activity.
   void Show(double part, double left, const std::string& what);
 
-  /// The part of the whole that is done, as shown last.
+  /// Returns the finished part of the whole that was shown last, 0 to 1.
   double Shown() const { return this->Most; }
 
 private:
@@ -36,10 +37,10 @@ private:
   Stopwatch Watch;
 };
 
-/// "45 s", "3 min", "1.5 h".
+/// Returns a duration as text: "45 s", "3 min", "1.5 h".
 std::string TimeText(double seconds);
 
-/// Sizes that users choose, which mostly are powers of 2: "64 KiB", "1.5 MiB".
+/// Returns a size in binary units, because users mostly choose powers of 2: "64 KiB", "1.5 MiB".
 std::string SizeText(std::uint64_t bytes);
 
 }  // namespace patchio::probe

@@ -49,7 +49,7 @@ std::string TextOfOld(const StorageProfile& old)
              : fmt::format("N* = {}, {}", old.Concurrency, old.Source);
 }
 
-/// Relative standard error of the mean rate of one N.
+/// Returns the relative standard error of the mean rate of one N.
 double ErrorOf(const StorageProfile& profile)
 {
   std::set<int> different;
@@ -60,7 +60,7 @@ double ErrorOf(const StorageProfile& profile)
   return std::max(profile.Fit.Noise(), profile.Fit.Residual()) / std::sqrt(each);
 }
 
-/// Why what was probed before is worth more; empty when it is not.
+/// Returns why the old profile is more certain than the new one; empty if it is not.
 std::string LessSureThan(const StorageProfile& old, const StorageProfile& profile)
 {
   constexpr double sure = 0.05;
@@ -77,7 +77,7 @@ std::string LessSureThan(const StorageProfile& old, const StorageProfile& profil
              : std::string();
 }
 
-/// Why N* is no better than the reader's own guess; empty when it is.
+/// Returns why N* is not better than the reader's own guess; empty if N* is better.
 std::string NoBetterThanAGuess(const ConcurrencyRange& sure)
 {
   constexpr int wide = 4;
@@ -86,7 +86,7 @@ std::string NoBetterThanAGuess(const ConcurrencyRange& sure)
              : std::string();
 }
 
-/// The profile that the reader takes when the new one is not kept.
+/// Returns a text about the profile that the reader uses if the new profile is not saved.
 std::string TextOfStaying(const std::optional<StorageProfile>& old)
 {
   if (!old) {
@@ -98,16 +98,16 @@ std::string TextOfStaying(const std::optional<StorageProfile>& old)
 // ---- the measurement
 // --------------------------------------------------------------------------------------------------
 
-constexpr std::uint64_t MostFunctionsBytes = 64u << 20;  // of the file that functions are compared on
-constexpr std::uint64_t LeastOfRank = 128u << 10;        // of it, or the comparison tells nothing
-constexpr std::uint64_t UsualBlock = 1u << 20;           // where none was found best
+constexpr std::uint64_t MostFunctionsBytes = 64u << 20;  // greatest size of the file for the comparison
+constexpr std::uint64_t LeastOfRank = 128u << 10;        // least size of a rank's part of this file
+constexpr std::uint64_t UsualBlock = 1u << 20;           // block size if the best one is not known
 constexpr std::uint64_t MostFunctionsBlock = 4u << 20;   // many ranks with large blocks need large files
-constexpr double PartOfTime = 0.3;                       // that the comparison may take beside the rest
-constexpr double SecondsOfSaving = 2;                    // between two
+constexpr double PartOfTime = 0.3;     // time of the comparison / time of all other measurements
+constexpr double SecondsOfSaving = 2;  // least time between two saves
 
 const std::vector<std::string> FunctionsToCompare{"read_at", "read_at_all", "read", "read_all", "pread"};
 
-/// Empty where not all were measured.
+/// Returns the function with the best mean rate; empty unless all functions were measured.
 std::string FastestFunction(const Result& result)
 {
   if (result.Points.size() < FunctionsToCompare.size()) {
@@ -151,7 +151,7 @@ std::string TextFor(const QuickProbeResult& found, const ConcurrencyRange& sure)
   return text;
 }
 
-/// Why the profile is worth little; empty where it is not.
+/// Returns why the profile is not reliable; empty if it is reliable.
 std::string DoubtOf(const QuickProbeResult& found)
 {
   if (found.CacheAnswered && found.Profile.Where.Class != MountClass::Memory) {
@@ -201,7 +201,7 @@ private:
       this->Probed = RunQuickProbe(this->Ranks, this->How.Directory, options,
           [this](const ProbeProgress& now) { return this->Show(now); });
     } catch (const Error& error) {
-      // A signal takes test files away under the feet of ranks that have not heard of it yet.
+      // A signal on one rank removes test files that other ranks still read, which makes them fail.
       if (!this->AnyAsked()) {
         this->SaveFaulty(error.what());
         throw;
@@ -212,7 +212,8 @@ private:
     this->DescribeFlight();
   }
 
-  /// On rank 0. Saves the results so far now and then, because the run may be stopped at any time.
+  /// Shows the progress on rank 0, and saves the results from time to time, because the run may be stopped at
+  /// any time. Returns false if the results cannot be saved.
   bool Show(const ProbeProgress& now)
   {
     this->Bar.Show(now.Fraction, now.SecondsLeft, now.Doing);
@@ -225,7 +226,7 @@ private:
     return this->SaveFault.empty();
   }
 
-  /// Collective.
+  /// Collective: returns whether any rank has received a signal.
   bool AnyAsked()
   {
     const std::vector<int> all = this->Ranks.AllGather(std::vector<int>{Interrupt::Asked() ? 1 : 0});
@@ -250,8 +251,9 @@ private:
     flight.Fitted.push_back({profile.Fit.Most(), profile.Fit.At(profile.Fit.Most()), 0});
   }
 
-  /// Bytes of the file that functions are compared on: of the test files', half, as the study has a second
-  /// one, and not more than it has time to write, read and check. 0 where there is no time.
+  /// Returns the size of the file for the comparison of functions: at most half of the bytes of the test
+  /// files, because the study has a second file, and at most as much as the time allows to write, read and
+  /// check. 0 if the time is too short.
   std::uint64_t BytesForFunctions() const
   {
     const int ranks = this->Ranks.Size();
@@ -263,7 +265,7 @@ private:
     return bytes >= static_cast<double>(LeastOfRank) * ranks ? static_cast<std::uint64_t>(bytes) : 0;
   }
 
-  /// The study's measurements of the reading functions that are there for a rank's own part.
+  /// Compares the functions that read a rank's own part of a file, with a small study.
   void CompareFunctions()
   {
     const std::uint64_t bytes = this->BytesForFunctions();

@@ -1,4 +1,4 @@
-// The short way: what the reader needs to choose its threads, kept as the profile of the storage.
+// The quick mode of `patchio probe`: measures the storage profile from which the reader chooses its threads.
 #pragma once
 
 #include "Probe/Settings.h"
@@ -13,22 +13,23 @@ class Session;
 
 namespace patchio::probe {
 
-/// Collective. Measures N*, the block size and the fastest reading function of the storage of
-/// `settings.Directory` and says what it found. Saves it as the profile that the reader looks for, and in the
-/// folder `output` as profile.json, with the functions' rates in result.json. Throws Error, on all ranks.
+/// Collective: measures N*, the block size and the fastest read function of the storage of
+/// `settings.Directory`, and prints the results. Saves them as the profile for the reader, and in the folder
+/// `output` as profile.json, with the rates of the functions in result.json. Throws Error, on all ranks.
 void RunQuick(const Settings& settings, const std::string& output, tools::Session& session);
 
-/// The fate of a new profile: lines for people.
+/// The result of KeepProfile().
 struct Kept
 {
-  std::string File;  ///< where it is; empty where it was not kept
+  std::string File;  ///< path of the saved profile; empty if it was not saved
   std::vector<std::string> Lines;
 };
 
-/// Keeps the profile of the storage of `path`, for the reader, unless N* may lie anywhere, as `sure` says, or
-/// there is a measured one already that is worth more: because `doubt` says why the new one is worth little
-/// (empty: it is not), or because the new one is less sure. force: then, too. Says what it replaces, and
-/// whether the reader takes another one all the same. Throws Error where it cannot be written.
+/// Saves the profile of the storage of `path` for the reader. The profile is not saved if the confidence
+/// interval `sure` of N* is too wide, or if there is a measured profile that is more reliable: if `doubt`,
+/// the reason why the new profile is not reliable, is not empty, or if the new rates are less certain. force:
+/// saves the profile in these cases, too. The result says which profile was replaced, and whether the reader
+/// still uses another one. Throws Error if the profile cannot be written.
 Kept KeepProfile(const StorageProfile& profile, const std::string& path, const ConcurrencyRange& sure,
     const std::string& doubt, bool force = false);
 

@@ -22,9 +22,9 @@ namespace {
 // --------------------------------------------------------------------------------------------------
 
 constexpr double ShareOfBytes = 0.9;
-constexpr double MostBandwidth = 1e13;  ///< bytes a second; where the time does not depend on the size
+constexpr double MostBandwidth = 1e13;  ///< bytes/s; used if the time does not depend on the size
 
-/// The usual time of one size.
+/// The median time of requests of one size.
 struct SizeTime
 {
   double Bytes = 0;
@@ -79,7 +79,7 @@ std::optional<Line> FitLine(const std::vector<SizeTime>& times, const std::vecto
   return solution ? std::optional(Line{(*solution)[0], (*solution)[1]}) : std::nullopt;
 }
 
-/// Fits again and again, each time with less weight on what lay far off the line (Huber's weights).
+/// Fits a line repeatedly, with less weight on points far from the previous line (Huber's weights).
 std::optional<Line> FitLineRobustly(const std::vector<SizeTime>& times)
 {
   constexpr int rounds = 30;
@@ -103,20 +103,20 @@ std::optional<Line> FitLineRobustly(const std::vector<SizeTime>& times)
 constexpr std::uint64_t KiB = 1 << 10;
 constexpr std::uint64_t MiB = 1 << 20;
 constexpr std::uint64_t Page = 4 * KiB;
-// Tried on emulated storages whose peak is known (N* = 4, 16, 64: `./dev bench tuning`, bench.quick_probe),
+// Tested on emulated storages whose peak is known (N* = 4, 16, 64: `./dev bench tuning`, bench.quick_probe),
 // on the local disk of a virtual machine with two cores and in its page cache.
 //
 // | constant     | value    | meaning and reason                                                            |
 // |--------------|----------|-------------------------------------------------------------------------------|
-// | Passes       | 2        | of the scan: the least that tells noise                                       |
-// | LeastScan,   | 1, 4 MiB | requests that N is tried with: the size found best, within what readers use   |
+// | Passes       | 2        | passes of the scan; two are the least number that shows noise                 |
+// | LeastScan,   | 1, 4 MiB | limits of a request in the scan over N, which has the best size found         |
 // | MostScan     |          |                                                                               |
-// | FarBelowBest | 0.6      | of the best rate: more requests in flight than give so little tell no more    |
-// | PastPeak     | 1.5      | times the rate with fewer in flight: this N lies past the peak, beyond noise  |
-// | Doubtful     | 0.15     | ln of the ratio of two passes that asks for a third: three times usual noise  |
-// | SlowestCache | 1.2e9    | bytes a second: no page cache seen was slower (that machine's gives 2 to 10)  |
-// | LikeCache    | 0.6      | of the rate of reading the same bytes again: then the cache has answered      |
-// | Share...     |          | parts of the time; the scan over N matters most, and the rest is divided so   |
+// | FarBelowBest | 0.6      | part of the best rate below which greater N are left out                      |
+// | PastPeak     | 1.5      | rate with fewer in flight / rate; a greater one is past the peak, not noise   |
+// | Doubtful     | 0.15     | ln of the ratio of two passes above which a third one follows; 3 x noise      |
+// | SlowestCache | 1.2e9    | bytes/s; every page cache tested was faster (that machine: 2e9 to 10e9)       |
+// | LikeCache    | 0.6      | part of the rate of a reread; a faster read came from the cache               |
+// | Share...     |          | parts of the time. The scan over N has the largest; the rest is such          |
 // |              |          | that each measurement of the usual 80 s has at least a second                 |
 constexpr int Passes = 2;
 constexpr std::uint64_t LeastScan = MiB;
@@ -166,14 +166,16 @@ public:
 private:
   void Note(const std::string& note) { this->Result.Profile.Notes.push_back(note); }
 
-  /// Says the same on all ranks, and remembers it for the notes.
+  /// Returns whether no other measurement may begin, the same on all ranks. Remembers the result for the
+  /// notes.
   bool IsOutOfTime()
   {
     this->Result.OutOfTime = this->Result.OutOfTime || this->Meter.IsOutOfTime();
     return this->Result.OutOfTime;
   }
 
-  /// In random order, but one of middle size first: it tells how long the others take.
+  /// Returns the sizes in random order, after one of middle size, from which the time of the others can be
+  /// estimated.
   std::vector<std::uint64_t> SizesFor(int concurrency)
   {
     constexpr std::uint64_t middle = 256 * KiB;
@@ -195,7 +197,7 @@ private:
           fmt::format("reading with requests of {}, {} in flight", ByteText(static_cast<double>(bytes)),
               concurrency)};
       StepResult result;
-      // Larger requests are faster a byte: this is the most that it takes.
+      // Larger requests need less time per byte, so this is an upper bound of the time.
       const double seconds = greatest > 0 ? concurrency * static_cast<double>(bytes) / greatest : 0;
       if (seconds > this->Meter.BoundOf(step.Share)) {
         this->Meter.Skip(step.Share);
@@ -213,8 +215,9 @@ private:
     cost = FitRequestCost(times);
   }
 
-  /// Reads of a cache are as fast as reading the same bytes again. Only a rate that no cache is as slow as
-  /// tells nothing: a storage without cache reads its bytes again as fast as the first time.
+  /// Detects reads from a cache: they are as fast as reading the same bytes again. This test is only valid
+  /// for rates of a cache or more, because a slow storage without a cache also reads bytes again at the same
+  /// rate.
   void CheckCache()
   {
     if (this->Meter.Cancelled() || this->GreatestAlone < LikeCache * SlowestCache) {
@@ -243,8 +246,8 @@ private:
     return std::max(bytes / Page, std::uint64_t{1}) * Page;
   }
 
-  /// Returns whether a measurement with this concurrency is left out: far past the peak a request may take
-  /// many seconds, and measurements with fewer requests, or earlier ones, tell the rate already.
+  /// Returns whether to leave out a measurement with this concurrency: far past the peak, a request may take
+  /// many seconds, and the rate is known from earlier measurements or from those with fewer requests.
   bool IsPointless(int concurrency, double seconds) const
   {
     const std::vector<RateSample>& samples = this->Result.Profile.Samples;
@@ -259,7 +262,7 @@ private:
     });
   }
 
-  /// Returns whether fewer requests in flight gave much more.
+  /// Returns whether the rate was much higher with fewer requests in flight.
   bool IsPastPeak(const RateSample& sample) const
   {
     const std::vector<RateSample>& samples = this->Result.Profile.Samples;
@@ -268,8 +271,8 @@ private:
     });
   }
 
-  /// In this order; those that would take too long, or for which there is no time, are left out. False when
-  /// cancelled.
+  /// Measures the concurrencies in this order. Leaves out those that would take too long, or for which there
+  /// is no time. Returns false if the user cancels.
   bool Sample(const std::vector<int>& order, int pass, double share)
   {
     for (const int concurrency : order) {
@@ -296,9 +299,9 @@ private:
     return order;
   }
 
-  /// Returns whether the most requests in flight take much longer than there is time for, as far as one at a
-  /// time tells. Then the first pass goes up from one, so that it finds what is far past the peak before it
-  /// is there.
+  /// Returns whether the greatest concurrency would take much longer than there is time for, estimated from
+  /// single requests. In this case, the first pass goes up from one request, so that it detects the peak
+  /// before it reaches concurrencies far past the peak.
   bool IsSlow() const
   {
     const double step = ShareOfScan / Passes / 8 * this->Options.Seconds;
@@ -321,8 +324,8 @@ private:
     }
   }
 
-  /// Repeats numbers whose two passes differ much: something else was going on in one of them, and a third
-  /// one tells in which.
+  /// Repeats concurrencies whose two passes differ a lot: another load disturbed one of them, and a third
+  /// pass shows which.
   void RepeatDoubtful()
   {
     std::map<int, std::vector<double>> rates;
@@ -341,7 +344,7 @@ private:
     }
   }
 
-  /// N between the ones tried, on both sides of where the peak seems to be.
+  /// Returns values of N around the estimated peak, between those measured so far.
   std::vector<int> NearPeak() const
   {
     const RateFit fit = FitRates(this->Result.Profile.Samples);
@@ -420,8 +423,8 @@ private:
   std::mt19937 Random;  ///< the same on all ranks
   QuickProbeResult Result;
   StorageMeter Meter;
-  std::uint64_t Request = 0;  ///< bytes of the requests that N is tried with
-  double GreatestAlone = 0;   ///< rate of one request at a time
+  std::uint64_t Request = 0;  ///< bytes of a request in the scan over N
+  double GreatestAlone = 0;   ///< best rate of one request at a time, bytes/s
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Measures a storage in a minute or two: its rate over the requests in flight, and what requests of several
-// sizes cost.
+// Measures a storage in one or two minutes: its rate over the number of requests in flight, and the cost of
+// requests of several sizes.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -20,75 +20,76 @@ struct RequestTime
   double Seconds = 0;       ///< > 0
 };
 
-/// T(b) = L + b / B as fitted.
+/// The fitted cost of a request of b bytes: T(b) = L + b / B.
 struct RequestCost
 {
-  bool Known = false;            ///< two sizes at least, the greatest twice the least or more
-  StorageModel Requests;         ///< L and B; the default where not known
+  bool Known = false;  ///< true if there are at least two sizes, and the greatest is at least twice the least
+  StorageModel Requests;         ///< L and B; the default values if not known
   std::uint64_t BlockBytes = 0;  ///< BlockBytesFor(Requests)
   double Residual = 0;           ///< median of |time / T - 1| over the sizes
 };
 
-/// The size of requests that spend the share f = 0.9 of their time on bytes: L B f / (1 - f), rounded up to
-/// whole 64 KiB, between LeastBlockBytes and MostBlockBytes.
+/// Returns the size of requests that spend the share f = 0.9 of their time on the transfer of bytes: L B f /
+/// (1 - f), rounded up to whole 64 KiB, between LeastBlockBytes and MostBlockBytes.
 std::uint64_t BlockBytesFor(const StorageModel& requests);
 
-/// Fits L >= 0 and B to the median times of the sizes, with relative errors; sizes that fall out of line
-/// count little. Where larger requests take no longer, B is very large. Times that are none (not positive
-/// numbers, no bytes) are passed over.
+/// Fits L >= 0 and B to the median times of the sizes, with relative errors and little weight on outliers. If
+/// larger requests do not take longer, B is very large. Invalid times (not positive, or of no bytes) are
+/// ignored.
 RequestCost FitRequestCost(const std::vector<RequestTime>& times);
 
 struct QuickProbeOptions
 {
-  /// Desired duration in seconds, >= 1. Slow storages, where single requests take long, need more: each
-  /// measurement ends at three times its part, those that would take longer are left out, and after one and a
-  /// half times as long no other begins.
+  /// Desired duration in seconds, >= 1. A slow storage, on which single requests take long, needs more time:
+  /// a measurement ends after three times its part of the time, longer measurements are left out, and no
+  /// measurement begins after one and a half times the duration.
   double Seconds = 80;
-  /// Bytes of test files; at least 16 MiB. The folder needs a tenth more room. They are written for at most a
-  /// sixth of Seconds, so there may be fewer.
+  /// Bytes of test files; at least 16 MiB. The folder needs a tenth more room. The files are smaller if a
+  /// sixth of Seconds is too short to write them.
   std::uint64_t TestBytes = std::uint64_t{1} << 30;
-  /// Read these files (or all files in these folders) and write none; see FindProbeFiles.
+  /// Files to read (or folders, for all files in them) instead of test files; see FindProbeFiles.
   std::vector<std::string> ExistingFiles;
   int MostConcurrency = 128;       ///< the greatest N tried, >= 1
-  std::uint64_t RequestBytes = 0;  ///< of the requests that N is tried with; 0: of the size found best
-  unsigned Seed = 1;               ///< of the random order
-  const std::atomic<bool>* Cancel = nullptr;  ///< ends it soon when it becomes true, on any rank
+  std::uint64_t RequestBytes = 0;  ///< bytes of a request in the scan over N; 0: the best size found
+  unsigned Seed = 1;               ///< seed of the random order
+  const std::atomic<bool>* Cancel = nullptr;  ///< ends the probe soon if true on any rank; may be null
 };
 
 struct ProbeProgress
 {
   double Fraction = 0;                               ///< 0 .. 1
-  double SecondsLeft = 0;                            ///< as far as one can tell
+  double SecondsLeft = 0;                            ///< estimate
   std::string Doing;                                 ///< "reading with 16 requests in flight"
-  const std::vector<RateSample>* Samples = nullptr;  ///< so far; never null in calls
+  const std::vector<RateSample>* Samples = nullptr;  ///< the samples so far; never null in a callback
 };
 
-/// Called on rank 0, on the thread that called RunQuickProbe, every some seconds. Returning false cancels.
+/// Receives the progress on rank 0, on the thread that called RunQuickProbe, every few seconds. Returns false
+/// to cancel.
 using ProbeProgressCallback = std::function<bool(const ProbeProgress&)>;
 
 struct QuickProbeResult
 {
-  /// As far as it was measured. Its Concurrency is 0 where that was cut off before N* could be told, else it
-  /// can be saved.
+  /// The measured profile. If the probe ended before N* was known, Concurrency is 0 and the profile must not
+  /// be saved.
   StorageProfile Profile;
-  RequestCost Alone;   ///< of one request at a time
-  RequestCost AtBest;  ///< of one among N*
+  RequestCost Alone;   ///< cost of a request with one request in flight
+  RequestCost AtBest;  ///< cost of a request with N* requests in flight
   bool Cancelled = false;
   bool CacheAnswered = false;      ///< the rates are those of this machine's memory
-  bool OutOfTime = false;          ///< so that something was left out
-  std::uint64_t RequestBytes = 0;  ///< of the requests that N was tried with; 0: none was
-  double Seconds = 0;              ///< that it took
+  bool OutOfTime = false;          ///< some measurements were left out for lack of time
+  std::uint64_t RequestBytes = 0;  ///< bytes of a request in the scan over N; 0: there was no scan
+  double Seconds = 0;              ///< duration of the probe
 };
 
-/// The bytes that must be free in DIR; 0 where existing files are read.
+/// Returns the bytes that must be free in the folder; 0 if existing files are read.
 std::uint64_t RoomForQuickProbe(const QuickProbeOptions& options);
 
-/// Collective; options but for Cancel alike on all ranks, the result too. N requests in flight are N threads,
-/// spread over the ranks. Writes test files to `dir` and removes them, also when it throws or is cancelled
-/// (not when the process is killed: they lie in a folder patchio_probe_HOST_PID). Sizes of requests first,
-/// one at a time; then N = 1, 2, 4 .. in two passes, each in random order, and again near the peak; then
-/// sizes of requests with N* in flight. Throws Error, the same on all ranks, when files cannot be written or
-/// read.
+/// Collective: measures the storage of `dir`. Options other than Cancel must be the same on all ranks; the
+/// result is the same, too. N requests in flight are N threads, divided among the ranks. Writes test files to
+/// `dir` and removes them, also after an error or a cancellation. (If the process is killed, they stay in a
+/// folder patchio_probe_HOST_PID.) Measures several sizes of single requests; then N = 1, 2, 4 .. in two
+/// passes, each in random order, and again near the peak; then several sizes with N* requests in flight.
+/// Throws Error, the same on all ranks, if files cannot be written or read.
 QuickProbeResult RunQuickProbe(Communicator& comm, const std::string& dir, const QuickProbeOptions& options,
     const ProbeProgressCallback& progress = {});
 

@@ -71,7 +71,7 @@ json Describe(const FeatureResult& feature)
   return out;
 }
 
-/// 0 where one of them is not known.
+/// Returns the ratio of the mean of `both` to the mean of `alone`; 0 if one of them is not known.
 double RatioOfMeans(const std::vector<double>& both, const std::vector<double>& alone)
 {
   const double mean = SpreadOf(alone).Mean;
@@ -111,7 +111,7 @@ json Describe(const FlightResult& flight)
   return out;
 }
 
-/// The quantities of the matrices; the second word is a member of the first.
+/// The quantities of the matrices: a member of a point, and a member of that member.
 constexpr std::pair<const char*, const char*> Quantities[] = {{"kb_per_s", "min"}, {"kb_per_s", "mean"},
     {"kb_per_s", "max"}, {"seconds", "min"}, {"seconds", "mean"}, {"seconds", "max"}};
 
@@ -120,8 +120,8 @@ std::string NameOf(const std::pair<const char*, const char*>& quantity)
   return fmt::format("{}_{}", quantity.first, quantity.second);
 }
 
-/// A matrix for each function, view and quantity: file sizes down, block sizes across; null where there is no
-/// rate. `points`: sorted by function and view.
+/// Returns a matrix for each function, view and quantity, with file sizes as rows and block sizes as columns;
+/// null if there is no rate. points: sorted by function and view.
 json DescribeMatrices(const json& points)
 {
   std::set<std::uint64_t> files, blocks;
@@ -150,7 +150,7 @@ json DescribeMatrices(const json& points)
   return all;
 }
 
-/// The same matrices, one below the other.
+/// Returns the matrices as CSV, one below the other.
 std::string MatricesAsCsv(const json& matrices)
 {
   std::string text = "function,view,quantity,file_bytes";
@@ -241,7 +241,7 @@ std::vector<CurvePoint> CurveOf(
 void SaveResult(const Result& result, const std::string& folder)
 {
   const json out = Describe(result);
-  // Texts of the system and of MPI need not be UTF-8.
+  // Texts of the system and of MPI may not be UTF-8.
   ReplaceFile(folder + "/result.json", out.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
   ReplaceFile(folder + "/matrices.csv", MatricesAsCsv(out["matrices"]));
 }

@@ -1,4 +1,4 @@
-// The findings of a study, and their file. The schema is in Documentation/Guide/StorageProbe.md.
+// The results of a study, and their file. Documentation/Guide/StorageProbe.md has the schema.
 #pragma once
 
 #include "Probe/Curve.h"
@@ -15,10 +15,10 @@
 
 namespace patchio::probe {
 
-/// Bytes of a KB, in which files give rates.
+/// Bytes of a KB. Rates in files are in KB/s.
 constexpr double Kilo = 1000;
 
-/// WhyIncomplete of a study that a signal ended.
+/// The value of WhyIncomplete if a signal ended the study.
 constexpr const char* Interruption = "it was interrupted";
 
 /// A measured point: a function, a view, a file size and a block size.
@@ -26,7 +26,7 @@ struct PointKey
 {
   std::string Function;
   View Shape = View::Own;
-  std::uint64_t FileBytes = 0;  ///< as asked for; files are smaller by what the ranks cannot divide
+  std::uint64_t FileBytes = 0;  ///< requested; files are smaller if the ranks cannot divide it
   std::uint64_t Block = 0;      ///< bytes of one call of one rank
 
   bool operator<(const PointKey& other) const { return this->Tied() < other.Tied(); }
@@ -42,31 +42,31 @@ private:
 struct PointResult
 {
   PointKey Key;
-  std::vector<double> Seconds;      ///< of each repetition: in the function, on the slowest rank
-  std::vector<double> SyncSeconds;  ///< writing: in MPI_File_sync after it; else 0
-  std::vector<double> Rates;        ///< bytes/s of all ranks together, with the sync where it counts
-  double OpenSeconds = 0;           ///< the last repetition's MPI_File_open, and MPI_File_set_view
+  std::vector<double> Seconds;      ///< time in the function on the slowest rank, for each repetition
+  std::vector<double> SyncSeconds;  ///< writes: time of MPI_File_sync after the write; reads: 0
+  std::vector<double> Rates;  ///< bytes/s of all ranks together, including the sync if the study measures it
+  double OpenSeconds = 0;     ///< time of MPI_File_open, and of MPI_File_set_view, in the last repetition
   double ViewSeconds = 0;
   std::uint64_t Bytes = 0;   ///< moved by all ranks in the last repetition
-  bool Cut = false;          ///< the time for one measurement was over before the whole file was moved
-  bool Cached = false;       ///< so fast, or so much in memory before it, that it tells little of the storage
-  std::string Error;         ///< why the function gives no rate; empty where it does
-  bool WrongValues = false;  ///< the reason is that values were not those that had been written
+  bool Cut = false;          ///< the time for one measurement was too short for the whole file
+  bool Cached = false;       ///< the read came from memory, so the rate says little about the storage
+  std::string Error;         ///< why the function has no rate; empty if it has rates
+  bool WrongValues = false;  ///< the reason is that values differ from the written ones
 };
 
-/// A peak or dip, looked at again.
+/// A peak or dip that was measured again.
 struct FeatureResult
 {
   std::string Function;
   View Shape = View::Own;
   std::uint64_t FileBytes = 0;
-  Feature First;                    ///< as it was in the study
-  bool Stable = false;              ///< it was there again in fresh measurements
-  Feature Again;                    ///< where the fresh measurements see it, if they do
-  std::vector<CurvePoint> Refined;  ///< the fresh measurements, with smaller steps
+  Feature First;                    ///< the feature in the first measurements
+  bool Stable = false;              ///< the new measurements have the feature, too
+  Feature Again;                    ///< the feature in the new measurements, if Stable
+  std::vector<CurvePoint> Refined;  ///< the new measurements, with smaller steps
 };
 
-/// Reading and writing at once; bytes/s of all readers, of all writers, a value for each repetition.
+/// Simultaneous reads and writes: bytes/s of all readers and of all writers, one value for each repetition.
 struct InfluenceResult
 {
   std::uint64_t FileBytes = 0, Block = 0;
@@ -74,33 +74,33 @@ struct InfluenceResult
   std::vector<double> ReadAlone, WriteAlone, ReadBoth, WriteBoth;
 };
 
-/// The rate over the requests in flight on the whole system, which the quick mode measures.
+/// The rate over the number of requests in flight on the whole system, from the quick mode.
 struct FlightResult
 {
-  std::vector<RateSample> Samples;  ///< none in a study
-  std::uint64_t RequestBytes = 0;   ///< 0: not known
+  std::vector<RateSample> Samples;  ///< empty in a study
+  std::uint64_t RequestBytes = 0;   ///< bytes of a request; 0: not known
   int Best = 0;                     ///< N*; 0: not known
-  ConcurrencyRange Sure;            ///< where N* may lie, where it is known
-  std::string Law;                  ///< as fitted, for people
-  std::vector<RateSample> Fitted;   ///< for drawing
+  ConcurrencyRange Sure;            ///< confidence interval of N*, if N* is known
+  std::string Law;                  ///< the fitted F(N), as text
+  std::vector<RateSample> Fitted;   ///< points of the fitted F(N), for plots
 };
 
-/// A test of whether files can be put out of this machine's memory.
+/// A test whether files can be dropped from this machine's memory.
 struct CacheCheck
 {
-  double ColdRate = 0;   ///< bytes/s of one rank reading a file that was dropped
-  double WarmRate = 0;   ///< of reading it again
-  double Resident = -1;  ///< part of the file in memory after it was dropped; -1: unknown
-  bool Trusted = false;  ///< files do leave the memory, and that makes a difference
+  double ColdRate = 0;   ///< bytes/s at which one rank reads a file that was dropped
+  double WarmRate = 0;   ///< bytes/s at which the rank reads the file again
+  double Resident = -1;  ///< part of the file in memory after it was dropped, 0 to 1; -1: not known
+  bool Trusted = false;  ///< files can be dropped, and reads are then slower
 };
 
 struct Result
 {
   bool Complete = false;
   std::string WhyIncomplete = "it is still running, or was killed";
-  std::string Started;     ///< UTC, ISO 8601
-  double Seconds = 0;      ///< the study's
-  std::string Label;       ///< the user's
+  std::string Started;     ///< start time in UTC, ISO 8601
+  double Seconds = 0;      ///< duration of the study
+  std::string Label;       ///< a text that the user has given
   nlohmann::json Machine;  ///< the member `machine` of the file
   std::uint64_t Piece = 0;
   int Repetitions = 0;
@@ -119,15 +119,16 @@ struct Spread
   double Min = 0, Mean = 0, Max = 0;
 };
 
-/// All 0 where there are no values.
+/// Returns the least, mean and greatest value; all 0 if there are no values.
 Spread SpreadOf(const std::vector<double>& values);
 
-/// One function, view and file size: the rate over the block size. Only points that have rates.
+/// Returns the rates over the block size for one function, view and file size. Points without rates are left
+/// out.
 std::vector<CurvePoint> CurveOf(
     const Result& result, const std::string& function, View view, std::uint64_t fileBytes);
 
-/// Writes result.json and matrices.csv into `folder`, each at once: who reads them at any time finds a whole
-/// file. Throws Error.
+/// Writes result.json and matrices.csv into `folder`. Each file is replaced at once, so that other programs
+/// always find a complete file. Throws Error.
 void SaveResult(const Result& result, const std::string& folder);
 
 }  // namespace patchio::probe

@@ -50,7 +50,8 @@ CLI::Option* OfQuick(Settings& settings, CLI::Option* option)
   });
 }
 
-/// k, M and G are powers of 1024. A number below zero would become a great one.
+/// Makes the option a size in bytes, with k, M and G as powers of 1024. Rejects negative numbers, which would
+/// become large ones.
 CLI::Option* AsSize(CLI::Option* option)
 {
   return option->transform(CLI::AsSizeValue(false))->transform([](const std::string& text) {
@@ -77,7 +78,7 @@ void AddQuickSettings(CLI::App& command, Settings& settings)
                         "Save the profile for the reader even if the existing profile is more reliable"));
 }
 
-/// Adds the options that select what the study measures.
+/// Adds the options for the scope of the study.
 void AddStudyScope(CLI::App& command, Settings& settings)
 {
   OfStudy(settings, command.add_option("--functions", settings.Functions,
@@ -101,7 +102,7 @@ void AddStudyScope(CLI::App& command, Settings& settings)
       ->capture_default_str();
 }
 
-/// Adds the options that select how the study measures.
+/// Adds the options for the method of the study.
 void AddStudyManner(CLI::App& command, Settings& settings)
 {
   OfStudy(

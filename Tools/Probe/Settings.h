@@ -14,7 +14,7 @@ class App;
 
 namespace patchio::probe {
 
-/// As given on the command line; sizes in bytes, times in seconds.
+/// The options as given on the command line. Sizes are in bytes, times in seconds.
 struct Settings
 {
   std::string Directory;
@@ -23,9 +23,9 @@ struct Settings
   bool Quick = false;
   double QuickSeconds = 80;
   std::uint64_t QuickBytes = std::uint64_t(1) << 30;
-  std::vector<std::string> Existing;  ///< files to read in the quick mode, in place of test files
-  bool NoSave = false;                ///< of the profile
-  bool Force = false;                 ///< keep the profile even where the one that is there is surer
+  std::vector<std::string> Existing;  ///< files to read in the quick mode instead of test files
+  bool NoSave = false;                ///< does not save the profile for the reader
+  bool Force = false;                 ///< saves the profile even if the existing one is more reliable
   bool Full = false;
   std::vector<std::string> Functions{"all"};
   std::vector<std::string> Views{"own", "whole", "interleaved"};
@@ -34,24 +34,25 @@ struct Settings
       4u << 10, 16u << 10, 64u << 10, 256u << 10, 1u << 20, 4u << 20, 16u << 20};
   std::uint64_t Piece = 1u << 10;
   int Repetitions = 3;
-  double Budget = 0;  ///< 0: as long as it takes
+  double Budget = 0;  ///< time for the whole study; 0: no limit
   double MostSeconds = 20;
   bool NoSync = false;
   int InFlight = 1;
-  int Features = 6;            ///< peaks and dips to look at again
-  int FeatureRepetitions = 6;  ///< of each block size then
+  int Features = 6;            ///< number of peaks and dips to measure again
+  int FeatureRepetitions = 6;  ///< repetitions of each block size in these measurements
   double InfluenceSeconds = 0.5;
-  int Writers = 0;  ///< 0: half of the ranks
+  int Writers = 0;  ///< number of ranks that write; 0: half of the ranks
   std::uint64_t Seed = 1;
   bool NoPlots = false;
-  std::string Python;  ///< empty: the first that has matplotlib
+  std::string Python;  ///< Python interpreter; empty: the first one that has matplotlib
 
-  /// The study's options were given, so the study is wanted.
+  /// True if an option of the study was given, so that the study runs.
   bool Study = false;
-  std::vector<std::string> QuickGiven;  ///< the options of the quick mode that were given: "--seconds"
+  std::vector<std::string> QuickGiven;  ///< the given options of the quick mode, such as "--seconds"
 };
 
-/// Fills `settings` when the command line is parsed; `settings` must outlive `command`.
+/// Adds the options to `command`, which fills `settings` when the command line is parsed. `settings` must
+/// outlive `command`.
 void AddSettings(CLI::App& command, Settings& settings);
 
 /// The settings, checked for `ranks` ranks.
@@ -62,10 +63,10 @@ struct Choice
   std::vector<std::uint64_t> Sizes, Blocks;  ///< sorted, each once
 };
 
-/// Throws Error where the settings make no sense.
+/// Checks the settings. Throws Error if they are invalid.
 Choice CheckSettings(const Settings& settings, int ranks);
 
-/// The largest block: counts of MPI are int, and memory is to be had for several.
+/// Largest size of a block: counts of MPI are int, and several blocks must fit into memory.
 constexpr std::uint64_t MostBlock = std::uint64_t(1) << 30;
 
 }  // namespace patchio::probe

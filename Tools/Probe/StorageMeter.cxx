@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t MiB = 1 << 20;
 
-/// An open file.
+/// An open file whose reads bypass the cache, or drop it.
 class UncachedFile : public Source::File
 {
 public:
@@ -84,9 +84,9 @@ private:
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t MostTimes = 4096;  ///< kept of one thread
+constexpr std::size_t MostTimes = 4096;  ///< times of requests that are kept per thread
 
-/// Which block comes next, for all threads.
+/// The order in which all threads read the blocks.
 class BlockOrder
 {
 public:
@@ -95,7 +95,7 @@ public:
     const std::uint64_t count = blocks.Count();
     this->First = static_cast<std::uint64_t>(settings.Start * static_cast<double>(count));
     if (settings.Scattered) {
-      // Steps of the golden section come to all blocks, far from the ones before.
+      // Steps of the golden section reach all blocks, each far from the previous ones.
       this->Step = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(0.618 * static_cast<double>(count)));
       while (std::gcd(this->Step, count) != 1) {
         ++this->Step;
@@ -144,9 +144,9 @@ private:
   struct Share
   {
     std::uint64_t Requests = 0;
-    double Seconds = 0;     ///< 0 where it has not finished counting
+    double Seconds = 0;     ///< 0 if the thread has not finished counting
     std::uint64_t All = 0;  ///< requests from the start to the end, counted or not
-    double End = 0;         ///< of the last one, in seconds from the start
+    double End = 0;         ///< end of the last request, in seconds from the start
     std::vector<double> Times;
   };
 
@@ -183,7 +183,7 @@ private:
   void AwaitCounts()
   {
     std::unique_lock<std::mutex> lock(this->Mutex);
-    // A rank without threads sleeps as long as the others read: waiting for a message takes a core from them.
+    // A rank without threads sleeps while the others read, because waiting for a message would occupy a core.
     const auto idle = Clock::now() + Span(this->Settings.WarmUp + this->Settings.Seconds);
     const auto waits = [&] {
       const bool late =
@@ -247,7 +247,7 @@ private:
 
   static void Count(Share& share, double seconds)
   {
-    // Later ones take turns in the places of the first.
+    // Later times replace the oldest ones in turn.
     if (share.Times.size() < MostTimes) {
       share.Times.push_back(seconds);
     } else {
@@ -286,7 +286,8 @@ private:
     return cut ? this->CutResult(result, block) : result;
   }
 
-  /// There was no time to count: what all threads have read from the start to the last one's end.
+  /// Returns the rate if the time was too short to count: all bytes that the threads have read, from the
+  /// start to the end of the last request.
   MeteredRate CutResult(MeteredRate result, double block) const
   {
     double requests = 0, end = 0;
@@ -306,7 +307,7 @@ private:
   const MeterSettings& Settings;
   BlockOrder Order;
   std::vector<Share> Shares;
-  std::mutex Mutex;  ///< of what follows
+  std::mutex Mutex;  ///< protects the following members
   std::condition_variable Change;
   Clock::time_point Begin;
   bool Started = false;
@@ -316,9 +317,9 @@ private:
   std::atomic<bool> Stop{false};
 };
 
-constexpr int TimesOfRank = 32;  ///< quantiles of the times of requests that a rank tells the others
+constexpr int TimesOfRank = 32;  ///< number of quantiles of request times that a rank sends to the others
 
-/// The most that a measurement, and the whole, may take / their planned time.
+/// Upper bounds of the time of a measurement, and of the whole probe, as multiples of the planned time.
 constexpr double MostOfStep = 3;
 constexpr double MostOfAll = 1.5;
 constexpr double LeastBound = 0.3;  ///< seconds
@@ -328,7 +329,7 @@ int ThreadsOf(int concurrency, int ranks, int rank)
   return concurrency / ranks + (rank < concurrency % ranks ? 1 : 0);
 }
 
-/// Evenly spaced ones of the sorted values; zeros where there are none.
+/// Returns `count` evenly spaced quantiles of the values; zeros if there are no values.
 std::vector<double> QuantilesOf(std::vector<double> values, int count)
 {
   std::sort(values.begin(), values.end());
@@ -404,13 +405,14 @@ StorageMeter::StorageMeter(Communicator& comm, const std::string& dir, const Qui
 {
 }
 
-/// Collective: whether somebody wants to end it.
+/// Collective: returns whether any rank, or the progress callback, cancels. Takes the elapsed time from rank
+/// 0.
 bool StorageMeter::AnyCancels(bool mine)
 {
   const bool cancel = mine || this->Vetoed || (this->Options.Cancel && *this->Options.Cancel);
   const std::vector<double> all =
       this->Comm.AllGather(std::vector<double>{cancel ? 1.0 : 0.0, this->Watch.Seconds()});
-  this->Elapsed = all[1];  // rank 0's, so that all come to the same decisions
+  this->Elapsed = all[1];  // of rank 0, so that all ranks make the same decisions
   for (std::size_t i = 0; i < all.size(); i += 2) {
     this->IsCancelled = this->IsCancelled || all[i] > 0;
   }
@@ -424,7 +426,7 @@ void StorageMeter::Tell(const std::string& doing)
   }
   ProbeProgress progress;
   progress.Fraction = std::min(this->Done, 1.0);
-  // What has been seen so far tells how much slower than planned this storage is.
+  // The time spent so far shows how much slower than planned this storage is.
   constexpr double enough = 0.2;
   const double planned = this->Options.Seconds * (1 - progress.Fraction);
   const double seen = this->Done > 0 ? this->Watch.Seconds() / this->Done * (1 - progress.Fraction) : planned;
@@ -451,7 +453,7 @@ void StorageMeter::Prepare(double share)
   }
 }
 
-/// Collective. How files are read, and how much memory there is for requests: the same for all ranks.
+/// Collective: chooses the way around the cache and the memory for requests, the same on all ranks.
 void StorageMeter::AgreeOnAccess()
 {
   double direct = 0;
@@ -514,7 +516,7 @@ MeterSettings StorageMeter::SettingsOf(const Step& step)
   MeterSettings settings;
   settings.Threads = ThreadsOf(step.Concurrency, this->Comm.Size(), this->Comm.Rank());
   settings.Scattered = step.Scattered;
-  // Not where the last one began, and each rank in what another one has written.
+  // Each measurement begins at another place, and each rank begins in the part that another rank has written.
   const double turn = std::fmod(0.618 * ++this->Steps, 1.0) / ranks;
   settings.Start = std::fmod((this->Comm.Rank() + 1) / ranks + turn, 1.0);
   settings.WarmUp = std::min(0.2 * seconds, mostWarmUp);

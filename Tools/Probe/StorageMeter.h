@@ -1,5 +1,5 @@
-// The rate of a storage: files read past this machine's cache, the rate of one process with a given
-// number of requests in flight, and the measurements of all ranks, one after another.
+// Measures the rate of a storage with a given number of requests in flight, in one process and on all ranks.
+// Reads bypass this machine's cache.
 #pragma once
 
 #include "Base/Stopwatch.h"
@@ -17,27 +17,27 @@
 
 namespace patchio::probe {
 
-/// The way past this machine's cache.
+/// The way in which reads bypass this machine's cache.
 enum class CacheBypass
 {
-  Direct,  ///< O_DIRECT: offsets, lengths and memory are multiples of 4 KiB
-  Drop     ///< the kernel is asked to forget what was read
+  Direct,  ///< O_DIRECT: offsets, lengths and addresses are multiples of 4 KiB
+  Drop     ///< asks the kernel to drop the bytes that were read
 };
 
-/// Direct where the files can be read so.
+/// Returns Direct if O_DIRECT works for the files, otherwise Drop.
 CacheBypass BypassFor(const ProbeFiles& files);
 
-/// All files, open as long as it lives. Throws Error.
+/// Returns a source that keeps all files open. Throws Error.
 std::unique_ptr<Source> MakeUncachedSource(const ProbeFiles& files, CacheBypass bypass);
 
-/// Bytes a second of reading the same few bytes again: what this machine's cache gives, if the file system
-/// has one. 0 where it cannot be found out.
+/// Returns the rate in bytes/s of reading the same few bytes again. This is the rate of this machine's cache
+/// if the file system has a cache. 0: not known.
 double RereadRate(const ProbeFiles& files);
 
 // ---- one process
 // --------------------------------------------------------------------------------------------------
 
-/// The blocks of one size that files are read in; what is left at a file's end is not read.
+/// Divides files into blocks of one size. The rest at the end of a file is not read.
 class ProbeBlocks
 {
 public:
@@ -47,45 +47,45 @@ public:
     std::uint64_t Offset;
   };
 
-  /// fileBytes[i]: length of file i; bytes: of a block, >= 1.
+  /// fileBytes[i]: length of file i. bytes: size of a block, >= 1.
   ProbeBlocks(const std::vector<std::uint64_t>& fileBytes, std::uint64_t bytes);
   std::uint64_t Count() const { return this->Ends.empty() ? 0 : this->Ends.back(); }
   std::uint64_t Bytes() const { return this->BlockBytes; }
-  /// index: 0 .. Count()-1, in file order.
+  /// Returns the place of a block. index: 0 .. Count() - 1, in file order.
   Place At(std::uint64_t index) const;
 
 private:
   std::uint64_t BlockBytes;
-  std::vector<std::uint64_t> Ends;  ///< blocks up to the end of each file
+  std::vector<std::uint64_t> Ends;  ///< number of blocks up to the end of each file
 };
 
 struct MeterSettings
 {
   int Threads = 1;         ///< requests in flight, >= 0
-  bool Scattered = false;  ///< far from each other, or one after another
-  double Start = 0;        ///< where in the blocks to begin, 0 .. 1
-  double WarmUp = 0.1;     ///< seconds that do not count
-  double Seconds = 1;      ///< that count; longer where a request takes longer
-  /// From the start; no request begins later, but for waiting for other ranks. Where some thread has not
-  /// counted by then, all requests from the start on count, warm-up and end included.
+  bool Scattered = false;  ///< true: consecutive requests are far apart; false: one after another
+  double Start = 0;        ///< part of the blocks before the first one that is read, 0 .. 1
+  double WarmUp = 0.1;     ///< seconds before the count begins
+  double Seconds = 1;      ///< seconds that count; more if a single request takes longer
+  /// Upper bound in seconds, from the start. Later requests begin only while this process waits for other
+  /// ranks. If some thread has not finished counting by then, all requests count, including warm-up and end.
   double MostSeconds = std::numeric_limits<double>::infinity();
   const std::atomic<bool>* Cancel = nullptr;
-  /// Called once, when all threads have counted, while all go on reading: waits for the other ranks.
+  /// Waits for the other ranks. Called once, when all threads have finished counting; the threads continue to
+  /// read.
   std::function<void()> AwaitOthers;
 };
 
 struct MeteredRate
 {
-  double Rate = 0;  ///< bytes a second of all threads; 0 when nothing was measured
-  std::vector<double>
-      Seconds;  ///< that single requests took, in no order; a part of them where there are many
+  double Rate = 0;              ///< bytes/s of all threads; 0 if nothing was measured
+  std::vector<double> Seconds;  ///< times of single requests, unsorted; a selection if there are many
   bool Cancelled = false;
-  std::string Fault;  ///< what went wrong, for people; empty when nothing did
+  std::string Fault;  ///< text of an error; empty on success
 };
 
-/// Reads over and over with several threads. Each counts from the end of one request to the end of another,
-/// and goes on until everyone has counted, so that all that counts is read with all requests in flight. Does
-/// not throw: AwaitOthers is called whatever happens.
+/// Reads blocks repeatedly with several threads. Each thread counts from the end of one request to the end of
+/// a later one, and continues until all threads have finished counting, so that all requests are in flight
+/// during the counts. Does not throw, and always calls AwaitOthers.
 MeteredRate MeasureRate(Source& source, const ProbeBlocks& blocks, const MeterSettings& settings);
 
 // ---- all ranks
@@ -94,48 +94,49 @@ MeteredRate MeasureRate(Source& source, const ProbeBlocks& blocks, const MeterSe
 /// One measurement.
 struct Step
 {
-  int Concurrency = 1;            ///< N
-  std::uint64_t Bytes = 1 << 20;  ///< of a request
+  int Concurrency = 1;            ///< N, the requests in flight on all ranks
+  std::uint64_t Bytes = 1 << 20;  ///< bytes of a request
   bool Scattered = false;
-  double Share = 0;  ///< of the time, 0 .. 1
+  double Share = 0;  ///< part of the probe's time, 0 .. 1
   std::string Doing;
 };
 
 struct StepResult
 {
-  double Rate = 0;            ///< bytes a second of all ranks
-  std::vector<double> Times;  ///< seconds of requests, from all ranks
+  double Rate = 0;            ///< bytes/s of all ranks
+  std::vector<double> Times;  ///< seconds of single requests, from all ranks
 };
 
-/// All ranks hold one and call the same methods in the same order.
+/// Makes the measurements of all ranks together. Each rank has such an object, and all ranks call the same
+/// functions in the same order.
 class StorageMeter
 {
 public:
-  /// Keeps references.
+  /// Keeps references to all arguments.
   StorageMeter(Communicator& comm, const std::string& dir, const QuickProbeOptions& options,
       const ProbeProgressCallback& progress, const std::vector<RateSample>& samples);
 
-  /// Collective. Writes test files, or finds those that are there, within this share of the time. Throws
-  /// Error, the same on all ranks.
+  /// Collective: writes test files, or finds existing files. share: part of the probe's time for writing, 0
+  /// .. 1. Throws Error, the same on all ranks.
   void Prepare(double share);
   /// Returns whether `concurrency` requests of `bytes` bytes have enough blocks, and enough memory.
   bool Fits(int concurrency, std::uint64_t bytes) const;
-  /// Seconds that a measurement with this share of the time may take.
+  /// Returns the greatest number of seconds of a measurement with this share of the time.
   double BoundOf(double share) const;
-  /// Collective. False when cancelled. Throws Error, the same on all ranks.
+  /// Collective: makes a measurement. Returns false if the user cancels. Throws Error, the same on all ranks.
   bool Measure(const Step& step, StepResult& result);
-  /// A measurement with this share of the time is left out.
+  /// Counts a measurement with this share of the time as done, although it is left out.
   void Skip(double share) { this->Done += share; }
-  /// The greatest rate of any rank that reads the same few bytes again. Collective.
+  /// Collective: returns the greatest RereadRate() of all ranks, in bytes/s.
   double FastestReread();
 
   bool Cancelled() const { return this->IsCancelled; }
-  /// Returns whether no other measurement may begin. All ranks say the same.
+  /// Returns whether the time is over, so that no other measurement may begin; the same on all ranks.
   bool IsOutOfTime() const;
-  /// Returns whether the kernel was asked to forget the files, as they cannot be read past its cache.
+  /// Returns whether the files are dropped from the kernel's cache, because O_DIRECT does not work.
   bool DropsCaches() const { return this->From && this->Bypass == CacheBypass::Drop; }
   const ProbeFiles& Files() const { return this->Read; }
-  /// Since this was made.
+  /// Returns the seconds since the constructor.
   double Seconds() const { return this->Watch.Seconds(); }
 
 private:
@@ -155,12 +156,12 @@ private:
   ProbeFiles Read;
   CacheBypass Bypass = CacheBypass::Drop;
   std::unique_ptr<Source> From;
-  double MostBuffers = 0;  ///< bytes for the requests of one rank
-  double Done = 0;         ///< of the whole, 0 .. 1
-  double Elapsed = 0;      ///< seconds, of rank 0
+  double MostBuffers = 0;  ///< greatest number of bytes for the requests of one rank
+  double Done = 0;         ///< finished part of the probe, 0 .. 1
+  double Elapsed = 0;      ///< seconds on rank 0
   int Steps = 0;
   bool IsCancelled = false;
-  bool Vetoed = false;  ///< by the progress callback
+  bool Vetoed = false;  ///< the progress callback has returned false
 };
 
 }  // namespace patchio::probe

@@ -45,13 +45,13 @@ constexpr std::uint64_t CacheCheckBytes = 64u << 20;
 struct InfluenceTrial
 {
   std::string ReadFile, WriteFile;
-  std::uint64_t FileBytes = 0;  ///< of each of them
+  std::uint64_t FileBytes = 0;  ///< size of each file
   std::uint64_t Block = 0;
-  int Writers = 0;       ///< ranks that write, the last ones; 0: half. One rank alone has a thread for each
-  double Seconds = 0.5;  ///< of each of the three runs
+  int Writers = 0;  ///< number of ranks that write, the last ones; 0: half. A single rank uses two threads
+  double Seconds = 0.5;  ///< duration of each of the three runs
 };
 
-/// Ranks that write when `wanted` (0: half) of `ranks` shall.
+/// Returns the number of ranks that write. wanted: requested number; 0: half of `ranks`.
 int WritersOf(int ranks, int wanted)
 {
   return wanted > 0 ? std::min(wanted, std::max(1, ranks - 1)) : std::max(1, ranks / 2);
@@ -70,7 +70,7 @@ Worker MakeWorker(bool write, int index, int count, const InfluenceTrial& trial)
   return {write, index * part, part};
 }
 
-/// The workers of this rank.
+/// Returns the readers and writers of this rank.
 std::vector<Worker> WorkersOf(const Communicator& ranks, const InfluenceTrial& trial)
 {
   if (ranks.Size() == 1) {
@@ -83,8 +83,8 @@ std::vector<Worker> WorkersOf(const Communicator& ranks, const InfluenceTrial& t
                 : MakeWorker(false, ranks.Rank(), readers, trial)};
 }
 
-/// Reads or writes the worker's part over and over until the time is over, and returns the rate in bytes/s.
-/// Throws Error.
+/// Reads or writes the worker's part repeatedly until the time is over. Returns the rate in bytes/s. Throws
+/// Error.
 double Act(const Worker& worker, const InfluenceTrial& trial, std::uint64_t seed)
 {
   const PlainFile file(worker.Write ? trial.WriteFile : trial.ReadFile,
@@ -130,7 +130,7 @@ struct TwoRates
   double Read = 0, Write = 0;
 };
 
-/// Collective: the readers, the writers or both act at once. Throws Error, on all ranks.
+/// Collective: runs the readers, the writers or both at the same time. Throws Error, on all ranks.
 TwoRates RunPhase(Communicator& ranks, const InfluenceTrial& trial, std::uint64_t seed, bool read, bool write)
 {
   const std::vector<Worker> workers = WorkersOf(ranks, trial);
@@ -157,7 +157,7 @@ TwoRates RunPhase(Communicator& ranks, const InfluenceTrial& trial, std::uint64_
   return {rates[0], rates[1]};
 }
 
-/// Collective: each rank its share of both files.
+/// Collective: writes both files, a part on each rank.
 void WriteFiles(Communicator& ranks, const InfluenceTrial& trial, std::uint64_t seed)
 {
   const std::uint64_t part = (trial.FileBytes / ranks.Size() + 7) / 8 * 8;
@@ -169,9 +169,9 @@ void WriteFiles(Communicator& ranks, const InfluenceTrial& trial, std::uint64_t 
   });
 }
 
-/// Collective. Appends a repetition to `result`: the readers alone, the writers alone, both at once, with
-/// pread and pwrite on two files. Checks what is read. Nothing is appended when interrupted. Throws Error, on
-/// all ranks.
+/// Collective: measures the readers alone, the writers alone, and both at the same time, with pread and
+/// pwrite on two files. Appends the rates to `result`, unless a signal has come. Checks the values that are
+/// read. Throws Error, on all ranks.
 void MeasureInfluence(
     Communicator& ranks, const InfluenceTrial& trial, std::uint64_t number, InfluenceResult& result)
 {
@@ -198,27 +198,28 @@ void MeasureInfluence(
 // ---- the plan
 // --------------------------------------------------------------------------------------------------
 
-/// A point and what is needed to measure it.
+/// A point to measure, with its function.
 struct Planned
 {
   PointKey Key;
   Function What;
 };
 
-/// The same on all ranks.
+/// The points that a study measures, the same on all ranks.
 class StudyPlan
 {
 public:
-  /// Throws Error where the settings make no sense, or leave nothing to measure. Keeps references.
+  /// Throws Error if the settings are invalid or leave nothing to measure. Keeps references to both
+  /// arguments.
   StudyPlan(const Settings& settings, const Communicator& ranks);
 
   const Choice& Wanted() const { return this->Chosen; }
   const std::vector<Planned>& Points() const { return this->All; }
-  /// This rank's part of a file of about `size` bytes.
+  /// Returns this rank's part of a file of about `size` bytes.
   Layout LayoutOf(View view, std::uint64_t size) const;
-  /// Bytes of all test files.
+  /// Returns the bytes of all test files.
   std::uint64_t BytesOfFiles() const;
-  /// Bytes of memory that a rank needs at once.
+  /// Returns the greatest number of bytes of memory that a rank needs.
   double MostMemory() const;
 
 private:
@@ -286,10 +287,10 @@ double StudyPlan::MostMemory() const
 // ---- the study
 // --------------------------------------------------------------------------------------------------
 
-constexpr double FirstDoubt = 0.2;  ///< that a feature is noise; one that is worth another look may be
+constexpr double FirstDoubt = 0.2;  ///< probability of noise; candidates are measured again
 
-/// Returns at most `most` features of all curves, the surest first. All ranks find the same, as they have the
-/// same rates.
+/// Returns at most `most` features of all curves, the most certain first. The result is the same on all
+/// ranks, because they have the same rates.
 std::vector<FeatureResult> FeaturesToRefine(const Result& found, const Choice& wanted, int most)
 {
   std::vector<FeatureResult> candidates;
@@ -315,8 +316,8 @@ std::vector<FeatureResult> FeaturesToRefine(const Result& found, const Choice& w
   return candidates;
 }
 
-/// Faults, rates of memory, and files that were left out in part as they would have taken more than
-/// `mostSeconds`.
+/// Returns warnings about faults, rates of memory, and files that were measured in part because they would
+/// have taken more than `mostSeconds` seconds.
 std::vector<std::string> WarningsOf(const Result& found, double mostSeconds)
 {
   std::vector<std::string> warnings;
@@ -350,9 +351,9 @@ std::vector<std::string> WarningsOf(const Result& found, double mostSeconds)
   return warnings;
 }
 
-constexpr int MostFaults = 3;          // of a function in a view, before the others are not tried any more
-constexpr double SecondsOfSaving = 2;  // between two
-constexpr int StepsPerSide = 2;        // between a feature and its neighbours
+constexpr int MostFaults = 3;          // of a function in a view; other sizes are then left out
+constexpr double SecondsOfSaving = 2;  // least time between two saves
+constexpr int StepsPerSide = 2;        // block sizes between a feature and each of its neighbours
 // Parts of the time after which measurements of a kind end.
 constexpr double PartOfPasses = 0.7;
 constexpr double PartOfInfluence = 0.85;
@@ -386,11 +387,11 @@ public:
       this->Folder = &folder;
       this->MeasureAll();
     } catch (const Error& error) {
-      // A signal takes test files away under the feet of ranks that have not heard of it yet.
+      // A signal on one rank removes test files that other ranks still use, which makes them fail.
       const bool interrupted = !this->GoesOn(2) && this->End == Interruption;
       this->Found.WhyIncomplete = interrupted ? Interruption : error.what();
       this->Found.Complete = false;
-      if (this->Folder) {  // else it was refused before anything was measured
+      if (this->Folder) {  // null: the study failed before any measurement
         this->Save();
       }
       if (!interrupted) {
@@ -403,7 +404,8 @@ public:
   }
 
 private:
-  /// Collective. Whether there is reason to measure on; all ranks say the same. `part`: of the time.
+  /// Collective: returns whether to continue measuring, the same on all ranks. part: part of the budgeted
+  /// time after which to stop.
   bool GoesOn(double part)
   {
     enum
@@ -452,7 +454,7 @@ private:
     }
   }
 
-  /// Collective.
+  /// Collective: throws Error on all ranks if the results could not be saved.
   void CheckSaved()
   {
     RunOnAllRanks(this->Ranks, [&] {
@@ -495,7 +497,7 @@ private:
     }
   }
 
-  /// Begins a phase that takes the progress up to this part of the whole.
+  /// Begins a phase that ends at the part `to` of the whole progress.
   void BeginPhase(double to)
   {
     this->PhaseFrom = this->PhaseTo;
@@ -507,8 +509,8 @@ private:
     this->Bar.Show(this->PhaseFrom + part * (this->PhaseTo - this->PhaseFrom), left, what);
   }
 
-  /// Repetitions of one point are as far from each other as can be, and each pass has its own order: what
-  /// else goes on in the storage meets all points alike.
+  /// Measures all points, once in each pass. Each pass has its own random order, so that other load on the
+  /// storage affects all points alike.
   void MeasurePasses()
   {
     std::mt19937_64 random(this->How.Seed);
@@ -527,7 +529,7 @@ private:
     }
   }
 
-  /// Gives what to say about it.
+  /// Collective: measures a point once. Returns a text for the progress.
   std::string MeasurePoint(const Planned& point)
   {
     PointResult result;
@@ -599,7 +601,7 @@ private:
     result.Bytes = outcome.Bytes;
     result.Cut |= outcome.Cut;
     if (!point.What.Write) {
-      // Where all ranks read the whole file, each byte comes from the storage once at best.
+      // If all ranks read the whole file, the storage may deliver each byte only once.
       const double repeats = point.Key.Shape == View::Whole ? this->Ranks.Size() : 1;
       result.Cached |=
           LooksCached(this->Found.Cache, outcome.Rate / repeats, outcome.Resident, this->Ranks.Size());
@@ -675,8 +677,8 @@ private:
     }
   }
 
-  /// Measures around a feature with smaller steps; only these measurements say whether it is stable. False
-  /// when there was no time.
+  /// Measures around a feature with smaller steps. Only these measurements decide whether the feature is
+  /// stable. Returns false if the study must end.
   bool LookAgain(FeatureResult& feature)
   {
     const std::vector<CurvePoint> before =
@@ -724,13 +726,13 @@ private:
   Stopwatch Watch;
   TestFolder* Folder = nullptr;
   std::map<std::uint64_t, std::string> Paths;
-  std::map<std::pair<std::string, View>, std::pair<int, int>> Fates;  ///< of series: rates and faults so far
+  std::map<std::pair<std::string, View>, std::pair<int, int>> Fates;  ///< rates and faults of each series
   BlockMemory Memory;
   Result Found;
-  std::string End;  ///< why it ends early; empty while it does not
+  std::string End;  ///< why the study ends early; empty if it does not
   std::string SaveFault;
   double LastSaved = 0;
-  double PhaseFrom = 0;  ///< of the progress
+  double PhaseFrom = 0;  ///< progress at the begin of the phase
   double PhaseTo = 1;
   std::uint64_t Trials = 0;
 };

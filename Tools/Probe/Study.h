@@ -1,5 +1,4 @@
-// The study of MPI-IO's functions on a storage: all measurements, in turn, with their results saved on the
-// way.
+// The study of MPI-IO's functions on a storage: makes all measurements, and saves their results repeatedly.
 #pragma once
 
 #include "Probe/Result.h"
@@ -18,14 +17,14 @@ class Progress;
 /// The larger measurement that a study is a part of, if any.
 struct StudyFrame
 {
-  Progress* Bar = nullptr;  ///< to show its progress on; null: one of its own
-  FlightResult Flight;      ///< what was measured before, for its result
+  Progress* Bar = nullptr;  ///< shows the progress of the study; null: the study makes its own
+  FlightResult Flight;      ///< earlier results of the quick mode, which the result of the study includes
 };
 
-/// Collective. Measures what `settings` ask for and keeps result.json and matrices.csv in the folder `output`
-/// up to date. Ends early, with a result that says so, when interrupted or when the time is over. Throws
-/// Error, on all ranks, when test files or results cannot be written; the result says so too, if anything was
-/// measured.
+/// Collective: makes the measurements of `settings`, and keeps result.json and matrices.csv in the folder
+/// `output` up to date. A signal or the end of the time ends the study early; WhyIncomplete then has the
+/// reason. Throws Error, on all ranks, if test files or results cannot be written. If there are measurements,
+/// the result has this reason, too.
 Result RunStudy(tools::Session& session, const Settings& settings, const std::string& output,
     const StudyFrame& frame = {});
 

@@ -13,7 +13,8 @@
 namespace patchio::probe {
 namespace {
 
-/// The number that, multiplied with odd `factor`, gives 1 modulo 2^64. Each round doubles the right bits.
+/// Returns the inverse of the odd number `factor` modulo 2^64, by Newton's method. Each round doubles the
+/// number of correct bits.
 constexpr std::uint64_t Inverse(std::uint64_t factor)
 {
   std::uint64_t inverse = factor;
@@ -25,7 +26,7 @@ constexpr std::uint64_t Inverse(std::uint64_t factor)
 
 constexpr std::uint64_t Stretch = 4u << 20;  // bytes read at once
 
-/// Throws Error unless `bytes` bytes at `offset` are the values at `name` of the pattern.
+/// Throws Error unless the `bytes` bytes at `offset` of the file are those at `name` of the pattern.
 void CheckValues(const PlainFile& file, const Pattern& values, std::uint64_t name, std::uint64_t offset,
     std::uint64_t bytes)
 {

@@ -1,5 +1,5 @@
-// The bytes of a study's test files: which of them each rank sees, and in which order; values whose place in
-// the file can be told from themselves; and whether files are as they should be after writing.
+// The bytes of a study's test files: the part that each rank sees, values that identify their place in the
+// file, and checks of written files.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@ namespace patchio::probe {
 enum class View
 {
   Own,         ///< a contiguous part for each rank
-  Whole,       ///< the whole file for every rank; for reading only
-  Interleaved  ///< piece after piece to the ranks in turn, so that each sees holes
+  Whole,       ///< the whole file for each rank; only for reading
+  Interleaved  ///< pieces that are assigned to the ranks in turn; each rank's view has holes
 };
 
 constexpr View AllViews[] = {View::Own, View::Whole, View::Interleaved};
 
-/// "own", "whole", "interleaved".
+/// Returns "own", "whole" or "interleaved".
 const char* NameOf(View view);
-/// Throws Error on another name.
+/// Returns the view with this name. Throws Error for other names.
 View ViewNamed(const std::string& name);
 
 /// The part of a file that one rank sees.
@@ -32,39 +32,41 @@ struct Layout
   int Rank = 0;
   int Ranks = 1;
   std::uint64_t FileBytes = 0;    ///< a multiple of Ranks x 8 and of Ranks x Piece
-  std::uint64_t Piece = 1 << 10;  ///< bytes between holes in the interleaved view
+  std::uint64_t Piece = 1 << 10;  ///< bytes between the holes of an interleaved view
 
-  /// Bytes of a rank's share of the file.
+  /// Returns the bytes of a rank's part of the file.
   std::uint64_t PartBytes() const { return this->FileBytes / this->Ranks; }
-  /// Bytes of the rank's view.
+  /// Returns the bytes of the rank's view.
   std::uint64_t ViewBytes() const { return this->Shape == View::Whole ? this->FileBytes : this->PartBytes(); }
 
-  /// A stretch that is contiguous in the file and in memory; `Begin` counts from the range's first byte.
+  /// A range that is contiguous in the file and in memory. `Begin` counts from the first byte of the
+  /// requested range.
   struct Run
   {
     std::uint64_t FileOffset, Begin, Bytes;
   };
-  /// Calls `take` with the runs of `bytes` bytes of the view from `offset` on, in order.
+  /// Calls `take` with the runs of the `bytes` bytes at `offset` in the view, in order.
   void ForRuns(std::uint64_t offset, std::uint64_t bytes, const std::function<void(const Run&)>& take) const;
 };
 
-/// The largest size up to `wanted` that every view of `ranks` ranks can divide; 0 where there is none.
+/// Returns the largest size up to `wanted` that can be divided among `ranks` ranks in each view; 0 if there
+/// is no such size.
 std::uint64_t DivisibleSize(std::uint64_t wanted, int ranks, std::uint64_t piece);
 
 // ---- values
 // --------------------------------------------------------------------------------------------------
 
-/// The content of a file: another one for each seed, and for each seed no 8 aligned bytes twice.
+/// The content of a file, which depends on the seed. All aligned groups of 8 bytes of a pattern differ.
 class Pattern
 {
 public:
   explicit Pattern(std::uint64_t seed) : Seed(seed) {}
 
-  /// The bytes at `offset` .. `offset` + `bytes` of the file.
+  /// Sets `bytes` to the `count` bytes at `offset` of the file.
   void Fill(std::uint64_t offset, std::byte* bytes, std::size_t count) const;
-  /// Returns the index of the first wrong byte, counted from `bytes`; nothing if all are right.
+  /// Returns the index in `bytes` of the first wrong byte; nullopt if all bytes are right.
   std::optional<std::size_t> FindWrong(std::uint64_t offset, const std::byte* bytes, std::size_t count) const;
-  /// The offset in the file that these 8 bytes come from; any number when they are not of this pattern.
+  /// Returns the offset in the file of these 8 bytes; any number if they are not from this pattern.
   std::uint64_t OffsetOf(const std::byte* bytes) const;
 
 private:
@@ -78,27 +80,27 @@ private:
 // ---- files that were written, blocks that were read
 // --------------------------------------------------------------------------------------------------
 
-/// A stretch of a file.
+/// A range of bytes of a file.
 struct Tile
 {
   std::uint64_t Offset, Bytes;
 };
 
-/// Returns whether the tiles, in some order, follow each other from offset 0 without gap or overlap. No tiles
-/// do.
+/// Returns whether the tiles, in some order, cover the file from offset 0 without gaps or overlaps. True for
+/// an empty list.
 bool TilesFromZero(std::vector<Tile> tiles);
 
-/// Names of the blocks of ranks: rank r's k-th block has the name r x Part + k x Block.
+/// The names of the ranks' blocks: the k-th block of rank r has the name r x Part + k x Block.
 struct BlockNames
 {
   std::uint64_t Part, Block, End;
 };
 
-/// Throws Error unless the file's values at `offset` .. `offset` + `bytes` are those of `seed`.
+/// Throws Error unless the `bytes` bytes at `offset` of the file are those of the pattern of `seed`.
 void CheckStretch(const std::string& path, std::uint64_t seed, std::uint64_t offset, std::uint64_t bytes);
 
-/// Throws Error unless the first `bytes` bytes of the file are blocks of `seed` with names, each once, in any
-/// order.
+/// Throws Error unless the first `bytes` bytes of the file are blocks of the pattern of `seed` with these
+/// names, each at most once, in any order.
 void CheckShuffled(const std::string& path, std::uint64_t seed, const BlockNames& names, std::uint64_t bytes);
 
 }  // namespace patchio::probe

@@ -32,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* Prefix = "patchio_probe_";
-constexpr int MostOfOne = 100;  ///< folders of one process in one place
+constexpr int MostOfOne = 100;  ///< greatest number of folders of one process in one place
 
 /// The process that made a folder.
 struct Maker
@@ -41,7 +41,8 @@ struct Maker
   pid_t Process = 0;
 };
 
-/// patchio_probe_HOST_PID, or patchio_probe_HOST_PID.2 and so on; none where the name is another.
+/// Returns the maker of a folder patchio_probe_HOST_PID, patchio_probe_HOST_PID.2 and so on; nullopt for
+/// other names.
 std::optional<Maker> MakerOf(const std::string& name)
 {
   const std::string prefix = Prefix;
@@ -57,7 +58,7 @@ std::optional<Maker> MakerOf(const std::string& name)
   return good ? std::optional<Maker>(maker) : std::nullopt;
 }
 
-/// A folder itself, not a link to one, of this user.
+/// Returns whether `path` is a folder of this user, and not a link.
 bool IsOwnFolder(const std::string& path)
 {
   struct stat state = {};
@@ -71,16 +72,16 @@ bool Runs(pid_t process)
 
 constexpr std::size_t Stretch = 4u << 20;  // bytes written at once
 constexpr std::uint64_t MiB = 1 << 20;
-constexpr std::uint64_t Enough = 128 * MiB;     ///< of test data; the time for more may be saved
-constexpr std::uint64_t Least = 16 * MiB;       ///< of test data, however long it takes
-constexpr double Patience = 3;                  ///< times the time, before the least is enough
-constexpr std::uint64_t LeastFile = 32 * MiB;   ///< rather fewer files
-constexpr int MostWritten = 16;                 ///< files of all ranks
-constexpr std::size_t MostFound = 64;           ///< files, as all stay open
-constexpr std::uint64_t LeastFound = 64 << 10;  ///< of one file
+constexpr std::uint64_t Enough = 128 * MiB;     ///< bytes of test data after which writing may end in time
+constexpr std::uint64_t Least = 16 * MiB;       ///< bytes of test data in any case
+constexpr double Patience = 3;                  ///< multiple of the time after which Least is enough
+constexpr std::uint64_t LeastFile = 32 * MiB;   ///< preferred to more files
+constexpr int MostWritten = 16;                 ///< test files of all ranks
+constexpr std::size_t MostFound = 64;           ///< existing files; limited because all of them stay open
+constexpr std::uint64_t LeastFound = 64 << 10;  ///< bytes of an existing file
 
-/// Throws Error unless the folder has room for test files of `bytes` bytes. `margin`: the factor for the
-/// files with their metadata.
+/// Throws Error unless the folder has room for test files of `bytes` bytes. margin: factor for the files with
+/// their metadata.
 void CheckRoom(const std::string& dir, std::uint64_t bytes, double margin, const char* advice)
 {
   std::error_code fault;
@@ -95,7 +96,7 @@ void CheckRoom(const std::string& dir, std::uint64_t bytes, double margin, const
   }
 }
 
-/// Unlike PlainFile::Flush(), it does not mind if a signal has removed the file.
+/// Flushes the file. Unlike PlainFile::Flush(), this also works if a signal has removed the file.
 void Flush(const PlainFile& file)
 {
   if (::fsync(file.Descriptor()) != 0) {
@@ -103,7 +104,7 @@ void Flush(const PlainFile& file)
   }
 }
 
-/// Writes until `stops`, which is given what is there, says so. Throws Error with what the system says.
+/// Writes `bytes` random bytes, or fewer if `stops(bytes written)` returns true. Throws Error.
 template <typename Condition>
 void WriteFile(const std::string& path, std::uint64_t bytes, std::mt19937_64& random, const Condition& stops)
 {
@@ -111,7 +112,7 @@ void WriteFile(const std::string& path, std::uint64_t bytes, std::mt19937_64& ra
   std::vector<std::uint64_t> block(MiB / sizeof(std::uint64_t));
   std::generate(block.begin(), block.end(), random);
   for (std::uint64_t done = 0; done < bytes && !stops(done);) {
-    // No two blocks are alike, so that nothing is stored once only.
+    // All blocks differ, so that no file system can store equal blocks only once.
     block[random() % block.size()] = random();
     std::rotate(block.begin(), block.begin() + 1, block.end());
     const std::uint64_t count = std::min(MiB, bytes - done);
@@ -122,7 +123,7 @@ void WriteFile(const std::string& path, std::uint64_t bytes, std::mt19937_64& ra
   DropFromMemory(path);
 }
 
-/// The length of a file that is there; 0 where there is none.
+/// Returns the length of a file; 0 if it does not exist.
 std::uint64_t LengthOf(const std::string& path)
 {
   struct stat state = {};
@@ -131,7 +132,7 @@ std::uint64_t LengthOf(const std::string& path)
              : 0;
 }
 
-/// The files below a folder, or the file itself.
+/// Appends the files below a folder, or the file itself, to `files`.
 void CollectFiles(const std::string& path, std::vector<std::string>& files)
 {
   constexpr std::size_t most = 100'000;
@@ -151,8 +152,8 @@ void CollectFiles(const std::string& path, std::vector<std::string>& files)
   }
 }
 
-/// Collective: makes a folder in `dir` on rank 0, which a signal there removes. Throws Error, the same on all
-/// ranks, also when there is no room.
+/// Collective: makes a folder in `dir` on rank 0, which a signal on rank 0 removes. Returns its path. Throws
+/// Error, the same on all ranks, also if there is not enough room.
 std::string MakeFolderOfAll(
     Communicator& ranks, const std::string& dir, std::uint64_t bytes, double margin, const char* advice)
 {
@@ -189,7 +190,7 @@ AlignedMemory MakeAlignedMemory(std::size_t bytes)
 void DropFromMemory(const std::string& path)
 {
   const RawFile file(path, O_RDONLY);
-  // Where this does not help, ResidentPart() and the rates show it.
+  // ResidentPart() and the rates show whether this has worked.
   if (file.IsOpen()) {
     ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
   }
@@ -219,7 +220,7 @@ std::string MakeProbeFolder(const std::string& dir)
 {
   const std::string first = fmt::format("{}/{}{}_{}", dir, Prefix, MachineName(), ::getpid());
   std::string path = first;
-  // The folder of an earlier process of this number may be in the way.
+  // The folder may exist, from an earlier process with the same number.
   for (int next = 2; ::mkdir(path.c_str(), 0700) != 0; ++next) {
     if (errno != EEXIST || next > MostOfOne) {
       throw SystemError(
@@ -282,7 +283,7 @@ std::string TestFolder::File(const std::string& name)
 void WritePattern(const std::string& path, std::uint64_t seed, std::uint64_t offset, std::uint64_t bytes)
 {
   if (Interrupt::Asked()) {
-    return;  // the file may be gone, and must not come back
+    return;  // the signal may have removed the file, which must not be made again
   }
   const PlainFile file(path, PlainFile::Purpose::Share, 0600);
   const Pattern pattern(seed);
@@ -329,7 +330,7 @@ void TestFiles::Remove()
   }
   this->Own.Paths.clear();
   if (!this->Folder.empty()) {
-    // The last rank to come here finds it empty.
+    // Succeeds on the last rank, when the folder is empty.
     ::rmdir(this->Folder.c_str());
   }
 }

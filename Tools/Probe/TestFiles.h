@@ -1,5 +1,5 @@
-// Files to measure a storage with: folders of their own, whose names tell who made them; files that are
-// written there, or found; and access past this machine's memory.
+// Files for the measurement of a storage: folders whose names tell the process that made them, test files in
+// them, existing files, and access that bypasses this machine's memory.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -18,7 +18,7 @@ namespace patchio::probe {
 // ---- past the memory
 // --------------------------------------------------------------------------------------------------
 
-/// O_DIRECT asks for offsets, lengths and addresses that are multiples of this.
+/// O_DIRECT requires offsets, lengths and addresses that are multiples of this number.
 constexpr std::size_t PageBytes = 4096;
 
 struct FreeMemory
@@ -27,7 +27,7 @@ struct FreeMemory
 };
 using AlignedMemory = std::unique_ptr<std::byte, FreeMemory>;
 
-/// Begins at a page, and its pages exist already. Throws std::bad_alloc.
+/// Returns page-aligned memory whose pages are already allocated. Throws std::bad_alloc.
 AlignedMemory MakeAlignedMemory(std::size_t bytes);
 
 /// The descriptor of a file that is opened with any flags, such as O_DIRECT; closed at the end.
@@ -53,45 +53,45 @@ private:
   int Number;
 };
 
-/// Asks this machine to forget what it has of the file, which must have been written down before.
+/// Asks the kernel to drop the file from this machine's memory. The file must have been flushed before.
 void DropFromMemory(const std::string& path);
 
-/// The part of the file that this machine has in memory, 0 to 1; -1 where it does not say.
+/// Returns the part of the file that this machine has in memory, 0 to 1; -1: not known.
 double ResidentPart(const std::string& path);
 
 // ---- folders
 // --------------------------------------------------------------------------------------------------
 
-/// Makes a folder patchio_probe_HOST_PID in `dir` and gives its path. Throws Error.
+/// Makes a folder patchio_probe_HOST_PID in `dir` and returns its path. Throws Error.
 std::string MakeProbeFolder(const std::string& dir);
 
 struct ProbeFolders
 {
-  std::vector<std::string> Removed;  ///< with all in them
-  std::vector<std::string> Left;     ///< of other machines or users, or that could not be removed
+  std::vector<std::string> Removed;  ///< folders that were removed with their contents
+  std::vector<std::string> Left;     ///< folders of other machines or users, or that could not be removed
 };
 
-/// Removes the folders that processes of this machine and user, which no longer run, have left in `dir`.
-/// Folders of running processes are not mentioned. Never fails: if `dir` cannot be read, both lists are
-/// empty.
+/// Removes the folders that ended processes of this machine and user have left in `dir`. Folders of running
+/// processes are ignored. Does not throw: if `dir` cannot be read, both lists are empty.
 ProbeFolders RemoveDeadProbeFolders(const std::string& dir);
 
 // ---- the files of a study
 // --------------------------------------------------------------------------------------------------
 
-/// A folder of its own inside the probed one; gone with everything in it when this ends.
+/// A folder for test files inside the measured folder. The destructor removes it with its contents.
 class TestFolder
 {
 public:
-  /// Collective. Throws Error, on all ranks, when there is no room for `bytes` or it cannot be made.
+  /// Collective: makes the folder. Throws Error, on all ranks, if it cannot be made or has no room for
+  /// `bytes` bytes.
   TestFolder(Communicator& ranks, const std::string& directory, std::uint64_t bytes);
-  /// Not collective; rank 0 removes.
+  /// Removes the folder on rank 0. Not collective.
   ~TestFolder();
   TestFolder(const TestFolder&) = delete;
   TestFolder& operator=(const TestFolder&) = delete;
 
   const std::string& Path() const { return this->Name; }
-  /// A file in it that a signal removes as well.
+  /// Returns the path of a file in the folder, which a signal removes, too.
   std::string File(const std::string& name);
 
 private:
@@ -99,8 +99,8 @@ private:
   std::string Name;
 };
 
-/// Writes the pattern of `seed` over `bytes` bytes of the file from `offset` on and waits until the storage
-/// has them. Ends early when interrupted. Throws Error.
+/// Writes the pattern of `seed` to the `bytes` bytes at `offset` of the file, and waits until the storage has
+/// them. Ends early after a signal. Throws Error.
 void WritePattern(const std::string& path, std::uint64_t seed, std::uint64_t offset, std::uint64_t bytes);
 
 // ---- the files of the quick probe
@@ -110,26 +110,25 @@ void WritePattern(const std::string& path, std::uint64_t seed, std::uint64_t off
 struct ProbeFiles
 {
   std::vector<std::string> Paths;
-  std::vector<std::uint64_t> Bytes;  ///< of each
+  std::vector<std::uint64_t> Bytes;  ///< size of each file
   std::uint64_t TotalBytes() const;
 };
 
-/// Test files in a folder of their own in DIR, written by all ranks, removed with this object and at a
-/// signal.
+/// Test files of all ranks in a new folder. The destructor, or a signal, removes them.
 class TestFiles
 {
 public:
-  /// Collective. Writes `bytes` of data that no file system can compress in all, and flushes them. After
-  /// `seconds` it stops where at least 128 MiB are there, after three times as long where 16 MiB are, and
-  /// when `cancel` becomes true. Throws Error, the same on all ranks: no room for so much, DIR is not
-  /// writable, or not the same on all nodes.
+  /// Collective: writes `bytes` bytes of incompressible data to a new folder in `dir`, and flushes them.
+  /// Stops early after `seconds` if there are 128 MiB, after three times `seconds` if there are 16 MiB, and
+  /// if `cancel` (may be null) becomes true. Throws Error, the same on all ranks, if there is not enough
+  /// room, or if `dir` is not writable or not the same folder on all nodes.
   TestFiles(Communicator& comm, const std::string& dir, std::uint64_t bytes, double seconds,
       const std::atomic<bool>* cancel = nullptr);
   ~TestFiles();
   TestFiles(const TestFiles&) = delete;
   TestFiles& operator=(const TestFiles&) = delete;
 
-  /// The files of all ranks.
+  /// Returns the files of all ranks.
   const ProbeFiles& Files() const { return this->All; }
 
 private:
@@ -142,8 +141,8 @@ private:
   ProbeFiles All;
 };
 
-/// Files that are there already, folders with all files in them included; at most 64 of them, from all parts
-/// of the list, and none below 64 KiB. Throws Error where that leaves less than 1 MiB.
+/// Returns existing files: `paths`, and all files in folders among them. Takes at most 64 files, from all
+/// parts of the list, and leaves out files below 64 KiB. Throws Error if less than 1 MiB is left.
 ProbeFiles FindProbeFiles(const std::vector<std::string>& paths);
 
 }  // namespace patchio::probe

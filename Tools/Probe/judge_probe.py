@@ -17,12 +17,12 @@ import shlex
 import signal
 import sys
 
-sys.dont_write_bytecode = True    # the folder of the scripts belongs to a package
+sys.dont_write_bytecode = True    # writes no __pycache__ into the folder of the scripts, which belongs to a package
 
 from probe_results import (Fault, Ratio, count_text, is_bounded, is_write, load, mean, mean_ratio, noise_of, order,
                            ratio_of_pairs)
 
-MOST_SHOWN = 20    # points in a list
+MOST_SHOWN = 20    # greatest number of points in a list
 
 
 def warn(text):
@@ -102,7 +102,8 @@ def run_study(options):
 LEAST_DIFFERENCE = 1.05
 
 Compared = collections.namedtuple("Compared", "key a b ratio")    # a point of both results, with its rates
-# The points of a function and view; `ratio` is the geometric mean of theirs, `faster` and `slower` count points of B beyond noise.
+# The points of a function and view. `ratio` is the geometric mean of their ratios; `faster` and `slower` are the numbers of points
+# at which B differs from A beyond noise.
 Series = collections.namedtuple("Series", "function view points ratio faster slower")
 
 
@@ -112,8 +113,8 @@ def difference(ratio):
 
 
 def compare(a, b):
-    """Returns the points and series that both results have. They are judged so that 1 % of comparisons of equal results find any
-    difference. The noise of a point is that of all points of its function and view."""
+    """Returns the points and series that both results have. The confidence is such that 1 % of comparisons of equal results find
+    any difference. The noise of a point is that of all points of its function and view."""
     groups = collections.defaultdict(list)
     for key in a.rates:
         if key in b.rates:
@@ -142,7 +143,7 @@ def only_one(a, b):
 
 
 def circumstances(a, b):
-    """Yields what else is different between two results."""
+    """Yields the other differences between two results, as texts."""
     for name, group, member in (
             ("host", "machine", "host"), ("hosts", "machine", "hosts"), ("ranks", "machine", "ranks"), ("system", "machine", "system"),
             ("directory", "machine", "directory"), ("file system", "machine", "file_system"), ("MPI", "machine", "mpi"),
@@ -201,10 +202,9 @@ def run_compare(options):
         draw([a, b], options.results, options.plots)
 
 
-# ---- the five findings --------------------------------------------------------------------------------------------
-# Of A. Putilin and A. Salnikov, Parameter study of MPI-IO.
+# ---- the five findings of A. Putilin and A. Salnikov, "Parameter study of MPI-IO" ----------------------------------
 
-ALIKE = 0.8           # rates that differ by less are alike for all that a user could do about it, however sure the difference
+ALIKE = 0.8    # smaller differences of rates do not matter to a user, even if they are certain
 GOOD_SCALING = 0.5    # the rate "scales well" if it grows by at least this part of the growth of ranks
 ENOUGH = 0.9          # a block is large enough if it gives this part of the best rate
 
@@ -213,8 +213,8 @@ DIVIDED = "confirmed in part"    # confirmed in some parts, such as writing, and
 
 
 def make_part(what, ratio, judged, alike=(ALIKE, 1 / ALIKE)):
-    """Returns one ratio that a claim is about. `alike`: the ratios that rates have which are alike for all that matters; the claim says
-    that ratios are below, in or above this range."""
+    """Returns one ratio that a claim is about. `alike`: the range of ratios of rates without a relevant difference. The claim says
+    that the ratio is below, in or above this range."""
     low, high = (ratio.low, ratio.high) if is_bounded(ratio) else (None, None)
     return {"what": what, "ratio": ratio.value if ratio.count else None, "low": low, "high": high, "count": ratio.count,
             "alike": list(alike), "judged": judged if ratio.count >= 2 else UNCLEAR if ratio.count else UNMEASURED}
@@ -271,7 +271,7 @@ def judge_small_blocks(results):
         ratios = []
         for curve in curves:
             means = [mean(rates) for _, rates in curve]
-            if len(means) >= 2:    # not against the best one, which noise makes out of any
+            if len(means) >= 2:    # not compared with the best block, because noise can make any block the best
                 ratios.append(means[0] / mean(means[len(means) // 2:]))
         ratio = mean_ratio(ratios)
         parts.append(make_part("%s, smallest block / mean of the larger half" % what, ratio, judge_below(ratio)))
@@ -297,7 +297,7 @@ def judge_collective(results):
 def judge_shared(results):
     parts, errors = [], {}
     for name in ("read", "write"):
-        # Blocking functions, and those that are begun and ended.
+        # Blocking functions and split functions.
         for what, pairs in (("{0}_shared / {0}", [("{0}_shared", "{0}"), ("i{0}_shared", "i{0}")]),
                             ("{0}_ordered / {0}_all", [("{0}_ordered", "{0}_all"), ("{0}_ordered_begin", "{0}_all_begin")])):
             named = [tuple(each.format(name) for each in pair) for pair in pairs]
@@ -348,9 +348,10 @@ def judge_scaling(results):
 
 
 def judge_findings(results):
-    """Judges all five. Results of different numbers of ranks tell how the rate grows with them; the other findings are judged from all
-    results together. A part of a claim is confirmed, or refuted, if it points that way with 99 % probability, and by more than a fifth.
-    Returns [{claim, judged, parts: [{what, ratio, low, high, count, alike: [low, high], judged}], remarks}]; None for unknown values."""
+    """Judges the five findings. Results with different numbers of ranks show how the rate grows with the ranks. The other findings
+    are judged from all results together. A part of a claim is confirmed, or refuted, with 99 % probability and a difference of more
+    than a fifth. Returns [{claim, judged, parts: [{what, ratio, low, high, count, alike: [low, high], judged}], remarks}]; None for
+    unknown values."""
     return [judge(results) for judge in (judge_small_blocks, judge_collective, judge_shared, judge_file_size, judge_scaling)]
 
 
@@ -376,7 +377,7 @@ def run_findings(options):
     findings = judge_findings(results)
     print(findings_text(findings), flush=True)
     if options.plot:
-        # All numbers of the picture are in the file beside it.
+        # A JSON file beside the picture has all of its numbers.
         with open(os.path.splitext(options.plot)[0] + ".json", "w", encoding="utf-8", errors="replace") as file:
             json.dump(findings, file, indent=1, sort_keys=True, ensure_ascii=False)
             file.write("\n")
@@ -386,7 +387,8 @@ def run_findings(options):
 # ---- the command line ---------------------------------------------------------------------------------------------
 
 def with_plots(command, work):
-    """Calls `work` with the module that draws. Without it, prints the command that draws elsewhere. Returns whether `work` was done."""
+    """Calls `work` with the plot module. If the module cannot be loaded, prints the command that makes the plots elsewhere. Returns
+    whether `work` was called."""
     try:
         import plot_probe
         work(plot_probe)

@@ -1,8 +1,8 @@
 """Draws results of `patchio probe` for judge_probe.py.
 
-One result: rates over block size, a picture for each view and direction; rates over file and block size as surfaces; reading and writing
-at once; peaks and dips that were measured again; of the quick mode rates over the requests in flight. Two results: their ratios. The
-five findings: their ratios.
+Plots of one result: rates over block size, a picture for each view and direction; rates over file and block size as surfaces;
+simultaneous reads and writes; peaks and dips that were measured again; for the quick mode, rates over the requests in flight. Plots
+of two results, and of the five findings: ratios.
 """
 import math
 import os
@@ -44,7 +44,8 @@ def block_axis(axes, blocks):
 
 
 def aside(blocks, number, count):
-    """Returns where line `number` of `count` has its points: side by side, so that the bars of one do not hide those of another."""
+    """Returns the positions of the points of line `number` of `count`. The lines are side by side, so that their error bars do not
+    hide each other."""
     return [block * 2.0 ** (0.5 * ((number + 0.5) / count - 0.5)) for block in blocks]
 
 
@@ -133,7 +134,7 @@ def draw_surfaces(result, folder):
 
 
 def draw_flight(result, folder):
-    """Draws F(N) of the quick mode: as measured, as fitted, and N*."""
+    """Draws F(N) of the quick mode: the measured and the fitted rates, and N*."""
     flight = result.raw.get("flight")
     if not flight:
         return
@@ -210,7 +211,7 @@ def draw_features(result, folder):
 
 
 def draw_comparison(a, b, folder):
-    """Draws ratios over block size, a line for each function; of the largest file that both results have."""
+    """Draws ratios over block size, a line for each function, for the largest file that both results have."""
     common = [key for key in a.rates if key in b.rates]
     for view in sorted({key.view for key in common}):
         size = max(key.file for key in common if key.view == view)
@@ -253,8 +254,8 @@ def draw_results(results, folder):
 
 
 def draw_finding(axes, number, finding):
-    """Draws a line for each ratio, with the interval in which it lies with 99 % probability; grey is where rates are alike, or where they
-    grow, but too little."""
+    """Draws a line for each ratio, with the interval in which it lies with 99 % probability; the grey range means equal rates, or a
+    growth that is too small."""
     parts = [part for part in finding["parts"] if part["ratio"] is not None]
     axes.set_title("%d. %s" % (number, finding["claim"]), loc="left", fontsize=10)
     axes.text(1.02, 0.5, finding["judged"].replace(" ", "\n", 1), transform=axes.transAxes, va="center",

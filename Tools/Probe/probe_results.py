@@ -1,4 +1,4 @@
-"""Results of `patchio probe` as judge_probe.py and plot_probe.py use them, and what repeated measurements say.
+"""Reads results of `patchio probe` for judge_probe.py and plot_probe.py, and has the statistics of repeated measurements.
 
 Documentation/Guide/StorageProbe.md describes the members of result.json. Rates are in KB/s, 1 KB = 1000 bytes.
 """
@@ -11,7 +11,7 @@ import re
 import stat
 
 VIEWS = ("own", "whole", "interleaved")
-MOST_BYTES = 256 << 20    # of a file that may be a result
+MOST_BYTES = 256 << 20    # greatest size of a result file
 
 
 class Fault(Exception):
@@ -72,7 +72,7 @@ class Result:
         self.complete, self.why_incomplete = raw["complete"], raw.get("why_incomplete", "")
 
     def curves(self):
-        """Returns (function, view, file) -> [(block, rates)], sorted by block."""
+        """Returns a dictionary (function, view, file) -> [(block, rates)], sorted by block."""
         curves = collections.defaultdict(list)
         for key, rates in self.rates.items():
             curves[key[:3]].append((key.block, rates))
@@ -157,10 +157,10 @@ def check_flight(flight):
 
 
 def load(path):
-    """Reads a result that anybody may have written."""
+    """Reads a result, and checks it, because any program may have written it."""
     expected = "expected a result of patchio probe, found"
     try:
-        # Opening a pipe in the usual way would wait for its writer.
+        # Without O_NONBLOCK, opening a pipe would wait for its writer.
         with open(path, encoding="utf-8", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
             state = os.fstat(file.fileno())
             if not stat.S_ISREG(state.st_mode):
@@ -183,12 +183,11 @@ def load(path):
 
 DOUBT = 0.01    # probability that a ratio lies outside of its interval
 
-# A ratio and the interval in which it lies with 99 % probability, 0 to infinity where one value cannot tell. `count`: of the values
-# that it was made of.
+# A ratio and its confidence interval of 99 %, which is 0 to infinity for a single value. `count`: number of values that the ratio
+# is made of.
 Ratio = collections.namedtuple("Ratio", "value low high count")
 
-# Scatter of repetitions of several things that are thought to scatter alike: squared deviations of logarithms, each from the mean of
-# its own thing.
+# The common scatter of several sets of repetitions: squared deviations of logarithms, each from the mean of its own set.
 Noise = collections.namedtuple("Noise", "squares freedom")
 
 
@@ -230,9 +229,9 @@ def interval(logarithm, error, freedom, count, tests=1):
 
 
 def ratio_of_pairs(pairs, noise, tests=1):
-    """Returns the geometric mean of the ratios `after` / `before` of pairs of sets of positive values that scatter like `noise`; it is as
-    unsure as each of them is, however they differ. `tests`: the number of such ratios that are judged together, so that 1 % of the
-    whole lot is wrong."""
+    """Returns the geometric mean of the ratios `after` / `before` of pairs of sets of positive values that scatter like `noise`;
+    its uncertainty follows from `noise`, not from the differences between the pairs. `tests`: the number of ratios that are judged
+    together, so that all of them are right with 99 % probability."""
     logarithm = mean([log_mean(after)[0] - log_mean(before)[0] for before, after in pairs])
     variances = sum(1 / len(before) + 1 / len(after) for before, after in pairs) / len(pairs) ** 2
     variance = noise.squares / noise.freedom if noise.freedom >= 1 else 0
@@ -241,13 +240,13 @@ def ratio_of_pairs(pairs, noise, tests=1):
 
 
 def ratio_of(before, after):
-    """Returns the ratio of the geometric means, as unsure as the repetitions of the two scatter."""
+    """Returns the ratio of the geometric means. Its uncertainty follows from the scatter of both sets."""
     single = min(len(before), len(after)) < 2
     return ratio_of_pairs([(before, after)], Noise(0, 0) if single else noise_of([before, after]))
 
 
 def mean_ratio(ratios):
-    """Returns the geometric mean of ratios that were measured independently; it is as unsure as they differ."""
+    """Returns the geometric mean of ratios that were measured independently. Its uncertainty follows from their scatter."""
     if not ratios:
         return Ratio(1.0, 0.0, math.inf, 0)
     logarithm, squares = log_mean(ratios)

@@ -45,14 +45,14 @@ struct Options
   std::string Python;
 };
 
-/// The facts from which the answer follows.
+/// The facts that determine the thread numbers.
 struct Facts
 {
   std::optional<Mount> Where;
   std::optional<StorageProfile> Profile;
   std::vector<std::string> Notes;
   LoadEstimate Load;
-  std::optional<double> StepBytes;  ///< bytes of the last step; none if the path is not a data set
+  std::optional<double> StepBytes;  ///< bytes of the last step; nullopt if the path is not a data set
 };
 
 /// Returns the bytes of a number of each variable, as stored on the first patch that has the variable. A
@@ -279,7 +279,7 @@ void Draw(const json& all, const Options& options, Session& session)
       throw FileError(picture, "a file that can be written", "none", "Choose another file for the plot");
     }
   }
-  // A failure leaves the file from which people may draw it elsewhere.
+  // After a failure, the file stays, so that users can draw the picture elsewhere.
   const std::string fault = CatchError([&] {
     if (RunPythonScript("plot_tune.py", {found, picture}, options.Python, true) != 0) {
       throw Error("plot_tune.py failed.");

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws what `patchio tune --json` found: plot_tune.py FOUND.json PICTURE.png
+"""Draws the output of `patchio tune --json`: plot_tune.py FOUND.json PICTURE.png
 
 The picture has the rate F(N) of the profile, the measurements, and the reads in flight with which each policy begins.
 """
@@ -15,7 +15,7 @@ MARKS = {"polite": "v", "balanced": "o", "greedy": "^"}
 
 
 def rate_at(curve, reads):
-    """The rate at the nearest point of the curve."""
+    """Returns the rate at the point of the curve nearest to `reads`."""
     return min(curve, key=lambda point: abs(point[0] - reads))[1]
 
 

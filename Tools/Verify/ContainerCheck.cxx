@@ -33,7 +33,7 @@ using container::StepRecord;
 
 constexpr std::uint64_t BatchBytes = std::uint64_t(64) << 20;
 
-/// A range of bytes of a file that the record of a step knows.
+/// A range of bytes of a file that the record of a step describes.
 struct Part
 {
   int File;
@@ -84,7 +84,7 @@ std::string FaultOfFiles(const std::string& folder, const container::LoggedStep&
     }
     for (std::size_t f = 0; f < record.Files.size(); ++f) {
       const std::string path = folder + "/" + record.Files[f];
-      const hdf5::File file(path);  // throws if the signature is missing, or the end
+      const hdf5::File file(path);  // throws if the signature or the end of the file is missing
       const std::uint64_t size = fs::file_size(path);
       if (size < ends[f]) {
         throw FileError(path, fmt::format("{} bytes", ends[f]), fmt::format("{}", size));
@@ -105,7 +105,7 @@ std::string FaultOfValues(const std::string& folder, const container::LoggedStep
   return broken.empty() && !faults.empty() ? faults[0] : broken;
 }
 
-/// Returns what VTKHDF files say about a step, in lines that can be compared.
+/// Returns the description of a step in VTKHDF files, as lines that can be compared.
 std::vector<std::string> DescriptionOf(const Catalog& data)
 {
   std::vector<std::string> lines{
@@ -146,8 +146,8 @@ std::string FaultOfVtkhdf(const std::string& folder, const StepRecord& record, c
 }
 
 /// Returns the faults of a step's files that show without reading the values: overlaps, damaged tables, and
-/// differences between the record and what the HDF5 files say of the step and of the places of its values,
-/// because other programs read the files without the record.
+/// differences between the record and the HDF5 files in the description of the step and the places of its
+/// values. These matter because other programs read the files without the record.
 std::vector<std::string> FaultsOfDescription(
     const std::string& folder, const StepRecord& record, const Catalog& data)
 {

@@ -1,5 +1,4 @@
-// The checks of `patchio verify` for containers, beyond missing bytes: whether values are those that were
-// written.
+// The checks of `patchio verify` for containers, which also compare values with their checksums.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -19,9 +18,10 @@ bool IsInContainer(const std::string& path);
 /// step cannot be opened. Not collective.
 std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads);
 
-/// Collective: returns the first fault of each of these steps of a container, empty if there is none: a file
-/// that is gone, cut off or was never completed, a damaged table and, with `checkValues`, values of other
-/// checksums. Ranks share the steps. Throws Error on all ranks if the log cannot be read.
+/// Collective: returns the first fault of each of these steps of a container, empty if there is none. Faults
+/// are files that are missing, cut off or incomplete, damaged tables and, with `checkValues`, values with
+/// wrong checksums. The steps are divided among the ranks. Throws Error on all ranks if the log cannot be
+/// read.
 std::vector<std::string> FaultsOfSteps(Communicator& ranks, const std::string& folder,
     const std::vector<std::int64_t>& steps, bool checkValues, int threads);
 

@@ -34,7 +34,7 @@ private:
     this->Out.Print(text);
     ++this->Faults;
   }
-  /// Reports a fault that is not of a step, as a warning if the user has asked for one step.
+  /// Reports a fault that does not belong to a step; as a warning if the user has asked for one step.
   void FaultElsewhere(const std::string& text)
   {
     if (this->How.Step) {
@@ -47,7 +47,7 @@ private:
   const SeriesArguments& How;
   const Session& Out;
   std::set<std::string> Files;
-  std::set<std::string> Told;  ///< faults of steps that are printed already
+  std::set<std::string> Told;  ///< faults of steps that have been printed
   std::uint64_t Steps = 0, Arrays = 0, Faults = 0;
 };
 
@@ -85,7 +85,7 @@ void Verification::LookAtSteps(const Series& series)
   bool indexed = false;
   for (const TimeStep& step : StepsToLookAt(series, this->How.Path, this->How.Step)) {
     ++this->Steps;
-    // A step without an index is checked quickly, and may have files of its own.
+    // A step without an index may have its own files, and its check is quick.
     if (seen.insert(step.Path).second || !indexed) {
       const StepFacts facts = LookAt(format, step, false, this->How.Threads);
       indexed = facts.NeedsIndexFile;
@@ -126,7 +126,7 @@ void Verification::Judge(const StepFacts& facts)
     this->Told.insert(fault.First);
   }
   const IndexFileState* const indexFile = FaultyIndexFile(facts.IndexFile);
-  if (indexFile && indexFile->Fault != FileFault::Foreign) {  // an index file of another version does no harm
+  if (indexFile && indexFile->Fault != FileFault::Foreign) {  // an index file of another version is harmless
     this->Fault(fmt::format("{}the index file {} is {}: {} Run 'patchio index' to write it again.", name,
         indexFile->Where.Path, NameOf(indexFile->Fault), ReasonOf(*indexFile)));
   }

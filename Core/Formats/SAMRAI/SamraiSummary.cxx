@@ -346,7 +346,7 @@ void SummaryReader::ReadVariables()
       variable.Ghosts = this->GhostLayers(&ghosts[3 * v], fmt::format("for '{}'", names[v]));
       std::vector<std::string>& datasets = this->PresenceDatasets.emplace_back();
       for (int c = 0; c < components[v]; ++c) {
-        datasets.push_back(ByteRanges + ComponentName(names[v], components[v], c) + "-Extents");
+        datasets.push_back(ExtentsGroup + ComponentName(names[v], components[v], c) + "-Extents");
       }
     }
   }
@@ -517,7 +517,7 @@ std::vector<ValueRange> SamraiFormat::RangesOf(const Catalog& catalog, int varia
 {
   const Variable& wanted = catalog.Variables[variable];
   const hdf5::File file(catalog.Path);
-  const std::string dataset = ByteRanges + wanted.StoredName + "-Extents";
+  const std::string dataset = ExtentsGroup + wanted.StoredName + "-Extents";
   if (wanted.Components != 1 || wanted.Material >= 0 || !file.Has(dataset)) {
     return {};
   }

@@ -1,4 +1,5 @@
-// What agreements of many ranks cost one of them: a real dump is opened and read as rank 0 of so many.
+// Measures the cost of collective calls for one rank: opens and reads a real dump as rank 0 of a given number
+// of ranks.
 #include "Commands.h"
 #include "CountedMemory.h"
 #include "CountingCommunicator.h"
@@ -11,7 +12,7 @@
 namespace patchio::atscale {
 namespace {
 
-/// Counts since the last call.
+/// Returns the counts since the last call.
 class Stages
 {
 public:

@@ -1,4 +1,4 @@
-// The subcommands of patchio_bench_at_scale; each gives one JSON object.
+// The subcommands of patchio_bench_at_scale. Each passes one JSON object to `answer`.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,13 +1,13 @@
-// Memory that this program has from operator new, counted.
+// Counts the memory that this program gets from operator new.
 #pragma once
 
 #include <cstdint>
 
 namespace patchio::atscale {
 
-/// Bytes in use now, as the allocator gives them out.
+/// Returns the bytes in use now, as the allocator rounds them.
 std::uint64_t BytesInUse();
-/// The most since ForgetMostBytes().
+/// Returns the maximum since ForgetMostBytes().
 std::uint64_t MostBytesInUse();
 void ForgetMostBytes();
 

@@ -1,4 +1,5 @@
-// Rank 0 of any number of ranks that all say the same: it does what real ranks would, and counts.
+// A communicator that simulates rank 0 of any number of ranks, which all contribute the same data, and counts
+// its messages.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -13,17 +14,18 @@
 
 namespace patchio::atscale {
 
-/// What one rank has sent and received.
+/// The communication of one rank.
 struct CommunicationCount
 {
-  std::uint64_t Calls = 0;     ///< collective ones
-  std::uint64_t Messages = 0;  ///< that this rank sends or receives, whichever are more
-  std::uint64_t Received = 0;  ///< bytes
+  std::uint64_t Calls = 0;     ///< collective calls
+  std::uint64_t Messages = 0;  ///< messages that this rank sends, or receives, whichever number is greater
+  std::uint64_t Received = 0;  ///< bytes received
 };
 
-/// Messages are those of the usual algorithms: a binomial tree for a broadcast, recursive doubling for sums,
-/// for greatest values and for what all ranks get from all, Bruck's for lengths that all send to all. Where
-/// MpiCommunicator itself sends one message a rank, those are counted. Up to 24 ranks share a machine.
+/// The numbers of messages are those of the usual algorithms: a binomial tree for a broadcast, recursive
+/// doubling for sums, maxima and all-gather, and Bruck's algorithm for the lengths of an all-to-all. Calls
+/// for which MpiCommunicator itself sends one message per rank count these messages. Up to 24 ranks share a
+/// machine.
 class CountingCommunicator : public Communicator
 {
 public:
@@ -33,7 +35,7 @@ public:
   {
   }
 
-  /// So far, those of Aside() and OnMachine() included.
+  /// Returns the counts so far, including those of Aside() and OnMachine().
   const CommunicationCount& Count() const { return *this->Total; }
 
   using Communicator::Exchange;
@@ -42,13 +44,14 @@ public:
 
   void Broadcast(std::vector<std::byte>& bytes) override
   {
-    // Rank 0 has the bytes; what counts is what another rank receives. Their number comes first, and ranks
-    // agree that they have room for them.
+    // Rank 0 has the bytes, so this counts the messages of another rank: the number of bytes, an agreement
+    // that all ranks have room for them, and the bytes.
     this->Add(3 * this->Rounds(), sizeof(std::uint64_t) + this->Rounds() * sizeof(int) + bytes.size());
   }
   std::vector<std::string> AllGather(const std::string& text) override
   {
-    this->Add(2 * this->Rounds(), this->Others() * (text.size() + sizeof(std::uint64_t)));  // lengths first
+    this->Add(2 * this->Rounds(),
+        this->Others() * (text.size() + sizeof(std::uint64_t)));  // lengths first
     return std::vector<std::string>(this->SizeValue, text);
   }
   std::vector<std::string> Gather(const std::string& text) override
@@ -92,7 +95,7 @@ protected:
   {
     return std::make_unique<CountingCommunicator>(this->SizeValue, this->Total);
   }
-  /// Each rank tells all which machine it is on, as two numbers.
+  /// Each rank sends the identity of its machine to all ranks, as two numbers.
   std::unique_ptr<Communicator> SplitByMachine() const override
   {
     this->Add(2 * this->Rounds(), this->Others() * 2 * sizeof(int));

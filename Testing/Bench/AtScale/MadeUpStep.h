@@ -9,11 +9,12 @@
 
 namespace patchio::atscale {
 
-/// One level of `patches` cubes of `side` cells per axis side by side, with one variable.
+/// Returns a catalog with one level of `patches` cubes of `side` cells per axis, side by side, and one
+/// variable.
 Catalog MakeCatalog(int patches, int side);
 
-/// Where the arrays of these patches lie: all patches one after another, the first few thousand in the first
-/// file and so on.
+/// Returns the locations of the arrays of these patches. The patches follow each other, with a few thousand
+/// in each file.
 LocationTable LocationsOf(const Catalog& catalog, const std::vector<int>& patches, std::uint64_t arrayBytes);
 
 }  // namespace patchio::atscale

@@ -1,6 +1,5 @@
-// What PatchIO would do with more ranks than there are: its plans, thread rules and agreements are run for
-// rank 0 or for all ranks of so many, storages and other ranks are simulated. One JSON object on standard
-// output.
+// Simulates PatchIO on more ranks than the machine has: runs its plans, thread rules and collective calls for
+// rank 0 or for all ranks of a given number. Storages and other ranks are simulated. Prints one JSON object.
 #include "Commands.h"
 
 #include <mpi.h>

@@ -1,4 +1,4 @@
-// What a rank's plan costs: memory that is really taken, and seconds, by patches and ranks.
+// Measures the memory and the seconds of a rank's plan, by numbers of patches and ranks.
 #include "Commands.h"
 #include "CountedMemory.h"
 #include "MadeUpStep.h"
@@ -20,13 +20,13 @@ struct PlanOptions
   bool Merge = true;
 };
 
-/// The processor time of this process, which no other program makes longer.
+/// Returns the processor time of this process, which does not depend on other programs.
 double CpuSeconds()
 {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-/// What `make` costs: seconds, bytes at most, and bytes that its result keeps.
+/// Returns the cost of `make`: seconds, the maximum of bytes, and the bytes of its result.
 template <typename Make>
 nlohmann::json CostOf(Make make)
 {
@@ -38,7 +38,7 @@ nlohmann::json CostOf(Make make)
       {"kept_bytes", BytesInUse() - before}};
 }
 
-/// All that one rank does between the catalog and its first request.
+/// Measures all work of one rank between the catalog and its first request.
 nlohmann::json PlanOf(const Catalog& catalog, int ranks, bool merge)
 {
   constexpr std::uint64_t arrayBytes = 16 * 16 * 16 * sizeof(float);

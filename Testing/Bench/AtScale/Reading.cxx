@@ -1,5 +1,5 @@
-// Rates of reading by ranks and threads: PatchIO's partition and request plans and its thread rules on a
-// simulated storage.
+// Read rates by ranks and threads: PatchIO's partition, request plans and thread rules on a simulated
+// storage.
 #include "Commands.h"
 #include "MadeUpStep.h"
 #include "SimulatedReads.h"
@@ -27,7 +27,7 @@ struct ReadOptions
   double AdaptedSeconds = 0;
 };
 
-/// Reads of one step with so many ranks.
+/// The reads of one step with a given number of ranks.
 class Reading
 {
 public:
@@ -79,7 +79,7 @@ private:
     return most;
   }
 
-  /// planned: with PatchIO's requests; else a request is the array of a patch.
+  /// planned: uses PatchIO's requests; otherwise each request is the array of a patch.
   template <typename ThreadsOf>
   double Rate(bool planned, ThreadsOf threadsOf) const
   {
@@ -101,7 +101,7 @@ private:
     return static_cast<double>(this->Step.Patches.size() * this->Options.ArrayBytes) / seconds;
   }
 
-  /// The mode Automatic on a storage that nobody knows.
+  /// Returns the results of the mode Automatic on a storage without a profile.
   nlohmann::json Adapted(int ranks) const
   {
     StorageKnowledge nothing;

@@ -13,7 +13,7 @@ ReadOutcome SimulateRead(const emulator::Model& storage, int load, const std::ve
   Schedule schedule(storage);
   schedule.SetLoad(0, load);
   ReadOutcome outcome;
-  std::vector<std::size_t> next(ranks.size(), 0);  // request of each rank
+  std::vector<std::size_t> next(ranks.size(), 0);  // the next request of each rank
   std::vector<std::uint32_t> rankOf;               // by ticket
   const auto begin = [&](std::size_t rank) {
     if (next[rank] == ranks[rank].Requests.size()) {

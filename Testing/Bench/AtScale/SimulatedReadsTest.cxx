@@ -1,4 +1,4 @@
-// The simulation against times that can be worked out by hand.
+// Compares the simulation with times that can be calculated by hand.
 #include "Commands.h"
 #include "CountingCommunicator.h"
 #include "MadeUpStep.h"
@@ -15,7 +15,7 @@ namespace patchio::atscale {
 namespace {
 
 constexpr std::uint64_t Megabyte = 1'000'000;
-constexpr double Service = 0.022;  ///< of a request for a megabyte, alone
+constexpr double Service = 0.022;  ///< seconds of a single request for a megabyte
 
 emulator::Model Storage(int concurrency, double contention = 0)
 {
@@ -53,7 +53,7 @@ TEST(SimulatedReads, TakeTheTimeOfAllBytesWhereFIsConstant)
   for (const int threads : {1, 3, 12}) {
     EXPECT_NEAR(SecondsOf(Storage(1), Alike(7, 12, threads)), 7 * 12 * Service, 1e-8) << threads;
   }
-  // Others that keep as many in flight get half.
+  // Others with the same number of requests in flight get half of the rate.
   EXPECT_NEAR(SecondsOf(Storage(1), Alike(7, 1, 1), 7), 2 * 7 * Service, 1e-9);
 }
 
@@ -115,7 +115,7 @@ TEST(CountingCommunicator, CountsCallsMessagesAndBytes)
   EXPECT_EQ(ranks.Largest({3, -3}), (std::vector<double>{3, -3}));
 }
 
-/// What agreements cost where nothing goes wrong must not grow like the ranks.
+/// The cost of collective calls without faults must not grow in proportion to the ranks.
 TEST(CountingCommunicator, FindsThatAgreementsGrowLikeTheLogarithm)
 {
   for (const int size : {128, 4096}) {
@@ -128,7 +128,7 @@ TEST(CountingCommunicator, FindsThatAgreementsGrowLikeTheLogarithm)
   }
 }
 
-/// A byte of each other rank would be too much.
+/// One byte from each other rank would exceed this.
 TEST(CountingCommunicator, FindsThatReadsReceiveHardlyMoreWithMoreRanks)
 {
   constexpr int few = 128, many = 65536;

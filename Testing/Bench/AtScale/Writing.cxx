@@ -1,4 +1,4 @@
-// The plan of who writes (k-Wave's output) and what it brings on a simulated storage.
+// The plan of the writing ranks (k-Wave's output), and its gain on a simulated storage.
 #include "Commands.h"
 #include "CountedMemory.h"
 #include "CountingCommunicator.h"
@@ -19,13 +19,14 @@ using Volumes = std::vector<std::uint64_t>;
 struct WriteOptions
 {
   int Ranks = 256;
-  std::vector<int> Steps;  ///< at once, of each case; none: as PatchIO likes
+  std::vector<int> Steps;  ///< steps that are written together, for each case; empty: PatchIO's choice
   double CopyRate = 3.2e9;
   std::uint64_t Memory = 1 << 30;
   emulator::Model Storage;
 };
 
-/// `planes` planes of 512 that a cuboid covers from plane `first` on; ranks hold equal runs of planes.
+/// Adds the bytes of a cuboid that covers `planes` of 512 planes, from plane `first` on. Each rank has the
+/// same number of consecutive planes.
 void AddCuboid(Volumes& volumes, int first, int planes, std::uint64_t bytesOfPlane)
 {
   const int ranks = static_cast<int>(volumes.size());
@@ -34,7 +35,8 @@ void AddCuboid(Volumes& volumes, int first, int planes, std::uint64_t bytesOfPla
   }
 }
 
-/// What each rank has to write of a step in the five cases of the paper, whose domain is 512^3.
+/// Returns the bytes that each rank writes of a step in the five cases of the paper, with a domain of 512^3
+/// cells.
 std::vector<Volumes> CasesOf(int ranks)
 {
   constexpr std::uint64_t KB = 1024;
@@ -50,7 +52,7 @@ std::vector<Volumes> CasesOf(int ranks)
   return cases;
 }
 
-/// Seconds of a collective write: all wait for the slowest.
+/// Returns the seconds of a collective write, in which all ranks wait for the slowest one.
 double SecondsOf(const emulator::Model& storage, const Volumes& written, std::uint64_t steps)
 {
   std::vector<RankReads> ranks;
@@ -71,7 +73,7 @@ double TotalOf(const Volumes& volumes)
   return total;
 }
 
-/// Most ranks that one writer collects from.
+/// Returns the greatest number of ranks from which one writer collects.
 int MostCollected(const output::Aggregation& plan)
 {
   std::map<int, int> collected;

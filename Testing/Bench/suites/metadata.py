@@ -56,7 +56,7 @@ def open_costs(report, folder, rounds):
 
 
 def new_style_of(summary, folder):
-    """A copy of a dump whose files are in HDF5's new style, as HDF5 2 writes them."""
+    """Makes a copy of a dump with files in HDF5's new style, as HDF5 2 writes them. Returns its summary."""
     source, target = os.path.dirname(os.path.dirname(summary)), os.path.join(folder, "new_style", os.path.basename(os.path.dirname(os.path.dirname(summary))))
     for path in files_below(source):
         copy = os.path.join(target, os.path.relpath(path, source))
@@ -71,7 +71,7 @@ def new_style_of(summary, folder):
 
 
 def open_new_style(report, folder, rounds):
-    """The same 160,000 data sets in files of HDF5's new style."""
+    """Opens the same 160,000 data sets in files of HDF5's new style."""
     if not shutil.which("h5repack"):
         report.skipped("files of HDF5's new style", "h5repack (package hdf5-tools) is not installed")
         return
@@ -95,7 +95,7 @@ def open_new_style(report, folder, rounds):
 
 
 def lists_of_chunks(report, folder, rounds):
-    """A million chunks in all, in each of the five lists that HDF5 has since version 1.10."""
+    """Lists a million chunks in total, in each of the five kinds of lists that HDF5 has since version 1.10."""
     done = subprocess.run([programs() + "/patchio_bench_chunks", os.path.join(folder, "chunks.h5"), "--rounds", str(rounds)],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode == 77:

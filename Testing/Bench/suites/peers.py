@@ -1,5 +1,6 @@
-"""Compares PatchIO with ParaView's own readers of the same values, in pvbatch on one rank: XDMF for the same HDF5 files, VTKHDF
-for a copy, and its AMReX reader for plotfiles. ParaView in Debian does not read SAMRAI dumps, because it lacks the VisItBridge."""
+"""Compares PatchIO with ParaView's own readers of the same values, in pvbatch on one rank: XDMF for the same HDF5 files, VTKHDF for
+a copy, and its AMReX reader for plotfiles. Debian's ParaView does not read SAMRAI dumps, because it is built without the
+VisItBridge."""
 import os
 
 import plotfiles

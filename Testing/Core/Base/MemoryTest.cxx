@@ -8,7 +8,7 @@
 namespace patchio {
 namespace {
 
-/// Several ranks that all say the same as the one under test.
+/// Several ranks that all contribute the same as the tested rank.
 class LikeMindedRanks : public Communicator
 {
 public:
@@ -43,7 +43,7 @@ private:
   int Count;
 };
 
-/// The first of two ranks on machines of their own. The other one's is full.
+/// The first of two ranks on different machines. The memory of the other machine is full.
 class RankBesideAFullMachine : public LikeMindedRanks
 {
 public:

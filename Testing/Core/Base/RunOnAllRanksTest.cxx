@@ -9,7 +9,7 @@
 namespace patchio {
 namespace {
 
-/// One of three ranks; the test says what the other two send.
+/// One of three ranks. The test sets the messages of the other two.
 class OneOfThree : public Communicator
 {
 public:
@@ -33,7 +33,8 @@ public:
   int Gathered = 0;
 };
 
-/// What rank 0 broadcasts is kept on the wire, and rank 1 receives it when it is its turn.
+/// One of two ranks, which run one after the other: rank 0's broadcasts are stored, and rank 1 receives them
+/// later.
 class OneOfTwo : public OneOfThree
 {
 public:

@@ -168,7 +168,7 @@ TEST(Bytes, AreGivenWhereTheyLie)
 
 TEST(Checksum, IsThatOfXxh3)
 {
-  // From the reference implementation's own tests: nothing, and no seed.
+  // From the tests of the reference implementation: empty input, seed 0.
   EXPECT_EQ(Checksum(nullptr, 0), 0x2D06800538D394C2u);
   const char a = 'a', b = 'b';
   EXPECT_NE(Checksum(&a, 1), Checksum(&b, 1));

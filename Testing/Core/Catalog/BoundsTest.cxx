@@ -1,4 +1,4 @@
-// Where levels lie in space, against geometry by hand.
+// Compares the bounds of levels with geometry calculated by hand.
 #include "Catalog/Bounds.h"
 
 #include "TestTools.h"

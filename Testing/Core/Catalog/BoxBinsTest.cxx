@@ -22,7 +22,8 @@ std::vector<int> MeetingNaively(const std::vector<Box>& boxes, const Box& cells)
   return found;
 }
 
-/// What WithoutThoseBefore() promises, at cells near the boxes' faces and in their midst.
+/// Checks the guarantee of WithoutThoseBefore() at cells near the boxes' faces and in the middle of the
+/// boxes.
 void ExpectEachPlaceOnce(const std::vector<Box>& boxes, Dice& dice)
 {
   const auto rests = BoxBins(boxes).WithoutThoseBefore();

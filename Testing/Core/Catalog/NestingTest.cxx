@@ -26,7 +26,7 @@ std::vector<bool> All(const Catalog& catalog)
   return std::vector<bool>(catalog.Patches.size(), true);
 }
 
-/// True when each fine cell of the coarse one lies in some of the boxes: the definition, cell by cell.
+/// Returns whether each fine cell of a coarse cell lies in one of the boxes: the definition, cell by cell.
 bool CoveredByDefinition(const Int3& coarse, const Int3& ratio, const std::vector<Box>& fine)
 {
   bool covered = true;
@@ -37,7 +37,8 @@ bool CoveredByDefinition(const Int3& coarse, const Int3& ratio, const std::vecto
   return covered;
 }
 
-/// Flags of one patch against all boxes of the next level; all zero instead of empty.
+/// Returns the flags of one patch for all boxes of the next level, by definition. The result is all zero
+/// instead of empty.
 Flags FlagsByDefinition(const Box& patch, const Int3& ratio, const std::vector<Box>& fine)
 {
   Flags flags;
@@ -91,7 +92,7 @@ void ExpectChildrenByDefinition(const Catalog& catalog, const std::vector<bool>&
   }
 }
 
-/// The lowest of the shown patches of a level that have the cell; -1 where none has.
+/// Returns the first shown patch of a level that has the cell; -1 if there is none.
 int OwnerByDefinition(const Catalog& catalog, const std::vector<bool>& shown, int level, const Int3& cell)
 {
   for (std::size_t p = 0; p < catalog.Patches.size(); ++p) {
@@ -108,7 +109,7 @@ int CountContaining(const std::vector<Box>& boxes, const Int3& cell)
       std::count_if(boxes.begin(), boxes.end(), [&](const Box& box) { return Contains(box, cell); }));
 }
 
-/// Boxes overlap within their levels.
+/// Compares owners with the definition, for boxes that overlap within their levels.
 void ExpectOwnersByDefinition(const Catalog& catalog, const std::vector<bool>& shown)
 {
   const Nesting nesting(catalog, shown);
@@ -284,7 +285,8 @@ TEST(Nesting, TakesAPatchOverTheWholeIndexRange)
 
 namespace {
 
-/// Two blocks that share the index space, both refined by one patch each; boxes overlap across blocks.
+/// Returns two blocks that share the index space, each refined by one patch. Boxes of different blocks
+/// overlap.
 Catalog TwoBlocks()
 {
   Catalog catalog;
@@ -298,7 +300,7 @@ Catalog TwoBlocks()
 
 }  // namespace
 
-/// 1 where the centre of the cell lies in a shown patch of the same or a coarser level: the definition.
+/// Returns 1 for each cell whose centre lies in a shown patch of the same or a coarser level: the definition.
 Flags SharedByDefinition(
     const Catalog& catalog, const std::vector<bool>& shown, int patch, const Int3& ghosts)
 {
@@ -413,7 +415,7 @@ std::size_t BytesInUse()
   return info.uordblks + info.hblkhd;
 }
 
-/// Memory that a Nesting of one level takes, for each patch.
+/// Returns the bytes per patch of a Nesting of one level.
 double BytesAPatch(const std::vector<Box>& boxes)
 {
   Catalog catalog;
@@ -433,7 +435,8 @@ std::vector<Box> Diagonal(int count)
   return boxes;
 }
 
-/// Tiny boxes everywhere, and among them some that fill all: as many as make most members of small bins.
+/// Returns tiny boxes everywhere, and a few that fill the domain, the number that gives small bins most
+/// members.
 std::vector<Box> HugeAmongTiny(int count)
 {
   Dice dice(12345);
@@ -444,7 +447,7 @@ std::vector<Box> HugeAmongTiny(int count)
   return boxes;
 }
 
-/// Nothing but tiny boxes in a wide plane.
+/// Returns tiny boxes, scattered in a wide plane.
 std::vector<Box> Scattered(int count)
 {
   Dice dice(12345);
@@ -462,7 +465,7 @@ std::vector<Box> Sticks(int count)
 
 }  // namespace
 
-// Bins and their members are nearly all that it keeps, and what it fills is what it works on.
+// Nearly all memory is that of bins and their members, and the memory it fills is the memory it works on.
 TEST(Nesting, KeepsBinsInProportionToPatches)
 {
   for (const auto& make : {Diagonal, Sticks, HugeAmongTiny, Scattered}) {

@@ -1,4 +1,4 @@
-// Several time steps in one file: arrays turned to one of them; and levels that lie beside each other.
+// Several time steps in one file: arrays set to one of them. Also separate levels.
 #include "Catalog/Catalog.h"
 #include "Catalog/CheckCatalog.h"
 #include "Catalog/Location.h"
@@ -12,7 +12,7 @@
 namespace patchio {
 namespace {
 
-/// Numbers of the chunks that hold the wanted values, value by value.
+/// Returns the first and the last chunk with wanted values, by a loop over all values.
 std::pair<std::uint64_t, std::uint64_t> ChunksByForce(const ChunkedArray& array)
 {
   std::uint64_t least = ~std::uint64_t(0), most = 0;
@@ -56,7 +56,7 @@ TEST(ChunksHoldingValues, AreThoseThatHoldThem)
 
 TEST(TurningToAStep, LeavesItsChunksAlone)
 {
-  // 5 steps of 2 x 6 values, cut in two chunks a step.
+  // 5 steps of 2 x 6 values, with two chunks per step.
   ChunkedArray array;
   array.Rank = 3;
   array.Dims = {5, 2, 6, 0};
@@ -80,7 +80,7 @@ TEST(TurningToAStep, LeavesItsChunksAlone)
   EXPECT_EQ(beyond.ChunkCount, 0u) << "and nothing outside is looked at";
 }
 
-/// A domain, two boxes that overlap, and a list of points.
+/// Returns a domain, two overlapping boxes, and a list of points.
 Catalog SideBySide()
 {
   Catalog catalog;
@@ -148,7 +148,7 @@ TEST(LevelsSideBySide, BecomeBlocksByTheirNumbers)
   Catalog catalog = SideBySide();
   catalog.Levels.resize(2);
   catalog.Patches.resize(3);
-  // Two halves of one cuboid, and another one that would fit to them.
+  // Two halves of one cuboid, and another cuboid that is adjacent to them.
   testing::AddLevel(catalog, {{{0, 0, 0}, {3, 3, 1}}, {{0, 0, 2}, {3, 3, 3}}, {{0, 0, 4}, {3, 3, 5}}});
   catalog.Levels[2].Role = LevelRole::Separate;
   catalog.Patches[3].Number = catalog.Patches[4].Number = 1;

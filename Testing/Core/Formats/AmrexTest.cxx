@@ -1,4 +1,4 @@
-// AMReX plotfiles: what is read of sound ones, what is said of broken ones.
+// AMReX plotfiles: the contents of valid ones, and the messages about damaged ones.
 #include "Formats/AMReX/AmrexFab.h"
 #include "Formats/AMReX/AmrexFormat.h"
 #include "Formats/AMReX/AmrexText.h"
@@ -24,7 +24,8 @@ using testing::WriteText;
 
 const std::string LittleDouble = "((8, (64 11 52 0 1 12 0 1023)),(8, (8 7 6 5 4 3 2 1)))";
 
-/// A plotfile with one level of two boxes, 4 x 4 cells each, two components; to be changed before Write().
+/// A plotfile with one level of two boxes of 4 x 4 cells and two components, which a test changes before
+/// Write().
 struct Draft
 {
   std::string Header =
@@ -243,13 +244,13 @@ TEST(Amrex, NotesWhatIsLeftOut)
       "the grid is mapped (Nu_nd), but cells are shown at their unmapped positions",
       "raw fields are skipped: 'Bx_aux'",
       "particles are skipped: 'electrons', 'ions'; use ParaView's AMReX/BoxLib Particles Reader for them"};
-  // The last step is looked at, too; more of them make no more notes.
+  // The last step is checked, too. More steps do not add notes.
   draft.Write(folder, "plt00021");
   EXPECT_EQ(format.OpenSeries(later, {}).Notes, wanted);
   EXPECT_EQ(format.OpenSeries(later, {true}).Notes, wanted);
   fs::remove_all(folder / "plt00021");
   EXPECT_EQ(format.OpenSeries(folder / "plt00012", {}).Notes, wanted);
-  // The nodes lie in a file of the level, whatever the Header says.
+  // The nodes are in a file of the level, for any Header.
   draft.Header = Replaced(Draft().Header, "\n0\n0\n0 2 0.5", "\n2\n0\n0 2 0.5");
   const std::string mapped = draft.Write(folder, "mapped");
   WriteText(mapped + "/Level_0/Nu_nd_H", "1\n");
@@ -291,7 +292,7 @@ TEST(Amrex, TakesNoFilesOfOthers)
       AllOf(HasSubstr("checkpoint"), HasSubstr("plt")));
 }
 
-/// What is said of a plotfile that was changed.
+/// Returns the message about a changed plotfile.
 std::string Complaint(const std::function<void(Draft&)>& change)
 {
   const TempFolder folder;
@@ -347,7 +348,8 @@ TEST(Amrex, SaysWhatIsWrong)
       HasSubstr("a box with too many cells"));
 }
 
-/// Bytes of the text files changed, cut and doubled at random: an Error, or places inside the files.
+/// Changes, removes and doubles bytes of the text files at random. The result must be an Error, or locations
+/// inside the files.
 TEST(Amrex, BearsMutations)
 {
   std::mt19937 random(7);

@@ -1,4 +1,4 @@
-// Containers: framing of the log, records, layout; what a forged log may do.
+// Containers: framing of the log, records, layout, and forged logs.
 #include "Formats/Container/ContainerLog.h"
 
 #include "Base/Bytes.h"
@@ -35,7 +35,7 @@ std::string RandomText(Dice& dice, std::int64_t most)
   return text;
 }
 
-/// A log of these records.
+/// Returns a log of these records.
 std::string LogOf(const std::vector<std::string>& records)
 {
   std::string log;
@@ -54,7 +54,7 @@ std::vector<std::string> RandomRecords(Dice& dice)
   return records;
 }
 
-/// Two levels of boxes; patches in any order.
+/// Returns a catalog with two levels of boxes, and patches in random order.
 Catalog TwoLevels(Dice& dice)
 {
   Catalog catalog;
@@ -88,7 +88,7 @@ Catalog TwoLevels(Dice& dice)
   return catalog;
 }
 
-/// The value of a component of a tuple.
+/// Returns the value of a component of a tuple.
 double Value(int patch, int variable, std::size_t index)
 {
   return 1000.0 * patch + 100.0 * variable + static_cast<double>(index % 97);
@@ -216,7 +216,7 @@ TEST(RecordLogTest, ADamagedLastRecordIsNotOneThatIsBeingWritten)
 
 TEST(RecordLogTest, AForgedLogTakesNoLongerThanItsSize)
 {
-  // Each byte begins a fragment that is damaged.
+  // Each byte begins a damaged fragment.
   EXPECT_TRUE(ReadRecords(std::string(std::size_t(1) << 26, '\1')).Records.empty());
 }
 
@@ -294,7 +294,7 @@ TEST_F(Container, ComesBack)
   }
 }
 
-/// Reads all of a step, as blocks of several patches or by patch.
+/// Reads all values of a step, as blocks of several patches or by patch.
 LoadResult ReadValues(const std::string& path, bool merge, int threads, bool verify)
 {
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
@@ -314,7 +314,7 @@ LoadResult ReadValues(const std::string& path, bool merge, int threads, bool ver
   return RankRead(locate, data, request).Read();
 }
 
-/// True when each array that was read has the values that it has in `sound`.
+/// Returns whether each array that was read has the same values in `sound`.
 bool SameValues(const LoadResult& found, const LoadResult& sound)
 {
   for (std::size_t a = 0; a < sound.Arrays.size(); ++a) {
@@ -327,8 +327,8 @@ bool SameValues(const LoadResult& found, const LoadResult& sound)
   return true;
 }
 
-/// A byte of the step's file that changes is found while values are read, by several threads that share large
-/// patches, for blocks of several patches, compressed or not; or it changes no value.
+/// A changed byte of the step's file is detected while values are read, unless the byte changes no value.
+/// Covers several threads that share large patches, blocks of several patches, and compression.
 TEST_F(Container, ValuesThatChangedAreNotRead)
 {
   for (const FilterKind kind : {FilterKind::None, FilterKind::Deflate, FilterKind::Zstd}) {
@@ -368,8 +368,8 @@ TEST_F(Container, ValuesThatChangedAreNotRead)
   }
 }
 
-/// The message names the variable and the patch; nothing else is lost. Without the comparison nobody would
-/// know.
+/// The message names the variable and the patch, and other arrays are complete. Without the comparison, the
+/// change is not detected.
 TEST_F(Container, AChangedValueIsNamed)
 {
   this->WriteStep(7);
@@ -391,7 +391,7 @@ TEST_F(Container, AChangedValueIsNamed)
   EXPECT_FALSE(SameValues(unverified, sound));
 }
 
-/// The file of another run has sound values and checksums, but they are not the ones that the log describes.
+/// The file of another run has valid values and checksums, but not those that the log describes.
 TEST_F(Container, VerifyingComparesTheTableOfChecksumsWithTheLog)
 {
   this->WriteStep(7);
@@ -419,7 +419,7 @@ TEST(Crc32, IsMadeOfParts)
   }
 }
 
-/// A folder of any name is a container if it has the log of one.
+/// A folder with any name is a container if it has a container's log.
 TEST_F(Container, IsWhatHasALogWhateverItIsCalled)
 {
   const std::string good = this->Folder / "run", bare = this->Folder / "bare.pio";
@@ -437,12 +437,12 @@ TEST_F(Container, IsWhatHasALogWhateverItIsCalled)
   ASSERT_NE(FindFormat(good + "/step.000007.hdf"), nullptr);
   EXPECT_THAT(MessageOf([&] { FormatOf(good + "/step.000007.hdf").ReadCatalog(good + "/step.000007.hdf"); }),
       HasSubstr("index: expected the log of a PatchIO container"));
-  // Nor must a log that is gone, where the folder's name says that there was one.
+  // The same holds for a missing log, if the folder has the name of a container.
   std::filesystem::remove(bare + "/index");
   ASSERT_NE(FindFormat(bare + "/step.000007.hdf"), nullptr);
   EXPECT_THAT(MessageOf([&] { FormatOf(bare + "/step.000007.hdf").ReadCatalog(bare + "/step.000007.hdf"); }),
       HasSubstr("bare.pio/index: No such file or directory"));
-  // Exported steps are no container: nothing is written there, nor taken away.
+  // A folder of exported steps is not a container, so nothing is written or removed there.
   std::filesystem::remove(this->Path + "/index");
   EXPECT_STREQ(FindFormat(this->Path + "/step.000007.hdf")->Name(), "VTKHDF");
   EXPECT_THAT(MessageOf([&] { this->WriteStep(8); }),
@@ -450,7 +450,7 @@ TEST_F(Container, IsWhatHasALogWhateverItIsCalled)
   EXPECT_TRUE(std::filesystem::exists(this->Path + "/step.000007.hdf"));
 }
 
-/// Other formats have such names.
+/// Files of other formats may have such names.
 TEST_F(Container, IsRecognizedByItsLogNotByItsName)
 {
   for (const char* name : {"dumps.visit", "summary.samrai", "a.h5", "a.ctl", "plt00000", "a.vtkhdf"}) {
@@ -465,7 +465,7 @@ TEST_F(Container, IsRecognizedByItsLogNotByItsName)
   }
 }
 
-/// Files in a folder without a log stay, even if they have names of a container's files.
+/// Files in a folder without a log stay, even if they have the names of container files.
 TEST_F(Container, FilesOfOthersStay)
 {
   std::filesystem::create_directory(this->Path);
@@ -485,7 +485,7 @@ TEST_F(Container, FilesOfOthersStay)
   testing::WriteText(
       this->Path + "/index.there.12.0.tmp", RecordLog::Framed(EncodeLogHead(), 0).substr(0, 20));
   this->WriteStep(1);
-  // A copy that a user has put into a container.
+  // A user has copied a file into the container.
   testing::WriteText(this->Path + "/step.000001.copy.hdf", "years of work");
   EXPECT_THAT(MessageOf([&] { this->WriteStep(2); }),
       HasSubstr("a folder with step.000001.copy.hdf, which no container has"));
@@ -567,7 +567,7 @@ TEST_F(Container, AForgedRecordGivesAMessage)
   for (int round = 0; round < 3000; ++round) {
     std::string forged = sound;
     for (std::int64_t edits = this->Random.Between(1, 3); edits > 0; --edits) {
-      // Digits most of all: they are counts and offsets.
+      // Mostly digits are changed, because they are counts and offsets.
       const std::size_t at = this->Random.Between(0, static_cast<std::int64_t>(forged.size()) - 1);
       const bool digit = forged[at] >= '0' && forged[at] <= '9';
       forged[at] = static_cast<char>(digit ? this->Random.Between('0', '9') : this->Random.Between(0, 255));
@@ -591,7 +591,7 @@ TEST_F(Container, AForgedRecordGivesAMessage)
   EXPECT_GT(refused, 1000);
 }
 
-// The boxes alone take more than an aligned block then, and HDF5 puts small tables before them.
+// The boxes then take more than an aligned block, and HDF5 puts small tables before them.
 TEST_F(Container, ManyPatchesKeepTheirTables)
 {
   constexpr int patches = 50000;
@@ -631,7 +631,7 @@ TEST_F(Container, ManyPatchesKeepTheirTables)
   }
 }
 
-// Values of all of them go to the storage together, in pieces that must not end within a value.
+// The values of all variables are written together, in pieces that must not end within a value.
 TEST_F(Container, NeighboursOfOtherTypesKeepTheirRanges)
 {
   constexpr int cells = 100000;
@@ -703,7 +703,7 @@ TEST_F(Container, WhatNoReaderTakesIsNotWritten)
   EXPECT_THAT(message(step), HasSubstr("no patch"));
 }
 
-// That of a rank without patches, where others compress theirs.
+// The file of a rank without patches, while other ranks compress their values.
 TEST_F(Container, AFileWithoutValuesHasNoChunks)
 {
   const StepToWrite step = this->StepOf(1);

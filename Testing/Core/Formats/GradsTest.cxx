@@ -1,4 +1,4 @@
-// GrADS descriptors: what they say, what is wrong with them, and where values lie.
+// GrADS descriptors: their contents, messages about their faults, and the locations of values.
 #include "Catalog/CheckCatalog.h"
 #include "Formats/GRADS/GradsCatalog.h"
 #include "Formats/GRADS/GradsDescriptor.h"
@@ -27,7 +27,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// A descriptor of 3 x 2 points, 2 levels, 2 times, with variables on levels and without.
+/// A descriptor of 3 x 2 points, 2 levels and 2 times, with variables with and without levels.
 const std::string Plain =
     "dset ^data.bin\noptions little_endian\nundef -999\nxdef 3 linear 100 0.5\nydef 2 linear 20 0.25\n"
     "zdef 2 levels 1000 500\ntdef 2 linear 12z28feb2016 12hr\nvars 2\nu 2 99 wind\nps 0 99 "
@@ -52,13 +52,13 @@ protected:
   {
     return MessageOf([&] { this->Read(text); });
   }
-  /// Little-endian numbers.
+  /// Writes little-endian numbers.
   void WriteValues(const std::string& name, const std::vector<float>& values) const
   {
     WriteText(
         this->Folder / name, {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
   }
-  /// Little-endian numbers 0, 1, 2, ...
+  /// Writes the little-endian numbers 0, 1, 2, ...
   void WriteNumbers(const std::string& name, int count) const
   {
     std::vector<float> values(count);
@@ -70,7 +70,7 @@ protected:
     WriteText(this->Folder / "a.ctl", text);
     return this->Format.OpenSeries(this->Folder / "a.ctl", {});
   }
-  /// All values of a variable on the first patch that has it, at a step of the file.
+  /// Returns all values of a variable on the first patch that has the variable, at a step of the file.
   std::vector<float> Load(const std::string& name, int step) const
   {
     Catalog catalog = this->Format.ReadCatalog(this->Folder / "a.ctl");
@@ -167,7 +167,7 @@ TEST(GradsCalendar, StepsByMonths)
     return TextOf(DateOf(
         MinutesOfStep({2016, 1, 31, 0, 0}, {1, true}, index, Calendar::Gregorian), Calendar::Gregorian));
   };
-  EXPECT_EQ(text(1), "2016-03-02 00:00");  // GrADS, too, has no 31st of February
+  EXPECT_EQ(text(1), "2016-03-02 00:00");  // GrADS also has no 31st of February
   EXPECT_EQ(text(2), "2016-03-31 00:00");
   EXPECT_EQ(text(12), "2017-01-31 00:00");
 }
@@ -284,7 +284,7 @@ TEST_F(Grads, AbsurdSizesAreRefused)
   EXPECT_THAT(this->FaultIn(text), HasSubstr("sizes that a file can have"));
 }
 
-// In a time that does not grow with the square of the size.
+// The time must not grow with the square of the size.
 TEST_F(Grads, ManyLevelsAndVariablesTakeLittleTime)
 {
   std::string text = Replaced(Plain, "zdef 2 levels 1000 500", "zdef 1000000 linear 2000000 -1");
@@ -315,7 +315,7 @@ TEST_F(Grads, TemplatesGiveNames)
   EXPECT_THAT(MessageOf([&] { name("a%", 0); }), HasSubstr("keys that GrADS knows"));
   EXPECT_THAT(MessageOf([&] { name("%ch", 0); }), HasSubstr("CHSUB for step 1"));
   EXPECT_EQ(name("%ch\nchsub 1 1 a\nchsub 2 2 %y4b", 1), "2016b");
-  // One that stands for itself does not go on for ever.
+  // A substitution by itself must end.
   EXPECT_THAT(MessageOf([&] { name("%ch\nchsub 1 2 %ch%ch", 0); }), HasSubstr("'%ch%'"));
 }
 
@@ -401,7 +401,7 @@ TEST_F(Grads, WrongByteOrderIsSaid)
   for (auto* const value : {+temperature, +counted, +undefined, +tiny, +huge, +few, +nothing}) {
     EXPECT_THAT(warnings(little, value), IsEmpty());
   }
-  // These values do not tell the byte order.
+  // The byte order cannot be detected from these values.
   EXPECT_THAT(warnings(big, few), IsEmpty());
   EXPECT_THAT(warnings(big, nothing), IsEmpty());
 }
@@ -499,7 +499,7 @@ TEST_F(Grads, DescriptorsOpenedTogetherAreOneSeries)
   EXPECT_EQ(TimeValues(series)[3] - TimeValues(series)[0], 36);
 }
 
-// Neighbours share a row, which merged blocks read once.
+// Neighbours share a row of nodes, which merged blocks read only once.
 TEST_F(Grads, MergedPatchesReadNothingTwice)
 {
   constexpr int nx = 1001, ny = 1201;
@@ -541,7 +541,7 @@ TEST_F(Grads, MergedPatchesReadNothingTwice)
   EXPECT_LE(result.Report.Bytes, file.size());
 }
 
-// Whatever the descriptor says: a message or values, in little time, and nothing outside the files.
+// Each changed descriptor gives a message or values, in a short time, and no reads outside the files.
 TEST_F(Grads, SurvivesChangesOfTheDescriptor)
 {
   const std::string rich =

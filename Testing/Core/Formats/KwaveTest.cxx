@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// A file as k-Wave writes it, by the HDF5 library alone.
+/// A file like those of k-Wave, written by the HDF5 library only.
 class KwaveDraft
 {
 public:
@@ -54,7 +54,8 @@ public:
   {
     this->Put(name, H5T_STD_U64LE, H5T_NATIVE_UINT64, values.data(), dims, {}, "real");
   }
-  /// chunks: empty for a contiguous data set; else with deflate of level 0, as k-Wave does.
+  /// chunks: shape of chunks, which get the deflate filter of level 0 like in k-Wave; empty for a contiguous
+  /// data set.
   void Floats(const std::string& name, const std::vector<float>& values, const std::vector<hsize_t>& dims,
       const std::vector<hsize_t>& chunks = {}, const std::string& domain = "real")
   {
@@ -99,7 +100,7 @@ private:
   hid_t File;
 };
 
-/// Unlike all others that the tests write.
+/// Returns a value that differs from all other values of the tests.
 float ValueOf(int quantity, int part, int step, int i)
 {
   return static_cast<float>(quantity) * 1e5f + static_cast<float>(part) * 1e4f +
@@ -122,7 +123,7 @@ const std::vector<std::uint64_t> Mask = {2, 3, 7, 20, 59, 60};
 class Kwave : public ::testing::Test
 {
 protected:
-  /// A domain of 3 x 4 x 5 points; 3 sampled steps of 10, the last ones.
+  /// Writes a domain of 3 x 4 x 5 points, with samples of the last 3 of 10 steps.
   void WriteIndex(
       const std::string& name, bool own = true, bool chunked = true, std::uint64_t done = 10) const
   {
@@ -138,7 +139,7 @@ protected:
     file.Floats("p_final", Values(3, 0, 1, 60), {5, 4, 3}, {1, 4, 3});
   }
 
-  /// Two cuboids, the second a plane.
+  /// Writes two cuboids; the second one is a plane.
   void WriteCorners(const std::string& name, bool own = true) const
   {
     KwaveDraft file(this->Folder / name);
@@ -158,7 +159,7 @@ protected:
   Series Open(const std::string& name) const { return this->Format.OpenSeries(this->Folder / name, {}); }
   Catalog CatalogOf(const std::string& name) const { return this->Format.ReadCatalog(this->Folder / name); }
 
-  /// All values of a variable on all patches, in their order.
+  /// Returns all values of a variable on all patches, in the order of the patches.
   static std::vector<float> ValuesOf(LoadResult& loaded, std::size_t patches, std::size_t variable)
   {
     std::vector<float> values;
@@ -172,7 +173,7 @@ protected:
     return values;
   }
 
-  /// Reads a variable at the catalog's step, by `locate`.
+  /// Reads a variable at the catalog's step, with the locations from `locate`.
   static std::vector<float> Read(
       const Catalog& catalog, const std::string& name, const LocateFunction& locate)
   {
@@ -234,7 +235,7 @@ TEST_F(Kwave, RefusesCheckpoints)
 
 TEST_F(Kwave, GrowsWithItsFile)
 {
-  // A run that was stopped by a checkpoint after the first of three steps, and goes on.
+  // A run that a checkpoint stopped after the first of three steps, and that continues.
   this->WriteIndex("out.h5", true, true, 8);
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
   OpenedSeries series;
@@ -370,7 +371,7 @@ TEST_F(Kwave, ReadsEachStepByTheFormatAndByOneIndex)
       }
       EXPECT_EQ(this->Read(catalog, "p"), wanted) << name << " step " << n;
       const auto byIndex = [&](const std::vector<PatchVariable>& requests) {
-        // Files as young as these are not trusted, so the index is asked itself.
+        // PatchIO does not trust such new files, so the test queries the index directly.
         return opened.Index()->Index.Find(opened.Data(), requests).Table;
       };
       EXPECT_EQ(Read(opened.Data(), "p", byIndex), wanted) << name << " step " << n;
@@ -385,7 +386,7 @@ TEST_F(Kwave, ReadsEachStepByTheFormatAndByOneIndex)
   }
 }
 
-/// Whichever step was shown when the index file was made.
+/// Independent of the step that was displayed when the index file was written.
 TEST_F(Kwave, ReadPatchDataReadsTheFirstStep)
 {
   this->WriteCorners("corners.h5");
@@ -445,7 +446,7 @@ TEST_F(Kwave, TwoInputsThatDifferAreNotGuessedAt)
       AllOf(HasSubstr("Copy or link the input file of the run"), HasSubstr("--copy_sensor_mask")));
   for (const std::uint64_t shift : {0u, 1u}) {
     std::vector<std::uint64_t> corners = this->Corners;
-    corners[2 + 6] -= shift;  // the plane lies elsewhere
+    corners[2 + 6] -= shift;  // moves the plane
     corners[5 + 6] -= shift;
     KwaveDraft input(this->Folder / ("case" + std::to_string(shift) + ".h5"), "input");
     input.Domain(3, 4, 5, 10, 0);

@@ -10,7 +10,7 @@ namespace {
 
 using testing::AddLevel;
 
-/// Corners of a patch in a summary, in SAMRAI's words.
+/// The corners of a patch in a summary, in SAMRAI's terms.
 struct Corners
 {
   double Lower[3], Upper[3];
@@ -74,7 +74,7 @@ TEST_F(SamraiDump, StoresCornersAsSamraiDoes)
   const std::vector<double> corner = file.Doubles("/BASIC_INFO/XLO", 3);
   EXPECT_EQ(corner, (std::vector<double>{10 + 5 * 0.5, -1 - 3 * 0.25, 0})) << "of the domain";
   const std::vector<Corners> corners = this->CornersIn(file, 3);
-  // Shifted: SAMRAI takes XLO for the place of index 0.
+  // The corners are shifted, because SAMRAI uses XLO as the position of index 0.
   EXPECT_EQ(corners[0].Lower[0], 12.5 + 9 * 0.5);
   EXPECT_EQ(corners[0].Upper[0], 12.5 + 13 * 0.5);
   EXPECT_EQ(corners[1].Lower[1], -1.75 - 2 * 0.25);

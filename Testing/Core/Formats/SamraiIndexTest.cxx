@@ -1,4 +1,4 @@
-// Where the values of dumps lie, for any number of threads, field by field.
+// The locations of values in dumps, for any number of threads, compared field by field.
 #include "Base/Bytes.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Io/Decode.h"
@@ -65,7 +65,7 @@ void ExpectSame(const char* what, const std::vector<T>& a, const std::vector<T>&
   }
 }
 
-/// All but the notes.
+/// Expects that two tables are equal, except for the notes.
 void ExpectSame(const LocationTable& a, const LocationTable& b)
 {
   EXPECT_EQ(a.Files, b.Files);
@@ -77,7 +77,7 @@ void ExpectSame(const LocationTable& a, const LocationTable& b)
   ExpectSame("problem", a.Problems, b.Problems);
 }
 
-/// The answer, after a check that it is the same for any number of threads.
+/// Returns the locations, after a check that they do not depend on the number of threads.
 LocationTable LocateAll(const Catalog& catalog)
 {
   std::vector<PatchVariable> requests = AllRequests(catalog);
@@ -93,7 +93,7 @@ LocationTable LocateAll(const Catalog& catalog)
   return table;
 }
 
-/// Checks all dumps below a folder; false where there is none.
+/// Checks all dumps below a folder. Returns false if there are none.
 bool CheckDumpsIn(const std::string& folder)
 {
   if (!std::filesystem::is_directory(folder)) {
@@ -120,7 +120,7 @@ protected:
 
   std::string Cluster(int file) const { return testing::ClusterPath(this->Data.Path, file); }
 
-  /// Writes a cluster file anew with one data set of patch 2 exchanged.
+  /// Writes a cluster file again with another data set for a variable of patch 2.
   void Exchange(const std::string& name, const testing::DraftDataset& dataset)
   {
     Hdf5Draft draft = testing::DraftCluster(this->Data, 1);
@@ -128,13 +128,13 @@ protected:
     testing::WriteHdf5(this->Cluster(1), draft);
   }
 
-  /// Location of a variable of patch 2.
+  /// Returns the location of a variable of patch 2.
   const Location& At(const LocationTable& table, int variable) const
   {
     return table.Locations[2 * this->Data.Variables.size() + variable];
   }
 
-  /// Makes the catalog one of so many equal patches, by three writers in one file, with density and velocity.
+  /// Changes the catalog to `count` equal patches of three writers in one file, with density and velocity.
   void MakePatches(int count)
   {
     this->Data.Patches.assign(static_cast<std::size_t>(count), Patch(this->Data.Patches[0]));
@@ -239,7 +239,7 @@ TEST_F(SamraiIndex, LeavesOtherFiltersToTheLibrary)
   EXPECT_THAT(table.Problems, IsEmpty());
 }
 
-/// The library does not say where in the file they lie.
+/// The library does not return the location of compact values in the file.
 TEST_F(SamraiIndex, FindsCompactValues)
 {
   const auto compact = [](hid_t creation) { H5Pset_layout(creation, H5D_COMPACT); };
@@ -327,7 +327,7 @@ TEST_F(SamraiIndex, ListsNoMoreChunksThanAFileCanHold)
   EXPECT_EQ(table.LibraryArrays[0].Reason, "more chunks than the file can hold");
 }
 
-/// What is too much counts for all patches together, whoever looks at which.
+/// The limit holds for all patches together, for any division of patches among threads.
 TEST_F(SamraiIndex, ListsNoMoreChunksThanAFileCanHoldInAllPatches)
 {
   const int patches = 40;

@@ -36,7 +36,7 @@ protected:
     return samrai::SamraiFormat().Locate(this->Data, requests, {});
   }
 
-  /// Why (patch 2, variable) cannot be located.
+  /// Returns why (patch 2, variable) cannot be located.
   std::string ProblemOf(int variable) const
   {
     const LocationTable table = this->Locate({{2, variable}});
@@ -45,7 +45,7 @@ protected:
     return table.Problems.empty() ? "" : table.Problems[0].Message;
   }
 
-  /// The values behind an extent, read without PatchIO.
+  /// Returns the values in a byte range, read without PatchIO.
   std::vector<float> ValuesAt(const LocationTable& table, std::size_t extent) const
   {
     const ByteRange& where = table.ByteRanges.at(extent);
@@ -212,7 +212,7 @@ TEST_F(SamraiLocator, FollowsNoExternalLinkToAPatch)
 
 namespace {
 
-/// Patch 2 with sparse materials, 16 cells.
+/// Tests of patch 2 with sparse materials and 16 cells.
 class SparseMaterials : public SamraiLocator
 {
 protected:

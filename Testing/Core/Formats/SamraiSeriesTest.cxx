@@ -74,7 +74,7 @@ TEST_F(SamraiSeries, NotesWhatIsLeftOut)
       "shown"};
   EXPECT_EQ(this->Open().Notes, wanted);
   EXPECT_EQ(this->Format.OpenSeries(summary, {}).Notes, wanted);
-  // What is damaged is told where the step is read.
+  // A damaged part is reported when the step is read.
   draft["/BASIC_INFO/material_state_variable"] = testing::Ints({1, 0, 1, 1});
   testing::WriteHdf5(summary, draft);
   EXPECT_THAT(this->Open().Notes, IsEmpty());

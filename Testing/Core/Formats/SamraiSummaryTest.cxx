@@ -110,7 +110,7 @@ TEST_F(SamraiSummary, GivesTheCatalogOfAThreeDimensionalDump)
 
 namespace {
 
-/// A level a ratio, each of one patch on the cells 0 to 3.
+/// Returns one level for each ratio, each with one patch on the cells 0 to 3.
 Catalog RefinedBy(const std::vector<Int3>& ratios)
 {
   Catalog catalog;
@@ -305,10 +305,10 @@ struct Damage
 {
   const char* Name;  ///< data set that is replaced
   DraftDataset Dataset;
-  const char* Message;  ///< part of what the reader says
+  const char* Message;  ///< part of the reader's message
 };
 
-/// Patches of SmallCatalog with one of them changed.
+/// Returns the patches of SmallCatalog, one of them changed.
 std::vector<PatchMapDraft> Map(int patch, const PatchMapDraft& changed)
 {
   std::vector<PatchMapDraft> map{{0, 0, 0, 0}, {1, 1, 0, 1}, {1, 2, 1, 0}};

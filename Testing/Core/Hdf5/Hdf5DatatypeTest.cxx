@@ -1,5 +1,5 @@
-// Messages as old versions of the library wrote them, byte by byte from the format's description, as no
-// library at hand writes them.
+// Messages of old versions of the HDF5 library, byte by byte from the description of the format, because
+// current versions do not write them.
 #include "Hdf5/Dataset.h"
 #include "Hdf5/Virtual.h"
 
@@ -11,7 +11,7 @@
 namespace patchio::hdf5 {
 namespace {
 
-/// A message of bytes and little-endian numbers.
+/// A message made of bytes and little-endian numbers.
 class Draft
 {
 public:
@@ -31,7 +31,7 @@ public:
     }
     return *this;
   }
-  /// Every beginning of the message is refused.
+  /// Expects that each incomplete beginning of the message is rejected.
   template <typename Take>
   auto TakenBy(Take take) const
   {
@@ -74,7 +74,7 @@ const Draft DoubleType = Draft({0x11, 0x20, 63, 0})
                              .Add<std::uint8_t>({52, 11, 0, 52})
                              .Add<U32>({1023});
 
-/// A data set of doubles in a shape of so many values.
+/// Returns the description of a data set of doubles with this shape.
 Dataset Described(const Draft& layout, std::initializer_list<U64> dims)
 {
   Draft space({1, static_cast<int>(dims.size()), 0, 0, 0, 0, 0, 0});
@@ -122,9 +122,9 @@ TEST(Hdf5Datatype, ChunksOfOldVersions)
 TEST(Hdf5Datatype, ImpossibleLayoutsAreRefused)
 {
   const auto refused = [](const Draft& layout) { EXPECT_THROW(Described(layout, {8}), Error); };
-  refused({1, 2, 3, 0, 0, 0, 0, 0});                                       // of no kind
-  refused(Draft({1, 35, 2, 0, 0, 0, 0, 0}).Add<U64>({800}));               // of 34 axes
-  refused(Draft({1, 1, 2, 0, 0, 0, 0, 0}).Add<U64>({800}).Add<U32>({8}));  // chunks of no axis
+  refused({1, 2, 3, 0, 0, 0, 0, 0});                                       // an unknown kind
+  refused(Draft({1, 35, 2, 0, 0, 0, 0, 0}).Add<U64>({800}));               // 34 axes
+  refused(Draft({1, 1, 2, 0, 0, 0, 0, 0}).Add<U64>({800}).Add<U32>({8}));  // chunks without axes
   refused({3, 3});
   refused({6, 1});
   EXPECT_EQ(Described(Draft({4, 3}).Add<U64>({99}).Add<U32>({1}), {8}).Reason, VirtualDataset);
@@ -145,7 +145,7 @@ TEST(Hdf5Datatype, FillValuesOfAllVersions)
   const Draft eight = Draft({}).Add<U32>({8}).Add<U64>({77});
   EXPECT_EQ(fill(MessageType::OldFill, eight), 77u);
   EXPECT_EQ(fill(MessageType::Fill, Draft({1, 1, 1, 0}).Add<U32>({8}).Add<U64>({77})), 77u);
-  EXPECT_EQ(fill(MessageType::Fill, {2, 1, 1, 0}), 0u);  // none is defined
+  EXPECT_EQ(fill(MessageType::Fill, {2, 1, 1, 0}), 0u);  // no fill value is defined
   EXPECT_EQ(fill(MessageType::Fill, Draft({2, 1, 1, 1}).Add<U32>({~U32(0)})), 0u);
   EXPECT_EQ(fill(MessageType::Fill, Draft({3, 0x20}).Add<U32>({8}).Add<U64>({77})), 77u);
   EXPECT_EQ(fill(MessageType::Fill, {3, 0}), 0u);
@@ -173,9 +173,9 @@ TEST(Hdf5Datatype, TypesOfOddSizesAreRefused)
   constexpr int text = 3, reference = 7, list = 9;
   EXPECT_EQ(type(reference, 8).TakenBy(TakeDatatype).Bytes, 8u);
   type(text, 0).IsRefusedBy(TakeDatatype);
-  type(12, 8).IsRefusedBy(TakeDatatype);  // of no class
+  type(12, 8).IsRefusedBy(TakeDatatype);  // an unknown class
   Draft({0x60, 0, 0, 0}).Add<U32>({8}).IsRefusedBy(TakeDatatype);
-  // Lists in lists, without an end.
+  // Endlessly nested lists.
   Draft nested({});
   for (int depth = 0; depth < 20; ++depth) {
     nested.Add<std::uint8_t>({0x10 | list, 0, 0, 0}).Add<U32>({16});
@@ -183,7 +183,7 @@ TEST(Hdf5Datatype, TypesOfOddSizesAreRefused)
   nested.IsRefusedBy(TakeDatatype);
 }
 
-/// Version 1 has arrays as members with axes.
+/// In version 1, arrays are members with axes.
 TEST(Hdf5Datatype, RecordsOfTheFirstVersion)
 {
   Draft record({0x16, 2, 0, 0});
@@ -210,7 +210,7 @@ TEST(Hdf5Datatype, RecordsOfTheFirstVersion)
 
 namespace {
 
-/// One mapping, from all of a data set to a selection.
+/// Returns one mapping, from a whole data set to a selection.
 Draft MappingTo(const Draft& selection)
 {
   Draft mapping({0});

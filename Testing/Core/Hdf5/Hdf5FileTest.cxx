@@ -1,4 +1,4 @@
-// HDF5 files by the names of their objects, against what the HDF5 library wrote.
+// Reads objects of HDF5 files by name, and compares with the values that the HDF5 library wrote.
 #include "Hdf5/File.h"
 
 #include "Hdf5/Library.h"
@@ -22,7 +22,7 @@ using testing::Hdf5Draft;
 using testing::MessageOf;
 using testing::TempFolder;
 
-/// A file with one of everything.
+/// A file with one object of each kind.
 class Hdf5File : public ::testing::Test
 {
 protected:
@@ -112,7 +112,7 @@ std::string Repeated(const std::string& text, int times)
 
 }  // namespace
 
-/// Not more than a few, which also ends the search in links that lead to themselves again and again.
+/// Follows only a few links, so that links to themselves end the search.
 TEST_F(Hdf5File, FollowsSoftLinks)
 {
   const Hdf5Draft draft{{"/a/values", testing::Ints({1, 2})}, {"/a/near", testing::SoftLink("values")},
@@ -136,7 +136,7 @@ TEST_F(Hdf5File, FollowsSoftLinks)
 
 TEST_F(Hdf5File, TakesNoValuesFromOtherFiles)
 {
-  // A pipe would keep the library waiting for ever.
+  // The library would wait for a pipe forever.
   ASSERT_EQ(::mkfifo((this->Folder / "pipe").c_str(), 0600), 0);
   const std::string path = this->Folder / "b.h5", pipe = this->Folder / "pipe";
   const auto outside = [&](hid_t creation) { H5Pset_external(creation, pipe.c_str(), 0, 64); };
@@ -249,7 +249,7 @@ TEST_F(Hdf5File, ReadsSmallValuesInAllLayouts)
   }
 }
 
-/// Texts and records, too, which the library converts.
+/// Also texts and records, which the library converts.
 TEST_F(Hdf5File, ReadsRecordsAndTextsInChunks)
 {
   const std::string packed = this->Folder / "packed.h5";
@@ -302,7 +302,7 @@ TEST_F(Hdf5File, ReadsRecordsAndTextsInChunks)
 
 namespace {
 
-/// Writes attributes of the root, so many that the new style keeps them in a heap.
+/// Writes so many attributes of the root that the new style stores them in a heap.
 void WriteAttributes(const std::string& path, H5F_libver_t from)
 {
   const hdf5::Handle access(H5Pcreate(H5P_FILE_ACCESS));
@@ -362,7 +362,7 @@ TEST_F(Hdf5File, ListsLargeGroupsOfBothStyles)
   }
 }
 
-/// Numbers that the wanted type does not have become the nearest.
+/// Numbers that the requested type cannot hold become the nearest number of this type.
 TEST_F(Hdf5File, ConvertsNumbers)
 {
   testing::WriteHdf5(this->Path,
@@ -385,7 +385,7 @@ TEST_F(Hdf5File, TellsApartMissingForeignAndTruncatedFiles)
 
 namespace {
 
-/// Compares what is said of a file that is cut off at several places.
+/// Checks the messages about a file that is cut off at several places.
 void ExpectTruncated(const std::string& path, H5F_libver_t from, std::uintmax_t userBlock)
 {
   {

@@ -132,7 +132,7 @@ TEST_F(Hdf5Library, IsAskedAsTheUserWants)
   }
 }
 
-/// A pipe without a writer, which a plain open would wait for.
+/// A plain open would wait for the writer of the pipe.
 TEST_F(Hdf5Library, RefusesPipesAndNamesThemPlainly)
 {
   this->Write();
@@ -161,7 +161,7 @@ TEST_F(Hdf5Library, MayBeOpenWithLocksInThisProcess)
   EXPECT_EQ(this->Range(0, 60), From(0, 60));
 }
 
-/// Each byte of the list of chunks, and of what they hold, in turn.
+/// Damages each byte of the list of chunks and of their contents in turn.
 TEST_F(Hdf5Library, DamagedFilesDoNotEndThisProcess)
 {
   this->Write();
@@ -180,7 +180,7 @@ TEST_F(Hdf5Library, DamagedFilesDoNotEndThisProcess)
   EXPECT_GT(refused, 10);
 }
 
-/// A child that is killed, as one that crashes is.
+/// Kills the child process, which looks like a crash.
 TEST_F(Hdf5Library, SaysThatTheChildCrashed)
 {
   this->Write();

@@ -9,7 +9,7 @@ namespace {
 using ::testing::HasSubstr;
 using testing::MessageOf;
 
-/// A file with a bit of all; `room` becomes the place of values that others write.
+/// Makes a file with objects of each kind. Sets `room` to the place of values that are written separately.
 std::string MakeFile(std::uint64_t& room)
 {
   hdf5::OutputFile file("a.h5", 4096, 10, 10000);
@@ -49,7 +49,7 @@ TEST(Hdf5Output, ComesBack)
   EXPECT_EQ(file.Describe("/group/plain").Offset, room);
 }
 
-/// Whatever the library's defaults are: those of HDF5 2 are others than those of HDF5 1.
+/// The style must not depend on the library's defaults, which differ between HDF5 1 and HDF5 2.
 TEST(Hdf5Output, IsOfTheOldStyle)
 {
   std::uint64_t room = 0;

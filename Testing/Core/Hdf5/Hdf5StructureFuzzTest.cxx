@@ -1,4 +1,4 @@
-// Damaged files: the index reader answers with places inside the file, or gives up; nothing else.
+// Damaged files: the index reader must return places inside the file, or give up.
 #include "Hdf5/Library.h"
 #include "Hdf5/Structure.h"
 #include "Hdf5Draft.h"
@@ -17,7 +17,7 @@ using hdf5::Structure;
 
 using Bytes = std::vector<std::byte>;
 
-/// A file in memory that counts what is asked of it, and does not forgive a byte outside.
+/// A file in memory that counts its reads, and fails on reads outside of the file.
 class MemoryFile
 {
 public:
@@ -39,7 +39,7 @@ private:
   const Bytes& Content;
 };
 
-/// How a walk over a file ended.
+/// The result of a walk over a file.
 struct Outcome
 {
   int Answers = 0, Absent = 0, GivenUp = 0;
@@ -51,7 +51,8 @@ const std::vector<std::string> Paths{"group/contiguous", "group/chunked", "group
 class Hdf5StructureFuzz : public ::testing::Test
 {
 protected:
-  /// A file with everything that the reader knows. `padding`: values nobody looks at, to make it large.
+  /// Makes a file with all structures that the reader knows. padding: number of unused values, which make the
+  /// file larger.
   Bytes MakeFile(std::size_t padding, bool isNew = false)
   {
     const auto inChunks = [](hsize_t length, bool compressed) {
@@ -75,7 +76,7 @@ protected:
     if (padding > 0) {
       draft["/group/padding"] = testing::Floats(std::vector<float>(padding));
     }
-    draft["/many/text"] = [](hid_t file, const std::string&) {  // the last one: its group is there
+    draft["/many/text"] = [](hid_t file, const std::string&) {  // written last, because its group must exist
       const hdf5::Handle group(H5Gopen2(file, "/group", H5P_DEFAULT)), one(H5Screate(H5S_SCALAR));
       const hdf5::Handle type(H5Tcopy(H5T_C_S1));
       H5Tset_size(type, H5T_VARIABLE);
@@ -96,7 +97,7 @@ protected:
     return content;
   }
 
-  /// Asks for all paths, and checks every answer.
+  /// Requests all paths, and checks each answer.
   Outcome Walk(const Bytes& content)
   {
     MemoryFile file(content);
@@ -138,7 +139,7 @@ protected:
     }
   }
 
-  /// The names in a group, an attribute, and a type, which may be refused.
+  /// Requests the names in a group, an attribute, and a type. Each request may fail.
   void AskRest()
   {
     try {
@@ -171,7 +172,7 @@ protected:
     const std::uint64_t count = ChunksOf(dataset);
     ASSERT_LE(count, dataset.Values);
     if (count > hdf5::MostChunks(fileBytes)) {
-      return;  // what the caller must not ask for
+      return;  // the caller must not request these values
     }
     std::vector<Chunk> chunks(count);
     this->Reader.ListChunks(dataset, chunks.data());
@@ -184,14 +185,14 @@ protected:
 
   std::uint64_t Below(std::uint64_t limit) { return this->Random() % limit; }
 
-  /// One fault of the kinds that files have, or that somebody puts there.
+  /// Damages the file in one of the ways of accidents or attacks.
   void Damage(Bytes& content)
   {
     if (content.size() < 64) {
       return;
     }
     const std::uint64_t size = content.size();
-    // Most of what is looked at has its place in the first part.
+    // Most of the structures are in the first part of the file.
     const std::uint64_t place = this->Below(this->Below(4) == 0 ? 1024 : size - 40);
     switch (this->Below(6)) {
       case 0:
@@ -206,7 +207,7 @@ protected:
         std::memcpy(&content[place & ~std::uint64_t(7)], &values[this->Below(8)], 8);
         break;
       }
-      case 3: {  // an address that leads to something of a right kind
+      case 3: {  // an address of another structure of the right kind
         const std::uint64_t other = this->Below(size / 8 - 1) * 8;
         std::memcpy(&content[place & ~std::uint64_t(7)], &other, 8);
         break;
@@ -239,7 +240,7 @@ protected:
       all.Absent += outcome.Absent;
       all.GivenUp += outcome.GivenUp;
     }
-    // Otherwise the faults hit nothing, or everything.
+    // Otherwise, the faults would have no effect, or always end the read.
     EXPECT_GT(all.Answers, rounds);
     EXPECT_GT(all.GivenUp, rounds / 4);
   }
@@ -273,14 +274,14 @@ TEST_F(Hdf5StructureFuzz, LargeDamagedFilesAreSurvived)
   this->Fuzz(this->MakeFile(100000), 4000);
 }
 
-/// Checksums would hide from the reader nearly all that is wrong.
+/// With wrong checksums, the reader would reject nearly all faults early.
 TEST_F(Hdf5StructureFuzz, DamagedFilesOfTheNewStyleAreSurvived)
 {
   this->Reader.CompareChecksums(false);
   this->Fuzz(this->MakeFile(0, true), 20000);
 }
 
-/// Each byte of the metadata in turn, as a check that chance has left none out.
+/// Damages each byte of the metadata in turn, because random damage may leave some out.
 TEST_F(Hdf5StructureFuzz, EveryByteMayBeWrong)
 {
   this->Reader.CompareChecksums(false);
@@ -298,7 +299,7 @@ TEST_F(Hdf5StructureFuzz, EveryByteMayBeWrong)
   }
 }
 
-/// A tree whose nodes all have the same child must not take time by its depth.
+/// The time for a tree whose nodes all have the same child must not grow with its depth.
 TEST_F(Hdf5StructureFuzz, TreesThatMeetThemselvesAreRefused)
 {
   const Bytes sound = this->MakeFile(0);

@@ -20,7 +20,7 @@ using hdf5::TypeClass;
 using ::testing::HasSubstr;
 using testing::Hdf5Draft;
 using testing::InNewStyle;
-// HDF5 1.12 has another one of that name, without addresses.
+// In HDF5 1.12, the type with this name is another one, without addresses.
 #if H5_VERSION_GE(1, 12, 0)
 using ObjectInfo = H5O_info1_t;
 #else
@@ -43,7 +43,7 @@ protected:
     testing::WriteHdf5(this->Path, draft, choose);
   }
 
-  /// Turns both readers, ours and HDF5, to the file.
+  /// Opens the file with PatchIO's reader and with HDF5.
   void Open()
   {
     this->Reader.Open(OpenFile(), std::filesystem::file_size(this->Path));
@@ -57,7 +57,7 @@ protected:
     return [file](std::uint64_t offset, void* into, std::size_t bytes) { file->Read(offset, into, bytes); };
   }
 
-  /// Header of the object at a path like "a/b".
+  /// Returns the address of the header of the object at a path like "a/b".
   std::uint64_t Find(const std::string& path)
   {
     std::uint64_t header = this->Reader.Root();
@@ -75,7 +75,7 @@ protected:
 
   Dataset Describe(const std::string& path) { return this->Reader.Describe(this->Find(path)); }
 
-  /// Why the values of an object are not read here; empty: they are.
+  /// Returns why the values of an object cannot be read; empty if they can.
   std::string ReasonOf(const std::string& path)
   {
     try {
@@ -86,7 +86,7 @@ protected:
     }
   }
 
-  /// The floats of a data set in one piece.
+  /// Returns the floats of a contiguous data set.
   std::vector<float> ValuesOf(const Dataset& dataset) const
   {
     std::vector<float> values(dataset.Values);
@@ -106,7 +106,7 @@ protected:
     return chunks;
   }
 
-  /// What HDF5 says of a chunked data set, in the same form.
+  /// Returns HDF5's list of the chunks of a data set, in the same form.
   std::vector<Chunk> ChunksByHdf5(const std::string& path, const Dataset& dataset)
   {
     std::vector<Chunk> chunks(ChunksOf(dataset));
@@ -147,7 +147,7 @@ std::vector<float> Ramp(std::size_t count)
   return values;
 }
 
-/// All fields, as one value that can be compared and printed.
+/// Returns all fields of the chunks, as values that can be compared and printed.
 std::vector<std::array<std::uint64_t, 4>> Plain(const std::vector<Chunk>& chunks)
 {
   std::vector<std::array<std::uint64_t, 4>> result;
@@ -214,7 +214,7 @@ TEST_F(Hdf5Structure, KnowsWhatIsNotThere)
 
 namespace {
 
-/// Nodes of groups' B-trees, and the superblock that comes with them.
+/// The sizes of B-tree nodes of groups, with the matching superblock.
 struct Nodes
 {
   unsigned GroupK, SymbolsK;
@@ -346,8 +346,8 @@ TEST_F(Hdf5Structure, ReadsObjectHeadersOfSeveralBlocks)
   EXPECT_EQ(Plain(this->ChunksIn(dataset)), Plain(this->ChunksByHdf5("values", dataset)));
 }
 
-/// Groups in headers and in heaps, and what of lists of chunks this library writes; hdf5_files.py has all
-/// kinds.
+/// Groups in headers and in heaps, and the kinds of chunk lists that this library writes. hdf5_files.py tests
+/// all kinds.
 TEST_F(Hdf5Structure, ReadsNewFiles)
 {
   Hdf5Draft draft{{"/a/values", testing::Floats(Ramp(5))},
@@ -373,7 +373,7 @@ TEST_F(Hdf5Structure, ReadsNewFiles)
   EXPECT_EQ(Plain(this->ChunksIn(chunked)), Plain(this->ChunksByHdf5("a/chunks", chunked)));
 }
 
-/// A wrong byte in a header with a checksum, which would otherwise be believed.
+/// A wrong byte in a header with a checksum. Without the checksum, it would not be detected.
 TEST_F(Hdf5Structure, ComparesChecksums)
 {
   this->Write({{"/values", testing::Floats({1, 2})}}, InNewStyle);

@@ -27,7 +27,7 @@ protected:
     const hdf5::Handle properties(H5Pcreate(H5P_DATASET_CREATE));
     const hsize_t chunk[] = {2, 2, 3};
     H5Pset_chunk(properties, 3, chunk);
-    H5Pset_scaleoffset(properties, H5Z_SO_FLOAT_DSCALE, 2);  // what we do not decode ourselves
+    H5Pset_scaleoffset(properties, H5Z_SO_FLOAT_DSCALE, 2);  // a filter that only the library decodes
     const hdf5::Handle dataset(
         H5Dcreate2(file, "values", H5T_IEEE_F32BE, space, H5P_DEFAULT, properties, H5P_DEFAULT));
     H5Dwrite(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());

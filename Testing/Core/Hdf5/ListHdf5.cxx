@@ -1,9 +1,9 @@
-// Prints where PatchIO finds data sets of an HDF5 file, for hdf5_files.py.
+// Prints the locations of data sets of an HDF5 file according to PatchIO, for hdf5_files.py.
 //
 // usage: patchio_list_hdf5 FILE < PATHS    a path a line, without a slash in front
 //
 // Prints "dataset PATH chunked|plain BIG_ENDIAN BYTES VALUES OFFSET", followed by "chunk NUMBER OFFSET BYTES
-// SKIPPED" for each written chunk; "missing PATH"; or "unread PATH: WHY". "file: WHY": nothing of the file is
+// SKIPPED" for each written chunk; "missing PATH"; or "unread PATH: WHY". "file: WHY" if the file cannot be
 // read.
 #include "Base/File.h"
 #include "Hdf5/Structure.h"

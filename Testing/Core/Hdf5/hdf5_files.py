@@ -1,10 +1,10 @@
-"""HDF5 files of all styles, made at random by h5py: the index reader finds their values where h5py reads them.
+"""Makes random HDF5 files of all styles with h5py, and checks that the index reader finds the values that h5py reads.
 
 usage: hdf5_files.py PROGRAM COUNT [FIRST]
 
-PROGRAM: patchio_list_hdf5. COUNT files are made, with the seeds FIRST (0), FIRST + 1, ... The bounds of the library's versions are all
-those that this h5py has: the newest of HDF5 1.10, 1.14 and 2 write other structures. Values are taken from the file's bytes at the places
-that the program prints, and filters are undone by zlib and numpy alone.
+PROGRAM: patchio_list_hdf5. COUNT files are made, with the seeds FIRST (0), FIRST + 1, ... The test uses all version bounds of this
+h5py, because HDF5 1.10, 1.14 and 2 write different new structures. Values are taken from the file's bytes at the places that the
+program prints, and filters are undone by zlib and numpy alone.
 """
 import collections
 import os
@@ -26,7 +26,7 @@ MOST_COMPACT = 60000    # bytes
 
 
 class Draft:
-    """One file in the making."""
+    """A file that is being made."""
 
     def __init__(self, path, seed):
         self.dice = random.Random(seed)
@@ -74,14 +74,15 @@ class Draft:
         return tuple(min(chunk, length) if limit else chunk for chunk, length, limit in zip(chunks, shape, most))
 
     def all_at_once(self, group, name, values):
-        """Room for all chunks from the begin on: without filters, they need no list."""
+        """Allocates all chunks at the begin. Without filters, such chunks need no list."""
         creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         creation.set_chunk(self.shape_of_chunks(values.shape, values.shape))
         creation.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
         self.low_level(group, name, values, creation, values.shape)
 
     def chunked(self, group, name, values):
-        """With no, one or more unlimited axes, filters, chunks that were never written, and other extents later."""
+        """Makes a chunked data set with or without unlimited axes and filters, with chunks that are never written, and with later
+        changes of its extent."""
         rank = values.ndim
         unlimited = self.dice.choice([0, 0, 1, 1, rank])
         axes = set(self.dice.sample(range(rank), unlimited))
@@ -103,7 +104,7 @@ class Draft:
 
 
 def undo_filters(data, piece, skipped):
-    """The bytes of a chunk as they were before the filters."""
+    """Returns the bytes of a chunk before the filters."""
     filters = [name for name, there in (("shuffle", data.shuffle), ("gzip", data.compression == "gzip"), ("sum", data.fletcher32)) if there]
     for place in reversed(range(len(filters))):
         if skipped >> place & 1:
@@ -118,7 +119,7 @@ def undo_filters(data, piece, skipped):
 
 
 def values_of(data, found, chunks, content):
-    """The values of a data set, from the bytes of the file at the places that the program found."""
+    """Returns the values of a data set, from the bytes of the file at the places that the program found."""
     if found[0] == "plain":
         return np.frombuffer(content, data.dtype, data.size, int(found[4])).reshape(data.shape)
     values = np.full(data.shape, data.fillvalue, data.dtype)
@@ -132,7 +133,7 @@ def values_of(data, found, chunks, content):
 
 
 def check(program, path, seed, seen):
-    """Compares all data sets of a file, and counts them; returns the faults."""
+    """Compares all data sets of a file, and counts them. Returns the faults."""
     faults = []
     with h5py.File(path, "r") as file, open(path, "rb") as stream:
         content = stream.read()

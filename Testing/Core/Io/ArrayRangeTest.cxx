@@ -44,7 +44,7 @@ ArrayRange RangeOf(const std::vector<Value>& values, int components = 1)
 
 TYPED_TEST(ArrayRangeOf, FindsTheExtremesWhereverTheyAre)
 {
-  // As long as vector instructions take, shorter and longer.
+  // The length of vector registers, and shorter and longer arrays.
   for (const std::size_t count : {1, 2, 15, 16, 17, 64, 65, 131}) {
     for (std::size_t place = 0; place < count; ++place) {
       std::vector<TypeParam> values(count, 50);
@@ -200,7 +200,7 @@ void ExpectBounds(Value least, Value greatest, double low, double high)
   EXPECT_EQ(range.OfComponent(0).Greatest, high) << greatest;
 }
 
-/// Integers that a double can hold come out exactly, others lie inside.
+/// Integers that a double can hold are exact, and others lie inside the range.
 TEST(ArrayRange, HoldsLargeIntegers)
 {
   const std::int64_t two53 = std::int64_t(1) << 53;

@@ -11,12 +11,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// An array whose values are all random, cut into chunks as HDF5 does it.
+/// An array of random values, divided into chunks like in HDF5.
 struct CutArray
 {
   ChunkedArray Array;
-  std::vector<std::byte> Values;               ///< of the whole array
-  std::vector<std::vector<std::byte>> Chunks;  ///< what lies beyond the edge is random as well
+  std::vector<std::byte> Values;               ///< values of the whole array
+  std::vector<std::vector<std::byte>> Chunks;  ///< values beyond the edge are random, too
 
   std::uint64_t Total() const { return this->Values.size() / SizeOf(this->Array.Type); }
 };
@@ -26,7 +26,7 @@ std::uint64_t ChunksAlong(const ChunkedArray& array, int axis)
   return (array.Dims[axis] + array.ChunkDims[axis] - 1) / array.ChunkDims[axis];
 }
 
-/// Number of the chunk that holds value `flat`, and its position there.
+/// Returns the number of the chunk with the value `flat`, and the position of the value in the chunk.
 std::pair<std::uint64_t, std::uint64_t> PlaceInChunks(const ChunkedArray& array, std::uint64_t flat)
 {
   std::uint64_t number = 0, inside = 0, numberStride = 1, insideStride = 1;
@@ -69,7 +69,7 @@ CutArray RandomArray(testing::Dice& dice)
   return cut;
 }
 
-/// A shape with at most `tuples` stored values.
+/// Returns a shape with at most `tuples` stored values.
 ArrayShape ShapeWithin(testing::Dice& dice, std::uint64_t tuples)
 {
   ArrayShape shape = dice.Shape(6);
@@ -154,7 +154,7 @@ TEST(PlaceChunk, FillsLongRunsOfWhatWasNeverWritten)
 
 TEST(PlaceChunk, LooksOnlyAtWantedRows)
 {
-  // Row by row, from the first one, this would not end in years.
+  // A loop over all rows, from the first one on, would take years.
   ChunkedArray array = Array(3, {Huge >> 33, 1 << 16, 2}, {1, 1 << 16, 1}, 0, 6);
   array.First = (Huge >> 34) * (1 << 17) + (1 << 16);
   array.Fill = 7;
@@ -259,7 +259,7 @@ TEST(UsedChunkBytes, EndWithTheLastValueInTheArray)
   EXPECT_THROW(UsedChunkBytes(array, 8), Error);
 }
 
-// Chunks that are said not to reach a window leave no mark when they are placed.
+// Placing a chunk that does not reach a window must not change the window.
 TEST(ReachesWindow, IsTrueForAllThatHaveAPlace)
 {
   testing::Dice dice(41);

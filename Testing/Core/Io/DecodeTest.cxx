@@ -13,7 +13,7 @@
 namespace patchio {
 namespace {
 
-/// The value of one stored position, different for all positions and components.
+/// Returns the value at a stored position, which differs for all positions and components.
 template <typename T>
 T ValueAt(std::int64_t i, std::int64_t j, std::int64_t k, int component)
 {
@@ -35,7 +35,7 @@ std::vector<T> StoredComponent(const ArrayShape& shape, int component)
   return values;
 }
 
-/// The definition: every output position takes the nearest stored value.
+/// The definition of the result: each output position has the nearest stored value.
 template <typename T>
 std::vector<T> ExpectedOutput(const ArrayShape& shape)
 {
@@ -58,7 +58,7 @@ std::vector<T> ExpectedOutput(const ArrayShape& shape)
   return values;
 }
 
-/// All components placed in pieces of `rowsAtOnce` rows, then widened.
+/// Places all components in pieces of `rowsAtOnce` rows, and then widens the array.
 template <typename T>
 std::vector<T> Decode(const ArrayShape& shape, std::int64_t rowsAtOnce)
 {
@@ -158,8 +158,7 @@ TEST(BlankUndefined, TakesARangeAndNaNButNotInfinity)
   EXPECT_EQ(integers[0], 1);
 }
 
-// The range is that of real numbers: floats next to its ends count by what they are, not by how the ends
-// round.
+// The range is one of real numbers: floats next to its ends are compared exactly, not with rounded ends.
 TEST(BlankUndefined, ComparesAsIfInDouble)
 {
   const double undefined = 9.999e20;
@@ -258,7 +257,7 @@ TEST(PlaceRun, LeavesOtherSlotsAlone)
 
 namespace {
 
-/// How a test places: bytes of an element, whether to swap, and how far off a good address the values lie.
+/// The parameters of a test: bytes of an element, whether to swap them, and the misalignment of the values.
 struct Manner
 {
   std::size_t ElementBytes;
@@ -266,7 +265,7 @@ struct Manner
   std::size_t Offset;
 };
 
-/// Places all values of all components in runs that end anywhere, and compares each run's effect.
+/// Places all values of all components in runs of random lengths, and checks the effect of each run.
 void ExpectRunsArePlaced(const ArrayShape& shape, const Manner& manner, testing::Dice& dice)
 {
   const std::int64_t tuples = shape.StoredTuples();
@@ -276,7 +275,7 @@ void ExpectRunsArePlaced(const ArrayShape& shape, const Manner& manner, testing:
   for (int slot = 0; slot < shape.OutputComponents; ++slot) {
     for (std::int64_t first = 0, count = 0; first < tuples; first += count) {
       count = std::min(dice.Between(0, tuples), tuples - first);
-      // Memory of the run's own, so that reading beyond it is found.
+      // Each run has its own memory, so that AddressSanitizer detects reads beyond it.
       const std::vector<std::byte> memory = dice.Bytes(count * bytes + manner.Offset);
       const std::byte* values = memory.data() + manner.Offset;
       PlaceRun(shape, values, first, count, bytes, manner.Swap, slot, output.data());
@@ -304,7 +303,7 @@ TEST(PlaceRun, AgreesWithTheDefinitionOnRandomShapesAndCuts)
   }
 }
 
-// Blocks that are as wide as the patch, but shifted, are what rows may not be joined for.
+// Rows must not be joined for blocks that are as wide as the patch, but shifted.
 TEST(PlaceRun, PutsPartsOfPatchesIntoBlocks)
 {
   std::mt19937 engine(41);
@@ -390,7 +389,7 @@ struct Mixture
   Ints MixNext{2, 0, 4, 5, 0};
   Floats MixFraction{0.25f, 0.75f, 0.5f, 0.125f, 0.375f};
 
-  /// Empty when the mixture is not sound.
+  /// Returns the fractions of a material; empty if the mixture is invalid.
   Floats Fractions(int material, std::int64_t cells = 4) const
   {
     Floats result(cells, -1);
@@ -460,7 +459,7 @@ TEST(SparseFractions, RefuseCircles)
 
 TEST(SparseFractions, EndSoonWhenAllCellsShareOneLongChain)
 {
-  constexpr int count = 200'000;  // followed for each cell this would be 4e10 steps
+  constexpr int count = 200'000;  // following the list for each cell would take 4e10 steps
   Mixture mixture;
   mixture.Materials.assign(count, -1);
   mixture.MixMaterial.assign(count, 0);

@@ -44,7 +44,7 @@ private:
   struct rlimit Before;
 };
 
-/// Files 0 .. count-1, each holding its own number in six digits.
+/// Makes the files 0 .. count - 1; each contains its number with six digits.
 std::vector<std::string> NumberedFiles(const TempFolder& folder, int count)
 {
   std::vector<std::string> paths;

@@ -27,9 +27,9 @@ constexpr FilterKind Deflate = FilterKind::Deflate;
 constexpr FilterKind Shuffle = FilterKind::Shuffle;
 constexpr FilterKind Fletcher = FilterKind::Fletcher32;
 constexpr FilterKind Zstd = FilterKind::Zstd;
-constexpr H5Z_filter_t ZstdNumber = 32015;  // of The HDF Group's registry
+constexpr H5Z_filter_t ZstdNumber = 32015;  // number in The HDF Group's registry
 
-/// What HDF5's plugin for this filter does.
+/// Does the work of HDF5's plugin for this filter.
 std::size_t ZstdFilter(
     unsigned flags, std::size_t, const unsigned*, std::size_t bytes, std::size_t* room, void** data)
 {
@@ -55,7 +55,7 @@ void RegisterZstd()
   EXPECT_GE(H5Zregister(&filter), 0);
 }
 
-/// All orders of all combinations of filters.
+/// Returns all orders of all combinations of filters.
 std::vector<Filters> AllPipelines()
 {
   std::vector<Filters> pipelines{{}};
@@ -109,14 +109,15 @@ public:
     H5Fflush(this->File, H5F_SCOPE_LOCAL);
   }
 
-  /// Puts bytes into the place of the first chunk as they are; `skipped` says which filters made them not.
+  /// Stores bytes as the first chunk without conversion. skipped: bit set of the filters that were not
+  /// applied to them.
   void WriteFirstChunk(const Bytes& stored, std::uint32_t skipped = 0)
   {
     const hsize_t offset[ChunkedArray::MaximumRank] = {};
     EXPECT_GE(H5Dwrite_chunk(this->Dataset, H5P_DEFAULT, skipped, offset, stored.size(), stored.data()), 0);
   }
 
-  /// What the library reads; nothing when it finds the data damaged.
+  /// Returns the values that the library reads; nullopt if it reports damaged data.
   std::optional<Bytes> Read()
   {
     this->Dataset = Handle();
@@ -130,7 +131,7 @@ public:
     return values;
   }
 
-  /// The bytes of chunk `number` of the grid, as stored; `chunk` says how.
+  /// Returns the stored bytes of chunk `number` of the grid, and describes them in `chunk`.
   Bytes StoredChunk(std::uint64_t number, Chunk& chunk) const
   {
     hsize_t offset[ChunkedArray::MaximumRank] = {};
@@ -178,7 +179,7 @@ ChunkedArray Array(ElementType type, const std::vector<std::uint64_t>& dims,
   return array;
 }
 
-/// Bytes that Deflate makes shorter; random ones it makes longer.
+/// Returns bytes that Deflate makes shorter if they are smooth, and longer if they are random.
 Bytes Values(std::size_t bytes, bool smooth, testing::Dice& dice)
 {
   Bytes values = dice.Bytes(bytes);
@@ -188,7 +189,7 @@ Bytes Values(std::size_t bytes, bool smooth, testing::Dice& dice)
   return values;
 }
 
-/// Writes values with the library, and brings its chunks back to them.
+/// Writes values with the library, and expects that its chunks decode to these values.
 void ExpectDecodes(const ChunkedArray& array, const Bytes& values, ChunkDecoder& decoder)
 {
   LibraryDataset dataset(array);
@@ -210,7 +211,7 @@ void ExpectDecodes(const ChunkedArray& array, const Bytes& values, ChunkDecoder&
   EXPECT_EQ(output, values);
 }
 
-/// One chunk of 300 values as the library stores it.
+/// A chunk of 300 values, as stored by the library.
 struct OneChunk
 {
   ChunkedArray Array;
@@ -228,7 +229,7 @@ struct OneChunk
     EXPECT_EQ(chunk.SkippedFilters, 0u);
   }
 
-  /// Memory of its own size for the bytes, so that reading beyond them is found.
+  /// The memory has exactly the size of the bytes, so that AddressSanitizer detects reads beyond them.
   Bytes Undo(const Bytes& stored) const { return this->Undo(stored, ChunkBytes(this->Array)); }
   Bytes Undo(const Bytes& stored, std::size_t chunkBytes) const
   {
@@ -262,7 +263,8 @@ TEST(ChunkDecoder, BringsBackWhatTheLibraryStores)
   {
     std::vector<std::uint64_t> Dims, ChunkDims;
   };
-  // With rows that are a part of a vector, whole vectors, and more; most with chunks over the edge.
+  // Rows are a part of a vector register, whole registers, and more. Most layouts have chunks that cross the
+  // edge.
   const std::vector<Layout> layouts{{{1}, {1}}, {{3}, {3}}, {{1000}, {333}}, {{21, 34}, {21, 34}},
       {{17, 23}, {5, 7}}, {{9, 10, 11}, {4, 10, 11}}, {{7, 6, 5}, {3, 4, 2}}, {{3, 5, 4, 6}, {2, 2, 3, 4}},
       {{2, 3, 4, 5}, {1, 3, 4, 5}}, {{3, 4, 3, 5, 3}, {2, 3, 2, 4, 3}}};
@@ -372,7 +374,7 @@ TEST(ChunkDecoder, NeverTakesDamagedCompressedDataForValues)
     } catch (const Error&) {
     }
   });
-  EXPECT_LT(harmless, 12u);  // those between the last code and the checksum, and hints of the header
+  EXPECT_LT(harmless, 12u);  // bits between the last code and the checksum, and hints in the header
   for (int round = 0; round < 2000; ++round) {
     EXPECT_NE(chunk.Fault(dice.Bytes(dice.Between(0, 100))), "");
   }
@@ -398,7 +400,7 @@ TEST(ChunkDecoder, NoticesMoreAndFewerValuesThanExpected)
 TEST(ChunkDecoder, InflatesStraightToItsPlaceOnlyWhereNothingElseIsToBeUndone)
 {
   ChunkDecoder decoder;
-  // zlib's form of four bytes that are not compressed.
+  // Four uncompressed bytes in the format of zlib.
   const unsigned char stream[] = {0x78, 0x01, 0x01, 4, 0, 0xfb, 0xff, 1, 2, 3, 4, 0x00, 0x18, 0x00, 0x0b};
   const auto* stored = reinterpret_cast<const std::byte*>(stream);
   Bytes values(4);
@@ -421,7 +423,7 @@ TEST(ChunkDecoder, InflatesStraightToItsPlaceOnlyWhereNothingElseIsToBeUndone)
 
 TEST(ChunkDecoder, TakesNoMemoryForWhatCannotBeThere)
 {
-  // More than there is address space for: an attempt to take that much would throw std::bad_alloc.
+  // More than the address space, so that an allocation of this size would throw std::bad_alloc.
   for (const FilterKind kind : {Deflate, Zstd}) {
     const OneChunk chunk({Shuffle, kind});
     EXPECT_THAT(testing::MessageOf([&] { chunk.Undo(chunk.Stored, std::size_t(1) << 60); }),
@@ -448,8 +450,8 @@ TEST(ChunkDecoder, NeverCrashesOnDamagedZstandard)
   std::size_t found = 0;
   ForEachFlippedBit(chunk.Stored, [&](const Bytes& stored) {
     try {
-      EXPECT_EQ(
-          chunk.Undo(stored).size(), chunk.Values.size());  // a frame without a checksum may yield others
+      EXPECT_EQ(chunk.Undo(stored).size(),
+          chunk.Values.size());  // a frame without a checksum may give other values
     } catch (const Error& error) {
       EXPECT_THAT(error.what(),
           ::testing::AnyOf(HasSubstr("damaged"), HasSubstr("more than"), HasSubstr("of values")));

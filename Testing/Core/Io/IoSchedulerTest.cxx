@@ -23,7 +23,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Where threads wait for each other. The time limit only ends a test that has failed already.
+/// A barrier for threads. Its time limit only ends tests that have already failed.
 class MeetingPoint
 {
 public:
@@ -44,7 +44,8 @@ private:
   std::condition_variable Change;
 };
 
-/// A storage whose requests hang until it is told to go on. Shared, as tasks may outlive the test's scope.
+/// A storage whose requests hang until the gate is opened. Tests share its ownership with tasks, which may
+/// outlive the test.
 class Gate
 {
 public:
@@ -74,7 +75,7 @@ private:
   bool IsOpen = false;
 };
 
-/// `tasks` tasks of which each waits for the gate, as many at once.
+/// Starts `tasks` concurrent tasks that all wait for the gate.
 std::unique_ptr<IoScheduler> Hanging(int tasks, const std::shared_ptr<Gate>& gate)
 {
   auto read = std::make_unique<IoScheduler>(tasks, [gate](std::size_t) { gate->Wait(); });
@@ -89,7 +90,7 @@ void WaitForAll(const IoScheduler& read)
   }
 }
 
-/// Whether so many tasks are at work at once.
+/// Returns whether `tasks` tasks run at the same time.
 bool RunAtOnce(int tasks)
 {
   MeetingPoint meeting(tasks);
@@ -100,7 +101,7 @@ bool RunAtOnce(int tasks)
   return met == tasks;
 }
 
-/// How often each task was carried out.
+/// Returns how often each task was executed.
 std::vector<int> CountRuns(std::size_t tasks, int limit, const ProgressCallback& progress = {})
 {
   std::vector<std::atomic<int>> runs(tasks);
@@ -109,7 +110,7 @@ std::vector<int> CountRuns(std::size_t tasks, int limit, const ProgressCallback&
   return std::vector<int>(runs.begin(), runs.end());
 }
 
-/// Tasks of 1 ms, and how many of them are at work.
+/// Tasks of 1 ms, with a count of the running tasks.
 struct SlowTasks
 {
   void Run()
@@ -145,7 +146,7 @@ TEST(IoScheduler, LeavesTasksBehindWithAllThatTheyOwn)
   }
   EXPECT_GT(done.use_count(), 1) << "tasks own what they use";
   gate->Open();
-  while (done.use_count() > 1) {  // the time limit of the test ends this where something is never let go
+  while (done.use_count() > 1) {  // the time limit of the test ends this loop if ownership is never released
     std::this_thread::yield();
   }
   EXPECT_EQ(*done, 3) << "tasks at work are finished, and no others begun";
@@ -166,7 +167,7 @@ TEST(IoScheduler, IsNotStarvedByReadsThatHang)
   EXPECT_EQ(first->Fraction(), 1);
 }
 
-/// TBB takes an arena for idle when some of its tasks hang and the others are through; see IoThreads::Slot.
+/// TBB considers an arena idle when some of its tasks hang and the others have ended; see IoThreads::Slot.
 TEST(IoScheduler, IsNotStarvedByAFewTasksThatHang)
 {
   const auto gate = std::make_shared<Gate>();
@@ -179,7 +180,7 @@ TEST(IoScheduler, IsNotStarvedByAFewTasksThatHang)
   partly.SetLimit(64);
   ASSERT_TRUE(gate->AwaitWaiting(40));
   partly.Cancel();
-  std::this_thread::sleep_for(milliseconds(20));  // for TBB to notice
+  std::this_thread::sleep_for(milliseconds(20));  // gives TBB time to notice
   EXPECT_TRUE(RunAtOnce(64));
   gate->Open();
   WaitForAll(partly);
@@ -198,11 +199,11 @@ TEST(IoScheduler, FollowsItsLimit)
   EXPECT_EQ(begun, 0u) << "without a limit nothing begins";
   for (const int limit : {1, 24, 2, 8, 32, 4, 40}) {
     read.SetLimit(limit);
-    while (tasks.AtWork > limit) {  // until those have retired that are too many
+    while (tasks.AtWork > limit) {  // until the surplus threads have ended
       std::this_thread::yield();
     }
     tasks.Peak = 0;
-    while (tasks.Peak < limit) {  // the time limit of the test ends this where too few come
+    while (tasks.Peak < limit) {  // the time limit of the test ends this loop if there are too few threads
       std::this_thread::yield();
     }
     const std::size_t from = begun;
@@ -296,7 +297,7 @@ TEST(IoScheduler, DoesNotBeginAfterOneThatIsCancelled)
 TEST(IoScheduler, KeepsTheStorageAsBusyAsAsked)
 {
   FakeBehaviour slow;
-  slow.Latency = milliseconds(500);  // long against the start of 64 threads
+  slow.Latency = milliseconds(500);  // long compared with the start of 64 threads
   FakeSource source({std::vector<std::byte>(64 * 16)}, slow);
   ReadMeter meter;
   TaskReaders readers(source, meter);
@@ -333,7 +334,7 @@ TEST(IoScheduler, OfAShortReadIsRefusedNothing)
   }
 }
 
-/// Another library of the process has the threads that it is used to, no fewer and no more.
+/// Another library of the process keeps its usual number of threads.
 TEST(IoScheduler, LeavesOtherUsersOfTbbAlone)
 {
   const int cores = tbb::info::default_concurrency();
@@ -369,7 +370,7 @@ TEST(IoScheduler, GoesOnWithTheThreadsThatAnotherUserOfTbbLeaves)
   EXPECT_EQ(read.Refused(), 64);
 }
 
-/// Exits with 0 when all tasks were done on fewer threads than asked for.
+/// Exits with 0 if all tasks were executed on fewer threads than requested.
 void RunUnderAThreadLimit()
 {
   if (::geteuid() == 0 && ::setuid(65534) != 0) {  // the limit does not hold for root
@@ -382,7 +383,7 @@ void RunUnderAThreadLimit()
     IoScheduler read(500, [](std::size_t) { std::this_thread::sleep_for(milliseconds(1)); });
     read.SetLimit(64);
     good = good && read.Refused() == 64 && read.Width() < 64;
-    while (read.TakeTask()) {  // there may be no thread at all
+    while (read.TakeTask()) {  // possibly no thread could start
     }
     WaitForAll(read);
   }
@@ -395,11 +396,11 @@ TEST(IoSchedulerDeathTest, GoesOnWithTheThreadsThatTheSystemGrants)
   EXPECT_EXIT(RunUnderAThreadLimit(), ::testing::ExitedWithCode(0), "");
 }
 
-/// Exits with 0 when the task that was left behind is through before the process is.
+/// Exits with 0 if the abandoned task ends before the process.
 void ExitWhileATaskIsAtWork()
 {
   static std::atomic<bool> begun{false}, through{false};
-  std::atexit([] { std::_Exit(through ? 0 : 1); });  // after the scheduler's end, as it is registered before
+  std::atexit([] { std::_Exit(through ? 0 : 1); });  // registered first, runs after the scheduler's end
   IoScheduler read(2, [](std::size_t) {
     begun = true;
     std::this_thread::sleep_for(milliseconds(200));

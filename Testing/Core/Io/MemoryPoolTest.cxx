@@ -28,7 +28,7 @@ std::vector<Buffer> CutAndFill(MemoryArena& arena, const std::vector<std::size_t
   return buffers;
 }
 
-// The memory errors that these tests could meet show themselves under AddressSanitizer.
+// AddressSanitizer detects memory errors in these tests.
 class SegmentOf : public ::testing::TestWithParam<std::vector<std::size_t>>
 {
 protected:
@@ -136,7 +136,7 @@ namespace {
 
 constexpr std::size_t MiB = std::size_t(1) << 20;
 
-/// Reads nothing, but takes memory as a read of one array does, and gives it back at once.
+/// Takes memory like a read of one array, without reading, and returns the memory at once.
 void TakeAndGiveBack(MemoryPool& pool, std::size_t bytes)
 {
   MemoryArena(pool, bytes, 1).Cut(bytes);
@@ -183,7 +183,7 @@ TEST(MemoryPool, DoesNotWasteALargeSlabOnASmallArray)
 
 TEST(MemoryPool, FreesWhatIsTooMuchToKeep)
 {
-  // Segments that are hardly larger than their one array.
+  // Segments that are only a little larger than their single array.
   const auto almost = [](std::uint64_t mebibytes, std::uint64_t bytes) {
     return bytes >= mebibytes * MiB && bytes <= mebibytes * MiB + 256 * 1024;
   };
@@ -256,7 +256,7 @@ TEST_P(RoomBehind, CanBeReadButIsNotTouched)
   const std::size_t size = this->GetParam(), room = 3 * MiB;
   MemoryPool pool;
   pool.Keep(1000 * MiB);
-  for (int again = 0; again < 2; ++again) {  // in fresh memory, and in kept
+  for (int again = 0; again < 2; ++again) {  // in new memory, and in reused memory
     std::vector<Buffer> buffers;
     {
       MemoryArena arena(pool, 3 * size, 3, room);

@@ -33,11 +33,11 @@ ElementType TypeFor(double)
   return ElementType::Float64;
 }
 
-/// A few files in memory and one task on them.
+/// A few files in memory, with one task.
 class ReadTask : public ::testing::Test
 {
 protected:
-  /// Puts values into a new file, after some bytes that belong to nobody.
+  /// Puts values into a new file, after some unused bytes.
   template <typename T>
   void Store(const std::vector<T>& values, ElementType type, bool otherOrder = false)
   {
@@ -170,7 +170,7 @@ TEST_F(ReadTask, RepeatsTheEdgeInGhostsThatAreNotStored)
 
 TEST_F(ReadTask, TakesLargeComponentsThroughSeveralPieces)
 {
-  this->Shape.Interior = {161, 119, 97};  // 7 MB a component; nothing divides evenly
+  this->Shape.Interior = {161, 119, 97};  // 7 MB per component; no length divides another
   this->Shape.OutputComponents = 2;
   this->Slots = {0, 1};
   const std::int64_t tuples = this->Shape.OutputTuples();
@@ -320,11 +320,11 @@ TEST(ReadMeter, CountsRequestsThatHaveEnded)
 
 namespace {
 
-/// ByteRanges of several tasks in one file.
+/// Byte ranges of several tasks in one file.
 class MergedRead : public ::testing::Test
 {
 protected:
-  /// A task of one component with these values, after `gap` bytes that nobody wants.
+  /// Adds a task of one component with these values, after `gap` unused bytes.
   void Add(std::size_t gap, const Floats& values, bool otherOrder = false, int outputComponents = 1)
   {
     this->Bytes.resize(this->Bytes.size() + gap, std::byte{0x7f});
@@ -368,9 +368,9 @@ TEST_F(MergedRead, FetchesNeighboursAtOnceAndDropsWhatLiesBetween)
 {
   this->Add(8, {1, 2, 3});
   this->Add(0, {4}, true);
-  this->Add(1000, {5, 6}, true, 2);  // to be interleaved, so it cannot go straight
+  this->Add(1000, {5, 6}, true, 2);  // interleaved values cannot be read directly into the output
   this->Add(3, {7, 8, 9});
-  this->Add(1001, {10});  // the gap is worth a request of its own
+  this->Add(1001, {10});  // the gap is larger than the limit, so a new request begins
   this->Run();
   EXPECT_EQ(this->Outputs[0], (Floats{1, 2, 3}));
   EXPECT_EQ(this->Outputs[1], Floats{4});

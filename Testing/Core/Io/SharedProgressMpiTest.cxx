@@ -1,7 +1,7 @@
 // Ranks that stop together: mpiexec -n NP patchio_shared_progress_mpi_test
 //
-// Ranks read from storages of their own that hang or take their time. That a rank which is told to stop never
-// reaches the others shows as the time limit.
+// Each rank reads from its own storage, which hangs or is slow. If the message to stop does not reach all
+// ranks, the test fails by its time limit.
 #include "Io/Progress.h"
 
 #include "Base/Error.h"
@@ -23,9 +23,9 @@ using testing::Expect;
 using testing::ExpectAlike;
 using testing::Rank;
 
-/// Reads `tasks` tasks of 1 ms and tells the others about it.
-/// stopAt: this rank is told to stop when so many are done, or, at the number of tasks, when it waits for the
-/// others; -1: never. Result: whether this rank has done all.
+/// Reads `tasks` tasks of 1 ms and shares the progress. stopAt: number of tasks after which this rank is
+/// stopped; `tasks`: while it waits for the others; -1: never. Returns whether this rank has executed all
+/// tasks.
 bool Read(SharedProgress& together, int tasks, int stopAt)
 {
   std::atomic<int> done{0};
@@ -56,7 +56,7 @@ void CheckThatAllEnd(Communicator& ranks)
   }
 }
 
-/// Whoever is told to stop, and whenever.
+/// Checks that stopping one rank, at any time, stops all ranks.
 void CheckThatOneStopsAll(Communicator& ranks)
 {
   const int last = ranks.Size() - 1;
@@ -77,12 +77,12 @@ void CheckThatOneStopsWhileItWaits(Communicator& ranks)
   const int tasks = Rank == 0 ? 10 : 1'000'000;
   const bool all = Read(together, tasks, Rank == 0 ? tasks : -1);
   Expect(all == (Rank == 0), "rank 0 alone has read all");
-  // One rank by itself is through before it could be told.
+  // A single rank finishes before it could be stopped.
   Expect(together.Stopped() || ranks.Size() == 1, "not stopped");
   ExpectAlike(ranks, together.Stopped(), "stopped while waiting");
 }
 
-/// A request of the storage hangs on each rank; the ranks leave all the same.
+/// Checks that all ranks leave a read in which a request hangs on each rank.
 void CheckThatHangingRequestsAreLeft(Communicator& ranks)
 {
   struct Gate
@@ -111,7 +111,7 @@ void CheckThatHangingRequestsAreLeft(Communicator& ranks)
   gate->Change.notify_all();
 }
 
-/// Work without end, on whichever rank it is stopped; one rank may have none.
+/// Checks that endless work stops on all ranks if any rank is stopped. One rank may have no work.
 void CheckThatWorkIsStopped(Communicator& ranks)
 {
   const int last = ranks.Size() - 1;
@@ -125,14 +125,14 @@ void CheckThatWorkIsStopped(Communicator& ranks)
               std::this_thread::sleep_for(std::chrono::milliseconds(1));
             }
           });
-      // One rank by itself is through before it could be told.
+      // A single rank finishes before it could be stopped.
       Expect(!done || (ranks.Size() == 1 && idle == 0), "not stopped");
       ExpectAlike(ranks, done, "stopped");
     }
   }
 }
 
-/// Work that ends, and how far all of it is.
+/// Checks the end of finite work, and the total progress.
 void CheckThatWorkIsDone(Communicator& ranks)
 {
   for (const bool told : {false, true}) {
@@ -178,7 +178,7 @@ void CheckThatFaultsOfWorkAreEverybodys(Communicator& ranks)
   }
 }
 
-/// What is shown on one rank is how far all of them are.
+/// Checks that each rank shows the progress of all ranks.
 void CheckNumbers(Communicator& ranks)
 {
   SharedProgress together(ranks);

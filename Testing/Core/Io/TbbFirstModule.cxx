@@ -1,4 +1,4 @@
-// What TbbFirstTest loads; the result is what is wrong, or null.
+// The module that TbbFirstTest loads. Its function returns an error text, or null.
 #include "Io/IoScheduler.h"
 
 #include <tbb/global_control.h>
@@ -29,7 +29,7 @@ const char* ReadAfterOthers()
   if (hanging.Width() != most || hanging.Refused() != most + 50) {
     return "the shortfall is not known";
   }
-  while (*waiting < most) {  // the time limit of the test ends this where threads are counted that never come
+  while (*waiting < most) {  // the time limit of the test ends this loop if counted threads never start
     std::this_thread::yield();
   }
   std::atomic<int> done{0};

@@ -1,7 +1,7 @@
 // A program that uses TBB before it loads PatchIO: patchio_tbb_first_test MODULE
 //
-// TBB fixes how many threads it will ever start when it is used for the first time, here to what this program
-// needs. The module, as a plugin would, reads all the same.
+// TBB fixes its greatest number of threads at its first use, here to the number that this program needs. The
+// module, like a plugin, must still be able to read.
 #include <dlfcn.h>
 #include <tbb/parallel_for.h>
 

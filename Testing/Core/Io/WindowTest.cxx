@@ -1,4 +1,4 @@
-// Values on their way into the arrays of larger blocks.
+// Placing values into the arrays of larger blocks.
 #include "Io/Decode.h"
 
 #include "RandomBoxes.h"
@@ -27,7 +27,7 @@ struct Case
   int Components = 1, Slot = 0;
 };
 
-/// What is stored, what it goes to, and a region that both have.
+/// A random case: the stored box, the target box, and a region that both have.
 Case CaseAtRandom(Dice& dice)
 {
   Case c;
@@ -59,7 +59,7 @@ Word Untouched()
   return static_cast<Word>(0xababababababababull);
 }
 
-/// Place by place.
+/// The definition, place by place.
 template <typename Word>
 std::vector<Word> PlacedNaively(
     const Case& c, const std::vector<Word>& stored, std::int64_t first, std::int64_t count, bool swap)
@@ -102,7 +102,7 @@ void ExpectPlacesTuples(Dice& dice)
 {
   for (int round = 0; round < 1500; ++round) {
     const Case c = CaseAtRandom(dice);
-    // Vectors and tensors of two dimensions may become those of three.
+    // Two-dimensional vectors and tensors may become three-dimensional.
     const bool widens = c.Components % 2 == 0 && dice.Between(0, 1) == 1;
     const int wide = widens ? (c.Components == 2 ? 3 : 9) : c.Components;
     Window window(c.Stored, c.Output, c.Region, c.Ratio, wide);
@@ -133,13 +133,13 @@ void ExpectPlacesRuns(Dice& dice)
       word = static_cast<Word>(dice.Between(0, 1 << 30) * 65537);
     }
     const bool swap = dice.Between(0, 1) == 1;
-    // One run that begins and ends anywhere.
+    // One run with a random begin and end.
     const std::int64_t first = dice.Between(0, c.Stored.Cells() - 1);
     const std::int64_t count = dice.Between(0, c.Stored.Cells() - first);
     std::vector<Word> output(c.Output.Cells() * c.Components, Untouched<Word>());
     PlaceRun(window, stored.data() + first, first, count, sizeof(Word), swap, c.Slot, output.data());
     ASSERT_EQ(output, PlacedNaively(c, stored, first, count, swap)) << "round " << round;
-    // All, run by run.
+    // All values, run by run.
     std::fill(output.begin(), output.end(), Untouched<Word>());
     for (std::int64_t at = 0; at < c.Stored.Cells();) {
       const std::int64_t run = std::min(dice.Between(1, 20), c.Stored.Cells() - at);
@@ -185,7 +185,7 @@ TEST(Window, IsContiguousWhereStoredValuesStayOneRun)
   for (int round = 0; round < 3000; ++round) {
     Case c = CaseAtRandom(dice);
     const int wide = static_cast<int>(dice.Between(0, 3));
-    for (int axis = 0; axis < wide; ++axis) {  // else they hardly ever are
+    for (int axis = 0; axis < wide; ++axis) {  // otherwise this is very rare
       c.Output.Lower[axis] = c.Region.Lower[axis];
       c.Output.Upper[axis] = c.Region.Upper[axis];
     }
@@ -264,8 +264,8 @@ TEST(FillGaps, RepeatsValuesOfTheNeighbourhood)
   }
 }
 
-/// For each of the flags, the index of the nearest one that is set, the one before where two are as near; -1:
-/// none.
+/// Returns, for each flag, the index of the nearest flag that is set; of two at the same distance, the first
+/// one. -1: no flag is set.
 std::vector<int> Nearest(const std::vector<bool>& flags)
 {
   const auto count = static_cast<int>(flags.size());

@@ -36,8 +36,8 @@ Owners CellsNaively(const Block& block)
   return owners;
 }
 
-/// The owner of each node: the one of the block's own patches with the largest number; else one of the
-/// fringe, of the same level. Any of the fringe's where several meet: the set.
+/// Returns the possible owners of each node: the block's own patch with the largest number; otherwise all
+/// patches of the ghost region, of the same level, that have the node.
 std::map<Int3, std::set<int>> NodesNaively(const Catalog& catalog, const Block& block)
 {
   std::map<Int3, std::set<int>> owners;
@@ -158,7 +158,7 @@ TEST(BlockLayout, GivesSharedNodesToTheLargerNumber)
 
 TEST(BlockLayout, TakesALargePatchBesideManySmallOnes)
 {
-  // All 10^5 small ones come before the large one, whose nodes they share on one face: every second of them.
+  // All 10^5 small patches precede the large one, and share every second node of one of its faces.
   Catalog catalog;
   constexpr int side = 450;
   std::vector<Box> boxes{{{0, 0, 0}, {side - 1, side - 1, 2}}};
@@ -182,7 +182,7 @@ TEST(BlockLayout, TakesALargePatchBesideManySmallOnes)
       values += p->Region.Cells();
     }
   }
-  // Each corner of each cell in the chequered layer is a node of it, but for those of two missing corners.
+  // All corners of the cells in the chequered layer are nodes, except those of two missing corners.
   const std::vector<std::uint8_t> filled =
       layout.Filled(0, Centering::Node, layout.ValuesOf(0, Centering::Node));
   EXPECT_EQ(values, std::count(filled.begin(), filled.end(), 1));

@@ -42,7 +42,7 @@ Catalog FourInARow()
   return catalog;
 }
 
-/// One flag per cell: refined by shown patches, each alone.
+/// Returns one flag per cell: whether a single shown patch covers all of it.
 std::map<Int3, bool> RefinedCells(const Catalog& catalog, const std::vector<bool>& shown, int level)
 {
   std::map<Int3, bool> refined;
@@ -56,7 +56,7 @@ std::map<Int3, bool> RefinedCells(const Catalog& catalog, const std::vector<bool
   return refined;
 }
 
-/// Per level and cell: the lowest of the shown patches that have it.
+/// Returns, for each level and cell, the first shown patch that has the cell.
 std::map<std::pair<int, Int3>, int> OwnersOf(const Catalog& catalog, const std::vector<bool>& shown)
 {
   std::map<std::pair<int, Int3>, int> owners;
@@ -68,7 +68,7 @@ std::map<std::pair<int, Int3>, int> OwnersOf(const Catalog& catalog, const std::
   return owners;
 }
 
-/// The promise of MakeBlocks(), cell by cell.
+/// Checks the guarantees of MakeBlocks(), cell by cell.
 void ExpectBlocksHaveEachCell(const Catalog& catalog, const std::vector<bool>& shown,
     const std::vector<int>& kinds, bool hideRefined, const std::vector<Block>& blocks)
 {
@@ -124,7 +124,7 @@ void ExpectBlocksHaveEachCell(const Catalog& catalog, const std::vector<bool>& s
 
 namespace {
 
-/// Some patches grow, as SAMRAI's do where they are small.
+/// Makes some patches larger, as SAMRAI does with small patches.
 void LetOverlap(Catalog& catalog, Dice& dice)
 {
   for (Patch& patch : catalog.Patches) {
@@ -244,7 +244,7 @@ TEST(Blocks, LeaveALevelAsItIsWhoseOwnersAreNotKnown)
 
 namespace {
 
-/// Whose value each cell of a block's grid has.
+/// Returns the patch whose value each cell of a block's grid has.
 std::map<Int3, int> ValuesOf(const Block& block)
 {
   std::map<Int3, int> values;
@@ -264,7 +264,7 @@ std::map<Int3, int> ValuesOf(const Block& block)
   return values;
 }
 
-/// The promise of CutToPatches() about one block and what was cut out of it.
+/// Checks the guarantees of CutToPatches() for one block and its parts.
 void ExpectAllAroundEachCell(const Block& whole, const std::vector<bool>& kept, const std::vector<Block>& cut)
 {
   const std::map<Int3, int> all = ValuesOf(whole);

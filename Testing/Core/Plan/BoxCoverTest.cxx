@@ -89,8 +89,7 @@ void ExpectCovers(const std::vector<CoverBox>& cover, const std::vector<OwnedBox
   }
 }
 
-/// Checks the sizes of the parts, for boxes that do not meet and are so large that a walk over their cells
-/// would never end.
+/// Checks the sizes of the parts. For boxes that do not meet, and are too large for a loop over their cells.
 void ExpectCoversExactly(const std::vector<CoverBox>& cover, const std::vector<OwnedBox>& wanted)
 {
   std::vector<double> left;
@@ -285,7 +284,7 @@ TEST(BoxCover, TakesCellsScatteredEverywhere)
 
 TEST(BoxCover, DoesNotCutWovenRodsIntoCountlessParts)
 {
-  // Rods along all axes that pass each other: whatever plane divides them cuts many.
+  // Rods along all axes that pass each other, so that each dividing plane cuts many of them.
   constexpr int side = 120, length = 4 * side;
   std::vector<Box> boxes;
   for (int a = 0; a < side; ++a) {

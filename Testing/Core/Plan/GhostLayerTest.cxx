@@ -9,8 +9,8 @@ namespace {
 
 using testing::Dice;
 
-/// Whose value a cell of a block's level takes: the patch on its own level that has it, else the one of the
-/// next coarser level. -1: none. Walks over all patches.
+/// Returns the patch whose value a cell of a block's level gets: the patch of the same level that has the
+/// cell, otherwise the patch of the next coarser level. -1: none. Tests all patches.
 int SourceOf(const Catalog& catalog, const std::vector<bool>& shown, const std::vector<int>& kinds, int kind,
     int level, Int3 cell)
 {
@@ -53,7 +53,7 @@ void ExpectGhostsFromNeighbours(
         [&](const Int3& cell) { ASSERT_TRUE(owners.emplace(cell, region.Owner).second) << "twice"; });
   }
   const int kind = kinds[block.Parts[0].Owner];
-  // One cell more on each side, also where the grid has not grown: then there must be nothing.
+  // One more cell on each side. There must be no source on sides where the grid has not grown.
   const Int3 layers{1, 1, catalog.Dimension == 3 ? 1 : 0};
   Box sources = block.Cells;
   testing::ForEachCell(Grown(block.Cells, layers), [&](const Int3& cell) {
@@ -137,7 +137,7 @@ TEST(GhostLayer, AtTheEndOfTheIndexSpaceIsSafe)
 
 TEST(GhostLayer, OfABlockOfManyPatchesBesideManyOthers)
 {
-  // Every second place of a chequerboard beside the block.
+  // Patches on every second place of a chequerboard beside the block.
   Catalog catalog;
   std::vector<Box> boxes{{{0, 0, 0}, {199, 199, 0}}};
   for (int j = 0; j < 200; ++j) {

@@ -35,7 +35,8 @@ std::vector<std::string> NamesOf(const std::vector<LevelGrid>& grids)
   return names;
 }
 
-/// Two levels of refinement, two boxes beside them, a list of points with values and one without.
+/// Returns a catalog with two levels of refinement, two separate boxes, a list of points with values and one
+/// without values.
 Catalog ManyGrids()
 {
   Catalog catalog;
@@ -64,7 +65,7 @@ Catalog ManyGrids()
 TEST(Grids, AllLeavesOutThoseThatNothingWantedIsOn)
 {
   const Catalog catalog = ManyGrids();
-  // The last level has places only, and is shown for their sake.
+  // The last level has only positions of points, and is displayed because of them.
   EXPECT_EQ(AllLeaves(catalog, 0, All, {OfSensor, Places}), (Flags{true, true, false, true, false}));
   EXPECT_EQ(AllLeaves(catalog, 0, All, {OfDomain, OfSurface}), (Flags{false, false, true, false, false}));
 }

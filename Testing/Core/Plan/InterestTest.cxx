@@ -1,4 +1,4 @@
-// Which patches are of interest: by place and by value, against geometry by hand.
+// Selection of patches by place and by value, compared with geometry calculated by hand.
 #include "Plan/Interest.h"
 
 #include "TestTools.h"
@@ -13,8 +13,8 @@ namespace {
 
 using Shape = RegionOfInterest::Shape;
 
-/// A row of `count` patches of 4 x 4 x 4 cells of size 0.5, 0.25, 1, from x = 10 on: patch i from 10 + 2 i to
-/// 12 + 2 i.
+/// Returns a row of `count` patches of 4 x 4 x 4 cells of size 0.5, 0.25, 1, from x = 10 on: patch i from 10
+/// + 2 i to 12 + 2 i.
 Catalog Row(int count)
 {
   std::vector<Box> boxes;
@@ -140,7 +140,8 @@ TEST(PatchesWithValues, CountWhatIsUnknownAndLeaveOutWhatHasNone)
 
 TEST(PatchesWithValues, CountThoseAcrossOneCell)
 {
-  // A surface between patches 0 and 2 passes through patch 1, one cell wide; where, depends on all three.
+  // A surface between patches 0 and 2 passes through patch 1, which is one cell wide. Its position depends on
+  // all three patches.
   Catalog catalog;
   testing::AddLevel(catalog, {{{0, 0, 0}, {3, 3, 3}}, {{4, 0, 0}, {4, 3, 3}}, {{5, 0, 0}, {8, 3, 3}}});
   EXPECT_EQ(Numbers(PatchesWithValues(catalog, {{0, 1}, {0, 1}, {2, 3}}, {1.5, 1.5})), (List{0, 1, 2}));
@@ -153,7 +154,7 @@ TEST(PatchesWithValues, CountOtherLevelsWhereTheyMeet)
   catalog.Levels[1].Ratio = {2, 2, 2};
   const std::vector<ValueRange> ranges{{0, 1}, {2, 3}, {2, 3}, {2, 3}, {2, 3}};
   EXPECT_EQ(Numbers(PatchesWithValues(catalog, ranges, {0.5, 0.5})), (List{0, 1, 4}));
-  // Patches 0 to 3 of the coarse level lie beside the fine one, or under it, or one away.
+  // Patches 0 to 3 of the coarse level are beside the fine patch, under it, or one patch away from it.
   const std::vector<ValueRange> fineIsGreat{{0, 1}, {0, 1}, {0, 1}, {0, 1}, {8, 9}};
   EXPECT_EQ(Numbers(PatchesWithValues(catalog, fineIsGreat, {5, 5})), (List{0, 1, 2, 4}));
 }
@@ -170,7 +171,7 @@ TEST(ValueRange, AllowsForRoundingToFloats)
   EXPECT_TRUE(RangeOfFloats(std::nan(""), 1).Meets({3, 3}));
 }
 
-/// Whether the plane meets the closed cell, by its corners.
+/// Returns whether the plane meets the closed cell, from the cell's corners.
 bool MeetsCell(const Catalog& catalog, const Int3& cell, const RegionOfInterest& plane)
 {
   double least = 0, most = 0;
@@ -183,8 +184,8 @@ bool MeetsCell(const Catalog& catalog, const Int3& cell, const RegionOfInterest&
   return least <= 0 && most >= 0;
 }
 
-/// Checks that each cell is in one box at most, and in one if the plane meets it; returns the cells in boxes
-/// for each that the plane meets.
+/// Checks that each cell is in at most one box, and in one if the plane meets the cell. Returns the number of
+/// cells in boxes / cells that the plane meets.
 double CheckCellsOnPlane(const Catalog& catalog, const Box& cells, const RegionOfInterest& plane)
 {
   const std::vector<Box> boxes = CellsOnPlane(catalog, 0, cells, plane, 8);

@@ -12,7 +12,7 @@ namespace {
 
 using Weights = std::vector<std::int64_t>;
 
-/// nx x ny x nz patches of 8^3 cells; axis 0 fastest.
+/// Returns nx x ny x nz patches of 8^3 cells, axis 0 fastest.
 Catalog Grid(int nx, int ny, int nz)
 {
   std::vector<Box> boxes;
@@ -59,7 +59,7 @@ Weights RandomWeights(std::size_t count)
   return weights;
 }
 
-/// Sum over the parts of the volumes of their bounding boxes.
+/// Returns the sum of the volumes of the parts' bounding boxes.
 double BoundingVolume(const Catalog& catalog, const std::vector<int>& parts, int count)
 {
   std::vector<Box> bounds(count, Box{{1 << 20, 1 << 20, 1 << 20}, {-1, -1, -1}});
@@ -180,14 +180,15 @@ TEST(Partition, DoesNotDependOnTheOrderOfThePatches)
 TEST(Partition, MovesOnlyTheSurplusOfASelection)
 {
   const Catalog catalog = Grid(8, 8, 1);
-  // Rows 0 to 3 are at home in part 0, 4 to 7 in part 1. Each part may have 11 of the 20 patches: none moves.
+  // Part 0 prefers rows 0 to 3, and part 1 rows 4 to 7. Each part may have 11 of the 20 patches, so no patch
+  // moves.
   std::vector<int> patches(20);
   std::iota(patches.begin(), patches.begin() + 11, 0);
   std::iota(patches.begin() + 11, patches.end(), 40);
   std::vector<int> expected(20, 1);
   std::fill(expected.begin(), expected.begin() + 11, 0);
   EXPECT_EQ(PartitionPatches(catalog, patches, Weights(20, 5), 2), expected);
-  // 15 are too many: all above 11, a tenth more than the mean, go, and they are the last.
+  // 15 patches are too many. Those above 11, a tenth more than the mean, move; they are the last ones.
   std::iota(patches.begin(), patches.begin() + 15, 0);
   std::iota(patches.begin() + 15, patches.end(), 40);
   EXPECT_EQ(PartitionPatches(catalog, patches, Weights(20, 5), 2), expected);

@@ -16,7 +16,7 @@ namespace {
 using testing::AddLevel;
 using testing::Dice;
 
-/// Patches of 4^3 cells that fill a box of so many of them.
+/// Returns patches of 4^3 cells that fill a box of `count` patches.
 std::vector<Box> Tiles(const Int3& count, const Int3& first = {0, 0, 0})
 {
   std::vector<Box> boxes;
@@ -31,7 +31,7 @@ std::vector<Box> Tiles(const Int3& count, const Int3& first = {0, 0, 0})
   return boxes;
 }
 
-/// Three levels of many equal patches, the finer ones in a corner.
+/// Returns three levels of many equal patches. The finer levels are in a corner.
 Catalog NestedTiles()
 {
   Catalog catalog;
@@ -71,7 +71,8 @@ std::vector<std::int64_t> CellsOf(const Catalog& catalog, const std::vector<int>
   return cells;
 }
 
-/// At most 1.1 times the mean and the heaviest on top; each part has one if there are enough, part 0 always.
+/// Expects that each part has at most 1.1 times the mean plus the heaviest patch. Each part has a patch if
+/// there are enough; part 0 always has one.
 void ExpectBalanced(
     const std::vector<int>& parts, const std::vector<std::int64_t>& weights, int count, const char* what)
 {

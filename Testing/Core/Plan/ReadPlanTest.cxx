@@ -25,7 +25,7 @@ public:
     this->ByteRanges.push_back({offset, bytes, file, ElementType::Float32, false});
     return *this;
   }
-  /// One component in chunks of 100 bytes at these offsets; 0: never written.
+  /// Adds one component in chunks of 100 bytes at these offsets; 0: a chunk that was never written.
   Table& Chunked(int file, const std::vector<std::uint64_t>& offsets)
   {
     this->HaveFile(file);
@@ -61,7 +61,7 @@ private:
   }
 };
 
-/// Tasks of the pieces, request by request.
+/// Returns the tasks of the pieces for each request.
 std::vector<std::vector<int>> TasksOf(const ReadPlan& plan)
 {
   std::vector<std::vector<int>> tasks;
@@ -197,7 +197,7 @@ TEST(ReadPlan, KnowsFilesOfWhichMostIsWanted)
   EXPECT_EQ(PlanReads(table, {}, Model, 1).Sequential, (std::vector<bool>{true, false, false}));
 }
 
-/// Whatever lies where: each wanted byte of each task is fetched once, in requests within their limits.
+/// For random locations, each wanted byte of each task is read once, in requests within the limits.
 TEST(ReadPlan, CoversEveryByteOnce)
 {
   std::mt19937 random(7);

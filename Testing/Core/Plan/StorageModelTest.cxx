@@ -41,14 +41,13 @@ TEST_P(Limits, FollowFromTheModel)
 
 INSTANTIATE_TEST_SUITE_P(Table, Limits,
     ::testing::Values(
-        // The gap is latency x bandwidth; a request is nine times as large where that lies between 1 MiB
-        // and 16 MiB.
+        // The gap is latency x bandwidth. A request is nine times as large, within 1 MiB and 16 MiB.
         Case{{1e-3, 200e6}, Plenty, 1, {200'000, 1'800'000}},
         Case{{2e-3, 500e6}, Plenty, 16, {1'000'000, 9'000'000}},
         // Small gaps leave requests at 1 MiB, large ones at 16 MiB.
         Case{{20e-6, 1e9}, Plenty, 8, {20'000, MiB}}, Case{{0, 1e9}, Plenty, 8, {0, MiB}},
         Case{{1, 1e9}, Plenty, 8, {16 * MiB, 16 * MiB}},
-        // Every thread gets four requests, but none below 64 KiB; gaps are no larger than requests.
+        // Each thread gets four requests, of at least 64 KiB. Gaps are not larger than requests.
         Case{{20e-6, 1e9}, 8 * MiB, 4, {20'000, 512 * KiB}},
         Case{{1e-3, 200e6}, 8 * MiB, 64, {64 * KiB, 64 * KiB}},
         Case{{20e-6, 1e9}, 0, 1, {20'000, 64 * KiB}}));

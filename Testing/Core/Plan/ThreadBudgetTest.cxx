@@ -7,7 +7,7 @@
 namespace patchio {
 namespace {
 
-/// NT of every rank.
+/// Returns NT of each rank.
 std::vector<int> AllRanks(int storageConcurrency, int otherLoad, int processes)
 {
   std::vector<int> threads;
@@ -29,14 +29,14 @@ struct Row
 TEST(ThreadBudget, FollowsThePapersTable)
 {
   const std::vector<Row> table{
-      // nobody else reads
+      // no other reads
       {32, 0, {32}},
       {32, 0, {16, 16}},
       {32, 0, {4, 4, 4, 4, 4, 4, 4, 4}},
-      // others take some
+      // other programs read
       {32, 8, {6, 6, 6, 6}},
       {32, 31, {1}},
-      // the remainder goes one each to the first ranks
+      // the first ranks get one more thread each
       {32, 0, {11, 11, 10}},
       {10, 3, {3, 2, 2}},
       {7, 0, {2, 2, 2, 1}},
@@ -45,7 +45,7 @@ TEST(ThreadBudget, FollowsThePapersTable)
       {32, 32, {1, 1, 1}},
       {32, 33, {1, 1, 1}},
       {1, 1000, {1}},
-      // more processes than the storage has places left
+      // more processes than free requests of the storage
       {4, 0, {1, 1, 1, 1, 1, 1}},
       {32, 30, {1, 1, 1, 1}},
       {1, 0, {1, 1}},

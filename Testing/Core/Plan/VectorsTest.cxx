@@ -25,7 +25,7 @@ Catalog WithVariables(const std::vector<std::string>& names, int dimension = 3)
   return catalog;
 }
 
-/// All variables are wanted.
+/// Returns the vectors if all variables are wanted.
 Found VectorsOf(const Catalog& catalog)
 {
   std::vector<int> wanted(catalog.Variables.size());

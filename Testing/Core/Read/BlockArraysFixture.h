@@ -12,7 +12,7 @@
 
 namespace patchio::testing {
 
-/// The key of arrays that a test makes different: of another type, or constant.
+/// The key of an array that a test makes different: of another type, or constant.
 struct Oddity
 {
   int Patch = 0, Variable = 0;
@@ -132,7 +132,7 @@ protected:
     return result;
   }
 
-  /// Expects that the known range is that of all values, also of values in gaps and layers.
+  /// Expects that the known range is the range of all values, including those in gaps and layers.
   static void ExpectRange(const LoadedArray& array)
   {
     if (array.Status != ArrayStatus::Read || array.Type != ElementType::Float32) {

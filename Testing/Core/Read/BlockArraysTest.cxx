@@ -1,4 +1,4 @@
-// Values of patches in the arrays of merged blocks, from a file of raw values that is made up here.
+// Values of patches in the arrays of merged blocks, from a file of raw values that the test writes.
 #include "Read/BlockArrays.h"
 
 #include "BlockArraysFixture.h"
@@ -48,7 +48,7 @@ TEST_F(BlockArraysLoading, BringsAllValuesToTheirPlaces)
   }
 }
 
-// VTK's Warp By Scalar takes values of cells for values of points.
+// VTK's Warp By Scalar reads values of cells as values of points.
 TEST_F(BlockArraysLoading, HasRoomForAsManyValuesAsThereArePointsBehindArraysOfCells)
 {
   Catalog catalog;
@@ -150,7 +150,7 @@ TEST_F(BlockArraysLoading, RejectsTwoTypesInOneArray)
 
 TEST_F(BlockArraysLoading, RejectsAnArrayThatSomePatchesLack)
 {
-  // The planner keeps such patches apart; a file that says otherwise is broken.
+  // The planner does not merge such patches, so a file that merges them is damaged.
   const Catalog catalog = this->Row();
   const auto blocks = MergeAll(catalog);
   this->Change = [](const std::vector<PatchVariable>& requests, LocationTable& table) {

@@ -10,7 +10,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// One of two ranks. What rank 0 broadcasts is kept, and rank 1 receives it when it is its turn.
+/// One of two ranks, which run one after the other: rank 0's broadcasts are stored, and rank 1 receives them
+/// later.
 class TwoRanks : public Communicator
 {
 public:
@@ -95,7 +96,7 @@ TEST_F(CollectiveCalls, KnowsAPathHoweverItWasTyped)
   const std::string beside = testing::IndexFileOf(index);
   testing::WriteText(beside, std::string(300, 'x'));
   for (const char* const end : {"", "/", "//", "/."}) {
-    // The damaged index file shows that it is the one of this path.
+    // The damaged index file shows that the step has this path.
     const Series series = OpenSeries(this->Reader, {index + end}, {}, ChannelMode::ReadOnly);
     ASSERT_EQ(series.Steps.size(), 1u);
     EXPECT_EQ(series.Steps[0].Path, this->Summary);

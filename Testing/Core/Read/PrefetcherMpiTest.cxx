@@ -1,7 +1,7 @@
 // Steps that are read ahead on several ranks: mpiexec -n NP patchio_prefetcher_mpi_test DUMP DUMP
 //
-// A user's click or a script may reach one rank before the others. Whatever it does there, all ranks must
-// take the same step out of their queues or none, or one would wait for ever: that shows as the time limit.
+// A user's click or a script may reach one rank before the others. In each case, all ranks must take the same
+// step from their queues, or none. Otherwise a rank waits forever, which shows as the time limit.
 #include "Read/Prefetcher.h"
 
 #include "MpiTest.h"
@@ -19,7 +19,7 @@ using testing::Ranks;
 
 std::vector<std::string> Paths;  ///< of steps 0 and 1
 
-/// Collective. This rank's part of all variables.
+/// Collective: returns this rank's part of all variables, ready to be prefetched.
 PrefetchedStep Prepared(Communicator& ranks, std::size_t step)
 {
   auto opened = std::make_shared<OpenedStep>(ranks, Paths[step], ChannelMode::Off);
@@ -53,7 +53,7 @@ void CheckThatAllTakeIt(Communicator& ranks)
   }
 }
 
-/// `differ` makes something of the queue another on the last rank.
+/// differ: changes a part of the queue on the last rank.
 template <typename Differ>
 void CheckThatNobodyTakesIt(Communicator& ranks, const char* when, std::size_t wanted, Differ differ)
 {

@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using testing::HangingSource;
 using ::testing::IsEmpty;
 
-/// Whoever waits here longer than the time limit of the test has found a fault.
+/// Waits for a condition. If it never becomes true, the test fails by its time limit.
 template <typename Condition>
 void WaitUntil(Condition holds)
 {
@@ -28,7 +28,7 @@ void WaitUntil(Condition holds)
 class Prefetching : public ::testing::Test
 {
 protected:
-  /// A step that is planned, and hangs at its first request until its gate opens.
+  /// Returns a planned step that hangs at its first request until its gate opens.
   PrefetchedStep Prepared(int step)
   {
     auto opened = std::make_shared<OpenedStep>(*this->Alone, this->Series.Paths()[step], ChannelMode::Off);
@@ -62,13 +62,13 @@ protected:
     const std::lock_guard<std::mutex> lock(gate->Mutex);
     return gate->Waiting > 0;
   }
-  /// Long enough for a task that should not begin.
+  /// Returns whether the step begins within a time that is long enough for a task that should not begin.
   bool IsBegunSoon(int step)
   {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     return this->IsBegun(step);
   }
-  /// Tasks that were left behind have given back what they kept.
+  /// Waits until abandoned tasks have released their memory.
   void WaitForTasks() const
   {
     WaitUntil([this] { return this->Memory.use_count() == 1; });
@@ -205,7 +205,7 @@ TEST_F(Prefetching, MayBeDestroyedWhileRequestsHang)
   EXPECT_FALSE(this->IsBegun(2));
 }
 
-/// The tasks of a step that ends start the next one while the queue goes away.
+/// The tasks of an ending step start the next one while the queue is destroyed.
 TEST_F(Prefetching, MayBeDroppedAtAnyTime)
 {
   for (const int step : {1, 2, 3}) {

@@ -32,7 +32,7 @@ protected:
     return testing::LoadPatches(this->Format, this->Data, request, progress);
   }
 
-  /// All patches, all variables as stored.
+  /// Returns a request for all patches and all variables as stored.
   LoadRequest Everything(int threads) const
   {
     LoadRequest request;
@@ -50,7 +50,7 @@ protected:
     return std::vector<float>(begin, begin + array.Tuples * array.Components);
   }
 
-  /// Components interleaved, as stored.
+  /// Returns the stored values with interleaved components.
   std::vector<float> Expected(int patch, int variable) const
   {
     std::vector<float> values;
@@ -225,7 +225,7 @@ TEST_F(RankReading, ReadsNothingAfterAFaultWhenToldToStop)
 
 namespace {
 
-/// Locates well, but names a file that is gone when it is read.
+/// A format that locates values in a file that is removed before it is read.
 class VanishingFormat : public samrai::SamraiFormat
 {
 public:
@@ -252,13 +252,13 @@ TEST_F(RankReading, CollectsFaultsThatHappenWhileReading)
 
 namespace {
 
-/// Counts how often a file is opened.
+/// Counts the opens of a file.
 class OpenCounter
 {
 public:
   explicit OpenCounter(const std::string& path) : Events(::inotify_init1(IN_NONBLOCK))
   {
-    // Equal events in a row become one; closing comes between.
+    // The kernel merges consecutive equal events, but a close event is between two opens.
     EXPECT_GE(::inotify_add_watch(this->Events, path.c_str(), IN_OPEN | IN_CLOSE), 0);
   }
   ~OpenCounter() { ::close(this->Events); }
@@ -312,7 +312,7 @@ TEST_F(RankReading, OpensAFileThatCannotBeOpenedOnce)
 
 namespace {
 
-/// Leaves the density of patches 0 and 1 to the HDF5 library.
+/// A format that leaves the density of patches 0 and 1 to the HDF5 library.
 class LibraryFormat : public samrai::SamraiFormat
 {
 public:
@@ -404,7 +404,7 @@ TEST_F(RankReading, ReturnsWhenCancelledThoughRequestsHang)
   request.Files = [gate](const LocationTable& table) {
     return std::make_unique<HangingSource>(MakeFileSource(table.Files), gate);
   };
-  // All that the read gets is gone before the requests go on.
+  // All arguments of the read are destroyed before the requests continue.
   auto catalog = std::make_unique<Catalog>(this->Data);
   LoadResult result = testing::LoadPatches(this->Format, *catalog, request, [&](const ReadProgress& now) {
     EXPECT_EQ(now.Bytes, 0u);
@@ -423,7 +423,7 @@ TEST_F(RankReading, ReturnsWhenCancelledThoughRequestsHang)
   result = LoadResult();
   EXPECT_GT(pool.use_count(), 1) << "the tasks have memory to write to";
   Open(*gate);
-  while (pool.use_count() > 1) {  // the time limit of the test ends this where tasks never end
+  while (pool.use_count() > 1) {  // the time limit of the test ends this loop if tasks never end
     std::this_thread::yield();
   }
   EXPECT_EQ(pool->TotalBytes(), pool->KeptBytes()) << "memory of arrays that nobody gets";
@@ -438,7 +438,7 @@ TEST_F(RankReading, BeginsAheadAndIsCompletedLater)
   RankRead loader(locate, this->Data, this->Everything(2));
   loader.Allocate();
   loader.Start();
-  while (loader.Fraction() < 1) {  // without anybody looking on
+  while (loader.Fraction() < 1) {  // without calls that show the progress
     std::this_thread::yield();
   }
   LoadResult result = loader.Read();

@@ -148,7 +148,7 @@ TEST_F(ReadPatchDataOf, SaysWhenMemoryDoesNotSuffice)
   if (AvailableMemory() > 2'000'000'000'000) {
     GTEST_SKIP() << "this machine has enough";
   }
-  // A patch that is all of one material needs no bytes in a file, but very many in memory.
+  // A patch of a single material needs no bytes in a file, but many bytes in memory.
   testing::Hdf5Draft draft = testing::DraftSummary(this->Data);
   draft["/extents/patch_extents"] =
       testing::Records(std::vector<testing::PatchExtentsDraft>{{{0, 0, 0}, {800'000, 800'000, 0}, {}, {}},

@@ -42,7 +42,7 @@ protected:
     this->Session.Series.OpenAny(*this->Alone);
   }
 
-  /// Nothing where it was stopped.
+  /// Reads a step. Returns nullopt if the read was stopped.
   std::optional<LoadedStep> Read(int step)
   {
     std::optional<LocatedStep> located =
@@ -52,7 +52,7 @@ protected:
 
   void Prefetch() { this->Session.Prefetch(*this->Alone, this->Request, this->Observer); }
 
-  /// All of a read; whether it had been begun ahead.
+  /// Reads a step completely. Returns whether its prefetch had begun.
   bool ShowWasAhead(int step, int valuesOf = -1)
   {
     std::optional<LoadedStep> loaded = this->Read(step);
@@ -68,7 +68,7 @@ protected:
   ReadObserver Observer;
   std::vector<std::string> Warnings;
   std::vector<std::string> Told;
-  std::optional<std::string> Stop;  ///< the user stops what begins so
+  std::optional<std::string> Stop;  ///< the user stops the activity whose text begins like this
   ReadSession Session{8};
 };
 
@@ -141,7 +141,7 @@ TEST_F(SessionReading, ReadsAgainWhatHasChangedSince)
 
 TEST_F(SessionReading, ReadsAheadOnlyThePatchesWithTheValues)
 {
-  // The draft of a summary says that all values of a patch are its number, 0 to 2.
+  // According to the draft of the summary, all values of a patch equal its number, 0 to 2.
   this->Request.Values = WantedValues{"density", {5, 6}};
   const auto patchesRead = [this](int step) {
     std::optional<LoadedStep> loaded = this->Read(step);
@@ -265,7 +265,7 @@ TEST_F(SessionReading, ForgetsThatAFileWasMissingOnceItIsBack)
 
 TEST_F(SessionReading, SaysOnceThatSomethingIsBrokenThatIsNotShown)
 {
-  // The first patch is shown alone; the second cluster file, of the others, is cut.
+  // Only the first patch is displayed; the second cluster file, with the other patches, is cut off.
   std::filesystem::resize_file(testing::ClusterPath(this->Series.Paths()[0], 1), 100);
   this->Session.Forget();
   this->Session.Series.SetChannel(ChannelMode::On);

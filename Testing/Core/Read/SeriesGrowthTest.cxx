@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// Dumps that an index lists, more of them as time goes on.
+/// A growing series of dumps that a dumps.visit lists.
 class SeriesGrowth : public ::testing::Test
 {
 protected:
@@ -30,7 +30,7 @@ protected:
 
   void List(const std::vector<int>& steps)
   {
-    // An index lists what lies below its folder; beside it the dumps would be found without it.
+    // The dumps are in another folder than the index, because dumps beside it would be found without it.
     const std::string link = this->Folder / "dumps";
     std::error_code ignored;
     const auto folder = std::filesystem::path(this->Dumps.Paths()[0]).parent_path().parent_path();
@@ -54,7 +54,7 @@ protected:
 
   std::vector<double> Times() const { return this->Session.Series.Times(); }
 
-  /// Shows a step, and tells whether it was read ahead.
+  /// Shows a step. Returns whether the step was prefetched.
   bool Show(std::size_t number, int step)
   {
     std::optional<LocatedStep> located =
@@ -125,7 +125,7 @@ TEST_F(SeriesGrowth, DropsWhatIsReadAheadWhereStepsComeBetween)
 TEST_F(SeriesGrowth, ReadsNoKnownHeadAgain)
 {
   this->Open({0, 1});
-  // Nobody could read it again.
+  // It could not be read again.
   std::filesystem::resize_file(this->Dumps.Paths()[1], 10);
   this->List({0, 1, 2});
   EXPECT_TRUE(this->Look());

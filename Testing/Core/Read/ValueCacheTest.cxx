@@ -21,11 +21,11 @@ protected:
     request.Cache = this->Cache;
     request.Memory = this->Memory;
     request.SettleSeconds = 0;
-    request.Storage.Latency = 0;  // no bytes are read along
+    request.Storage.Latency = 0;  // no bytes of gaps are read
     return request;
   }
 
-  /// Loads and compares with what is in the file; the bytes that were read.
+  /// Loads values and compares them with the file. Returns the bytes that were read.
   std::uint64_t Show(const Catalog& catalog, const LoadRequest& request)
   {
     LoadResult result = this->LoadWritten(catalog, request);
@@ -33,7 +33,7 @@ protected:
     return result.Report.Bytes;
   }
 
-  /// Patches by which a test may count bytes: one level of `count` boxes of 4 x 4 x 4 in a row.
+  /// Returns one level of `count` boxes of 4 x 4 x 4 cells in a row, for tests that count bytes.
   Catalog Cubes(int count)
   {
     Catalog catalog;
@@ -114,7 +114,7 @@ TEST_F(ValueCaching, TakesNodesFromThePatchesThatHaveGivenThem)
   const Catalog catalog = this->Cubes(3);
   EXPECT_GT(this->Show(catalog, this->Cached(Patches(catalog), {1})), 0u);
   EXPECT_EQ(this->Show(catalog, this->Cached(MergeAll(catalog), {1})), 0u);
-  // Merged blocks have left out nodes of patches that share them with others.
+  // Merged blocks do not read shared nodes of all patches.
   this->Cache->Clear();
   EXPECT_GT(this->Show(catalog, this->Cached(MergeAll(catalog), {1})), 0u);
   EXPECT_GT(this->Show(catalog, this->Cached(Patches(catalog), {1})), 0u);
@@ -189,7 +189,7 @@ TEST_F(ValueCaching, DropsWhatWasShownLeastRecently)
     return this->Show(catalog, this->Cached(MergeAll(catalog), {0}));
   };
   const std::uint64_t bytes = 512 * CubeBytes;
-  this->Cache->SetLimit(static_cast<std::int64_t>(bytes * 5 / 2), 1);  // two beside the one that is shown
+  this->Cache->SetLimit(static_cast<std::int64_t>(bytes * 5 / 2), 1);  // two more than the displayed one
   for (const int step : {0, 1, 2}) {
     EXPECT_EQ(show(step), bytes);
   }
@@ -250,7 +250,7 @@ TEST_F(ValueCaching, LeavesWhatIsShownToReadsThatNobodyAskedForYet)
   show(0);
   show(1);
   this->Cache->SetLimit(0, 1);
-  read(2, true);  // makes room, and is not shown
+  read(2, true);  // frees memory, and is not displayed
   EXPECT_EQ(show(1), 0u);
   EXPECT_GT(show(0), 0u);
   read(2, false);
@@ -265,7 +265,7 @@ TEST_F(ValueCaching, StaysWithinTheMemoryLimit)
   this->Memory->SetLimit(this->Memory->TotalBytes() * 5 / 4);
   catalog.StepInFile = 1;
   EXPECT_EQ(this->Show(catalog, this->Cached(MergeAll(catalog), {0, 2})), 2 * 512 * CubeBytes);
-  // Other blocks of the same, with no room for both.
+  // Other blocks of the same patches, without memory for both.
   EXPECT_EQ(this->Show(catalog, this->Cached(MergeAll(catalog, 4096), {0, 2})), 2 * 512 * CubeBytes);
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// Density, velocity at nodes, pressure with a layer of ghosts along x, and a last one; 2-D.
+/// Variables in 2-D: density, velocity at nodes, pressure with a layer of ghosts along x, and another one.
 class ChosenVariables : public ::testing::Test
 {
 protected:

@@ -1,9 +1,9 @@
-// The metadata channel on several ranks when a fault hits one of them only: mpiexec -n NP
+// The metadata channel on several ranks, with a fault on one of them: mpiexec -n NP
 // patchio_channel_fault_mpi_test
 //
-// No rank may wait for one that has given up, so what fails here is the time limit; and all ranks must say
-// that something went wrong. Faults that no rank can have by itself as root (rights do not bind it) come from
-// paths that are there for the other ranks only, and from an MPI_File_open of the test's own.
+// No rank may wait for a rank that has given up: such a fault shows as the time limit of the test. All ranks
+// must report the fault. Because access rights do not apply to root, the faults come from paths that exist
+// for the other ranks only, and from an own function MPI_File_open.
 #include "Base/Bytes.h"
 #include "Base/Communicator.h"
 #include "IrregularFormat.h"
@@ -28,14 +28,14 @@ using testing::Expect;
 using testing::Rank;
 using testing::Ranks;
 
-/// The rank that opens no file through MPI-IO any more; -1: none.
+/// The rank whose MPI_File_open fails; -1: none.
 int RankThatCannotOpen = -1;
 
 }  // namespace
 }  // namespace patchio
 
-/// Takes the place of MPI's own, which is called PMPI_File_open as well. The chosen rank sees a fault, the
-/// others an open file.
+/// Replaces MPI's function, which is also called PMPI_File_open. The chosen rank gets a fault, and the others
+/// an open file.
 extern "C" int MPI_File_open(MPI_Comm comm, const char* path, int mode, MPI_Info info, MPI_File* file)
 {
   const int code = PMPI_File_open(comm, path, mode, info, file);
@@ -49,7 +49,7 @@ extern "C" int MPI_File_open(MPI_Comm comm, const char* path, int mode, MPI_Info
 namespace patchio {
 namespace {
 
-/// A file of known bytes, the same for all ranks.
+/// Makes a file of known bytes, the same for all ranks.
 std::string MakeFile(const std::string& folder, std::size_t bytes)
 {
   const std::string path = folder + "/bytes";
@@ -73,7 +73,7 @@ bool AreTheFiles(const std::byte* bytes, std::size_t begin, std::size_t end)
   return true;
 }
 
-/// Reads 100,000 bytes together and expects all ranks to agree that it went well, or that it did not.
+/// Reads 100,000 bytes on all ranks together, and expects all ranks to agree on success or failure.
 void ExpectRead(const std::string& path, bool well, const std::string& where)
 {
   std::vector<std::byte> into(100000);
@@ -112,7 +112,7 @@ void CheckStaging(Communicator& comm, const std::string& folder, int victim)
   Expect(AreTheFiles(memory.Data(), 0, 100000), fmt::format("staging, rank {}: other bytes", victim));
 }
 
-/// Writes a shard of `Rank + 1` bytes a rank.
+/// Writes a shard of `Rank + 1` bytes on each rank.
 std::string FaultOfWriting(Communicator& comm, const std::string& path)
 {
   const std::vector<std::byte> first(10), second(20), shard(Rank + 1, static_cast<std::byte>(Rank));
@@ -151,7 +151,7 @@ void CheckWriting(Communicator& comm, const std::string& folder, int victim)
   }
 }
 
-/// Rank 0 works in a folder that is gone, so that a relative path leads nowhere for it alone.
+/// Removes the working folder of rank 0, so that a relative path is invalid on rank 0 only.
 void CheckLostFolder(Communicator& comm, const std::string& folder)
 {
   testing::IrregularFormat format;

@@ -1,8 +1,8 @@
 // The metadata channel on several ranks: mpiexec -n NP patchio_channel_mpi_test FOLDER...
 //
-// For every summary.samrai below the folders: an index made and saved by some of the ranks must be found by
-// any number of them, with shared memory and without, on one pretended machine or several, and say what the
-// format says. PATCHIO_METADATA_DIR must name a folder of the test's own.
+// For each summary.samrai below the folders: some of the ranks make and save an index. Any number of ranks
+// must find it, with and without shared memory, on one or several simulated machines, with the same locations
+// as from the format. PATCHIO_METADATA_DIR must name a folder that only this test uses.
 #include "Formats/Format.h"
 #include "LocationTools.h"
 #include "Read/CollectiveCalls.h"
@@ -31,7 +31,7 @@ void Expect(bool holds, const std::string& what)
   }
 }
 
-/// The first ranks of the world, on those; null on the others.
+/// A communicator of the first ranks of the world; null on other ranks.
 class Group
 {
 public:
@@ -50,7 +50,7 @@ public:
   std::unique_ptr<Communicator> Ranks;
 };
 
-/// Ways to stage.
+/// Returns the methods of staging, with names.
 std::vector<std::pair<std::string, ChannelSettings>> Ways()
 {
   std::vector<std::pair<std::string, ChannelSettings>> ways(4);
@@ -68,7 +68,7 @@ std::vector<std::pair<std::string, ChannelSettings>> Ways()
   return ways;
 }
 
-/// All requests, answered by the format without an index.
+/// The answers of the format to all requests, without an index.
 struct Truth
 {
   explicit Truth(const std::string& path)
@@ -125,7 +125,7 @@ void CheckReaders(const Truth& truth, int writers, const std::string& written)
   }
 }
 
-/// All ranks refuse a damaged one.
+/// Checks that all ranks reject a damaged index file.
 void CheckDamaged(const Truth& truth, const std::string& indexFile)
 {
   const Group all(1 << 20);
@@ -154,7 +154,7 @@ void CheckStep(const std::string& path, int ranks)
             Write(truth, *group.Ranks, settings, fmt::format("{}: {} writers, {}", path, writers, name));
       }
       MPI_Barrier(MPI_COMM_WORLD);
-      // All ways of writing give files alike.
+      // All methods of writing make equal files.
       if (writers <= ranks && (name == "shared memory" || name == "two ranks a machine")) {
         CheckReaders(truth, writers, name);
       }
@@ -163,7 +163,7 @@ void CheckStep(const std::string& path, int ranks)
   CheckDamaged(truth, indexFile);
 }
 
-/// No rank has the place for itself: all go on without a index file.
+/// Checks that all ranks continue without an index file if it cannot be written.
 void CheckNoPlace(const std::string& path)
 {
   const std::string before = std::getenv("PATCHIO_METADATA_DIR");

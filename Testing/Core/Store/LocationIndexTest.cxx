@@ -16,7 +16,8 @@ using testing::AllRequests;
 using testing::Difference;
 using testing::IrregularFormat;
 
-/// An index of `shards` shards, as so many ranks would make it, each locating `batch` rows at once.
+/// An index of `shards` shards, like an index of that many ranks, each of which locates `batch` rows at a
+/// time.
 struct Built
 {
   std::shared_ptr<std::vector<std::vector<std::byte>>> Shards =
@@ -218,7 +219,7 @@ TEST_F(IrregularIndex, TakesNoHarmFromAnyByte)
 
 TEST_F(IrregularIndex, RefusesChunksThatSeveralArraysClaim)
 {
-  // Few bytes that would become many: all arrays with the chunks of all.
+  // Few bytes that expand to many: each array has the chunks of all arrays.
   LocationTable table;
   table.Chunks.resize(1000);
   for (std::uint32_t i = 0; i < 1000; ++i) {
@@ -248,7 +249,7 @@ TEST_F(IrregularIndex, RefusesChunksThatSeveralArraysClaim)
 
 TEST(LocationIndex, TakesFewBytes)
 {
-  // One scalar on patches that lie in order: an offset each.
+  // One scalar on patches in order, with one offset each.
   Catalog catalog;
   testing::AddLevel(catalog, std::vector<Box>(1000, Box{{0, 0, 0}, {7, 7, 7}}));
   catalog.Variables.push_back({"a", Centering::Cell, 1, {0, 0, 0}, "a", -1});

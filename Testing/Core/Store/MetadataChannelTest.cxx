@@ -34,7 +34,7 @@ using ::testing::HasSubstr;
 using testing::IrregularFormat;
 using testing::ReadBytes;
 
-/// Changes bytes of a file in place, so that nothing but its contents is another one.
+/// Changes bytes of a file, but not its size and time.
 void OverwriteUnseen(const std::string& path, std::size_t offset, const std::string& bytes)
 {
   struct stat before = {};
@@ -67,7 +67,7 @@ std::vector<std::string> NamesIn(const std::string& folder, const std::string& w
   return names;
 }
 
-/// Files are new in tests, and nobody wants to wait until they are old.
+/// Returns settings that trust new files, so that tests need not wait.
 ChannelSettings NoWaiting()
 {
   ChannelSettings settings;
@@ -75,7 +75,7 @@ ChannelSettings NoWaiting()
   return settings;
 }
 
-/// A folder for data, and one for the user's caches.
+/// Tests with a folder for data and a folder for the user's caches.
 class Channel : public ::testing::Test
 {
 protected:
@@ -103,7 +103,7 @@ protected:
   std::unique_ptr<Communicator> Alone = MakeSelfCommunicator();
 };
 
-/// With a real dump.
+/// Tests with a real dump.
 class DumpChannel : public Channel
 {
 protected:
@@ -123,11 +123,11 @@ protected:
   const std::string Cluster = testing::ClusterPath(this->Summary, 1);
 };
 
-/// With locations of all kinds.
+/// Tests with locations of all kinds.
 class IrregularChannel : public Channel
 {
 protected:
-  /// Several threads may save and find at once, each as a program of its own.
+  /// Saves the index. Several threads may save and find index files at the same time, like separate programs.
   SaveOutcome Save(const ChannelSettings& settings = NoWaiting())
   {
     const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
@@ -306,10 +306,10 @@ TEST_F(DumpChannel, AFileThatChangesWhileTheStepIsOpenIsLookedAtAgain)
   this->ExpectRight(step);
 }
 
-/// Times of files are coarse: what was written just before and just after looking has the same one.
+/// Times of files are coarse: files written just before and just after the check have the same time.
 TEST_F(DumpChannel, AYoungFileThatChangesUnseenIsLookedAtAgain)
 {
-  OpenedStep step(*this->Alone, this->Summary, ChannelMode::On);  // which waits for files to settle
+  OpenedStep step(*this->Alone, this->Summary, ChannelMode::On);  // waits until files are old enough
   step.Prepare(*this->Alone, 1);
   ASSERT_TRUE(step.Index());
   const std::string cluster = testing::ClusterPath(this->Summary, 0);
@@ -405,7 +405,7 @@ TEST_F(DumpChannel, DataOfEqualNameInTheCacheAreToldApart)
   other.Time = 8;
   const std::string second = testing::WriteDump(this->Folder / "other", other);
   EXPECT_NE(this->OpenAndPrepare(second).IndexFilePath(), indexFile);
-  // Even one that has got the other's name says whose it is.
+  // An index file that has the name of another one still names its own data.
   fs::copy_file(indexFile, this->Open(second).IndexFilePath(), fs::copy_options::overwrite_existing);
   EXPECT_FALSE(this->Open(second).FromIndexFile());
   ::unsetenv("PATCHIO_METADATA_DIR");
@@ -441,12 +441,12 @@ TEST_F(DumpChannel, ASeriesIndexFileKnowsTheHeads)
   ASSERT_EQ(series.Steps.size(), 2u);
   EXPECT_EQ(series.Steps[1].Time, 1.5);
   EXPECT_EQ(series.Steps[1].Path, second);
-  // A summary that changed is opened, and this one is broken.
+  // A changed summary is read again, and this one is damaged.
   MakeOlder(second, 1000);
   EXPECT_EQ(open(ChannelMode::On, -10).Steps.size(), 1u);
 }
 
-/// The notes on a step come with its head, so that nothing of the step is read for them.
+/// The notes on a step are in its head, so that no file of the step is read for them.
 TEST_F(DumpChannel, ASeriesIndexFileKnowsTheNotes)
 {
   const std::string index = this->DataFolder + "/dumps.visit";
@@ -547,7 +547,7 @@ TEST_F(IrregularChannel, AKilledWriterLeavesTheOldOneOrTheNewOne)
   const auto first = StateOf(this->IndexFile);
   std::mt19937 random(7);
   const auto replaced = [&] { return StateOf(this->IndexFile)->Print.Inode != first->Print.Inode; };
-  // At least until one of them has come as far as the rename, however slow the machine.
+  // Repeats until at least one program has reached the rename, also on a slow machine.
   for (int round = 0; round < 40 || (!replaced() && round < 400); ++round) {
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
@@ -612,8 +612,8 @@ void PutAt(std::string& bytes, std::size_t offset, T value)
   bytes.replace(offset, sizeof(T), reinterpret_cast<const char*>(&value), sizeof(T));
 }
 
-/// Makes all checksums right again, by our own reading of the layout: header of 64 bytes with the flag at 20,
-/// the number of parts at 24 and the checksum at 40; then 24 bytes a part, <length, offset, checksum>.
+/// Corrects all checksums, independently of the code under test. The layout: header of 64 bytes with the flag
+/// at 20, the number of parts at 24 and the checksum at 40; then 24 bytes a part, <length, offset, checksum>.
 void Reseal(std::string& bytes)
 {
   const auto parts = ValueAt<std::uint64_t>(bytes, 24);
@@ -724,7 +724,7 @@ TEST_F(IrregularChannel, DamageThatTheChecksumsSeeIsRefusedWithOneWarning)
 {
   this->Save();
   const std::string sound = ReadBytes(this->IndexFile);
-  // Every byte but the gaps between parts.
+  // All bytes except the gaps between parts.
   std::vector<bool> covered(sound.size(), false);
   const auto parts = ValueAt<std::uint64_t>(sound, 24);
   std::fill_n(covered.begin(), 64 + parts * 24, true);
@@ -772,7 +772,7 @@ TEST_F(DumpChannel, OneThatCannotBeReadIsNoNewsWhereTheCacheHasOne)
 
 namespace {
 
-/// A user who may not read everything, from construction to destruction, where root runs the test.
+/// Switches from root to a user without access to all files, until the destructor.
 class PlainUser
 {
 public:
@@ -824,7 +824,7 @@ TEST_F(IrregularChannel, WhatIsNoFileOrInAFolderThatMayNotBeSearchedIsAbsent)
 
 TEST_F(IrregularChannel, OneThatNeedsTooMuchMemoryIsNotDamaged)
 {
-  // A hole of four terabytes, which no machine of ours has.
+  // A hole of four terabytes, more than the memory of any test machine.
   const std::uint64_t length = std::uint64_t(1) << 42;
   if (AvailableMemory() >= length) {
     GTEST_SKIP() << "skipped: there is memory enough";

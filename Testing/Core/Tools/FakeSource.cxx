@@ -57,7 +57,7 @@ void FakeSource::Wait(std::size_t bytes)
   }
   std::chrono::duration<double> time = this->Behaviour.Latency;
   if (this->Behaviour.Rate) {
-    // N requests share F(N), so one of them gets F(N)/N.
+    // N requests share F(N), so each of them gets F(N) / N.
     time += std::chrono::duration<double>(bytes * now / this->Behaviour.Rate(now));
   }
   std::this_thread::sleep_for(time);

@@ -1,5 +1,5 @@
 // A storage in memory with given behaviour: latency, a rate F(N) that depends on the requests in flight, and
-// faults. Executors and thread control are tested on it, without a disk's noise.
+// faults. Tests of executors and of thread control use it, because it has no noise like a disk.
 #pragma once
 
 #include "Io/Source.h"
@@ -14,10 +14,10 @@ namespace patchio {
 
 struct FakeBehaviour
 {
-  std::chrono::microseconds Latency{0};  ///< every request takes at least this long
+  std::chrono::microseconds Latency{0};  ///< least duration of a request
   /// F(N): bytes per second of the whole storage with N requests in flight; empty: unlimited.
   std::function<double(int)> Rate;
-  std::set<int> FailingFiles;  ///< files of which reads fail
+  std::set<int> FailingFiles;  ///< files whose reads fail
 };
 
 class FakeSource : public Source

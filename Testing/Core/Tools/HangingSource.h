@@ -1,4 +1,4 @@
-// A storage that keeps its readers waiting.
+// A storage whose reads wait.
 #pragma once
 
 #include "Io/Source.h"

@@ -7,7 +7,7 @@ namespace patchio::testing {
 
 using namespace draft;
 
-// Data sets that SAMRAI does not write.
+// Makes little-endian floats, which SAMRAI does not write.
 DraftDataset LittleEndianFloats(const std::vector<float>& values);
 DraftDataset ChunkedFloats(const std::vector<float>& values);
 /// Makes big-endian floats of a shape and with properties of H5P_DATASET_CREATE; without values, none are
@@ -21,7 +21,7 @@ DraftDataset ExternalLink(const std::string& file, const std::string& object);
 /// Makes a link to an object of the same file.
 DraftDataset SoftLink(const std::string& object);
 
-/// For WriteHdf5(): files in the old style.
+/// Makes WriteHdf5() write files in the old style, which is the default.
 inline void InOldStyle(hid_t /*creation*/, hid_t /*access*/) {}
 /// Makes WriteHdf5() write files in the new style, as HDF5 2 does.
 void InNewStyle(hid_t creation, hid_t access);

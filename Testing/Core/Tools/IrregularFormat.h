@@ -1,4 +1,4 @@
-// A format that gives locations of every kind, made up from the numbers of patch and variable.
+// A format with locations of each kind, which are computed from the numbers of patch and variable.
 #pragma once
 
 #include "Formats/Format.h"
@@ -9,14 +9,10 @@
 
 namespace patchio::testing {
 
-/// Stands in for a format with the name of a real one, so that index files made for it are found again. Its
-/// variables:
-///   0 scalar  1 vector     ordinary
-///   2 stored on odd patches alone, 1 everywhere else
-///   3 sparse material 0    4 sparse material 1, in the same lists
-///   5 chunked  6 for the library
-///   7 ordinary, but each component in another file
-///   8 absent everywhere
+/// A format for tests, with the name of a real format, so that PatchIO accepts its index files. Its
+/// variables: 0 scalar 1 vector ordinary 2 stored on odd patches alone, 1 everywhere else 3 sparse material 0
+/// 4 sparse material 1, in the same lists 5 chunked 6 for the library 7 ordinary, but each component in
+/// another file 8 absent everywhere
 class IrregularFormat : public Format
 {
 public:

@@ -1,4 +1,4 @@
-// One rank's read of a whole request at once.
+// Reads a whole request on one rank, in one call.
 #pragma once
 
 #include "Formats/Format.h"
@@ -6,7 +6,7 @@
 
 namespace patchio::testing {
 
-/// Reads the values where the format has located them.
+/// Locates the values with the format, and reads them.
 inline LoadResult LoadPatches(const Format& format, const Catalog& catalog, const LoadRequest& request,
     const ReadProgressCallback& progress = {})
 {

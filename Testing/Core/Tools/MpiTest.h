@@ -33,7 +33,7 @@ inline void ExpectAlike(Communicator& ranks, bool mine, const std::string& what)
   }
 }
 
-/// Collective: a folder that all ranks know; rank 0 removes it with the object.
+/// A temporary folder of all ranks. Constructor and destructor are collective; rank 0 removes the folder.
 class SharedFolder
 {
 public:

@@ -1,4 +1,4 @@
-// The definition of placing, value by value, with which fast ways are compared.
+// The definition of placing, value by value, as a reference for the fast functions.
 #pragma once
 
 #include "Io/Decode.h"
@@ -12,8 +12,8 @@
 
 namespace patchio::testing {
 
-/// Puts value number `index` of a component's stored array, whose bytes start at `value`, in its place in the
-/// output, if it has one.
+/// Copies the value with the number `index` of a component's stored array, whose bytes start at `value`, to
+/// its place in the output, if there is one.
 inline void PlaceNaively(const ArrayShape& shape, const std::byte* value, std::int64_t index,
     std::size_t elementBytes, bool swap, int slot, std::byte* output)
 {
@@ -44,7 +44,7 @@ inline ReadTarget TargetIn(void* output, const Window& window, const std::vector
   return target;
 }
 
-/// Random numbers and shapes, equal in every run.
+/// Random numbers and shapes, equal in each run.
 class Dice
 {
 public:

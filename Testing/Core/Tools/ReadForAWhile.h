@@ -10,7 +10,7 @@
 
 namespace patchio::testing {
 
-/// Carries out the tasks with as many threads as `control` wants, until `goesOn` returns false.
+/// Executes the tasks with the number of threads that `control` sets, until `goesOn` returns false.
 inline void RunControlled(std::size_t tasks, const TaskBody& body, ReadControl& control,
     const ReadMeter& meter, const std::function<bool()>& goesOn)
 {
@@ -25,8 +25,8 @@ inline void RunControlled(std::size_t tasks, const TaskBody& body, ReadControl& 
   }
 }
 
-/// Makes requests of 2 ms, one after another in each thread, with windows from the first second on.
-/// Collective, as `automatic` is.
+/// Collective: makes requests of 2 ms for `seconds` seconds, one after another in each thread, with windows
+/// from the first second on.
 inline void ReadForAWhile(AutomaticThreads& automatic, double seconds)
 {
   ReadMeter meter;

@@ -21,12 +21,12 @@ float DraftValue(int patch, int variable, int component, std::int64_t index);
 /// Returns all values of one component as stored.
 std::vector<float> DraftValues(const Catalog& catalog, int patch, int variable, int component);
 
-/// The data sets of summary.samrai; the range of each component is the number of the patch.
+/// Returns the data sets of summary.samrai. Both ends of each component's range are the number of the patch.
 Hdf5Draft DraftSummary(const Catalog& catalog);
-/// The data sets of one cluster file.
+/// Returns the data sets of one cluster file.
 Hdf5Draft DraftCluster(const Catalog& catalog, int file);
 
-/// Writes a whole dump into folder/visit_dump.NNNNN and gives the path of its summary.
+/// Writes a whole dump into folder/visit_dump.NNNNN and returns the path of its summary.
 std::string WriteDump(const std::string& folder, const Catalog& catalog);
 
 }  // namespace patchio::testing

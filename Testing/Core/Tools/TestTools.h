@@ -82,7 +82,7 @@ std::vector<std::byte> BytesOf(const std::vector<T>& values)
   return bytes;
 }
 
-/// Appends a level with these boxes; global numbers of patches go on.
+/// Appends a level with these boxes; the global numbers of patches continue.
 inline void AddLevel(Catalog& catalog, const std::vector<Box>& boxes, const Int3& ratio = {1, 1, 1})
 {
   Level level;

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 namespace patchio {
 namespace {
 
-/// Profiles and data in a folder of this test alone: ctest runs its neighbours beside it.
+/// Profiles and data are in a folder of this test only, because ctest runs several tests at the same time.
 class AutomaticThreadsTest : public ::testing::Test
 {
 protected:
@@ -146,7 +146,7 @@ TEST_F(AutomaticThreadsTest, RepeatsWhatIsWrongWithAProfile)
   }
 }
 
-/// A pause that says something about what others do.
+/// A pause long enough for an estimate of the load of others.
 constexpr std::chrono::milliseconds LongEnough(50);
 
 TEST_F(AutomaticThreadsTest, AsksSeldomForTheLoadWhereReadsFollowEachOther)
@@ -189,7 +189,7 @@ TEST_F(AutomaticThreadsTest, DoesNotTakeItsOwnReadsForThoseOfOthers)
   }
   std::this_thread::sleep_for(5 * LongEnough);
   automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
-  if (asked == askedBefore + 1) {  // not after the second read, unless the machine stood still
+  if (asked == askedBefore + 1) {  // not asked after the second read, unless the machine was too slow
     EXPECT_EQ(automatic.Choice().Load.Sureness, 0);
     EXPECT_EQ(automatic.Choice().Storage.Load, 0);
   }
@@ -230,7 +230,7 @@ TEST_F(AutomaticThreadsTest, SaysTheLoadThatWasKnownWhileItRead)
   automatic.End();
   EXPECT_EQ(automatic.Choice().Storage.Load, 6);
   EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("NC = 6: load 4 to 8\n"));
-  // A short read afterwards knows nothing of that.
+  // A short read afterwards does not know this load.
   std::this_thread::sleep_for(LongEnough);
   automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
   automatic.End();

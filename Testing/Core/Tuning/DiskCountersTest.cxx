@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 using testing::TempFolder;
 using testing::WriteText;
 
-/// A folder with proc and sys in it.
+/// A folder with simulated trees proc and sys.
 class FakeSystem
 {
 public:
@@ -19,7 +19,7 @@ public:
 
   void Diskstats(const std::string& text) { WriteText(this->Folder / "proc/diskstats", text); }
 
-  /// A device, as sysfs shows it; returns its folder.
+  /// Makes a device as in sysfs. Returns its folder.
   std::string Device(const std::string& path, const std::string& number)
   {
     const std::string folder = this->Folder / ("sys/devices/" + path);
@@ -63,7 +63,7 @@ TEST(DiskCounters, AreReadFromLinesOfAllKernels)
       " 8 0 sda 1 2 3 4 5 6 7 8 9 10 11\n 8 16 sdb 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35");
   EXPECT_EQ(ReadDiskCounters({8, 0}, system.Root())->SectorsWritten, 7u);
   EXPECT_EQ(ReadDiskCounters({8, 16}, system.Root())->SectorsRead, 23u);
-  // Partitions had 4 once.
+  // Partitions had 4 columns in old kernels.
   system.Diskstats("   8    1 sda1 1 2 3 4\n");
   EXPECT_FALSE(ReadDiskCounters({8, 1}, system.Root()));
 }
@@ -71,7 +71,7 @@ TEST(DiskCounters, AreReadFromLinesOfAllKernels)
 TEST(DiskCounters, AreNoneWhereTheTextMakesNoSense)
 {
   FakeSystem system;
-  EXPECT_FALSE(ReadDiskCounters({8, 0}, system.Root()));  // there is no such file
+  EXPECT_FALSE(ReadDiskCounters({8, 0}, system.Root()));  // the file does not exist
   for (const std::string& text :
       {std::string(), std::string("8 0"), std::string("8 0 sda\n"), std::string("\n\n\n"),
           std::string("8 0 sda 1 2 3 4 5 6 7 8 9 10\n"), std::string("8 0 sda 1 2 3 x 5 6 7 8 9 10 11\n"),
@@ -87,7 +87,7 @@ TEST(DiskCounters, AreNoneWhereTheTextMakesNoSense)
   EXPECT_FALSE(ReadDiskCounters({8, 0}, system.Root()));
   fs::remove(system.Folder / "proc/diskstats");
   ASSERT_EQ(::mkfifo((system.Folder / "proc/diskstats").c_str(), 0600), 0);
-  EXPECT_FALSE(ReadDiskCounters({8, 0}, system.Root()));  // nobody writes to it
+  EXPECT_FALSE(ReadDiskCounters({8, 0}, system.Root()));  // no program writes to it
 }
 
 TEST(DiskCounters, AreFoundAmongMany)
@@ -110,7 +110,7 @@ TEST(FindDisk, GivesTheWholeDiskOfAPartition)
   WriteText(system.Device("pci0/ata1/block/sda/sda1", "8:1") + "/partition", "1\n");
   EXPECT_TRUE(FindDisk({8, 1}, "/dev/sda1", "ext4", system.Root())->Number == (DeviceNumber{8, 0}));
   EXPECT_TRUE(FindDisk({8, 0}, "/dev/sda", "ext4", system.Root())->Number == (DeviceNumber{8, 0}));
-  // Without sysfs the partition's own line has to do.
+  // Without sysfs, the line of the partition is used.
   EXPECT_TRUE(FindDisk({8, 7}, "/dev/sda7", "ext4", system.Root())->Number == (DeviceNumber{8, 7}));
 }
 
@@ -204,7 +204,7 @@ TEST(KernelText, CountersPassThroughZero)
   EXPECT_EQ(Passed(width - 5, 3), 8u);
   EXPECT_EQ(Passed(~std::uint64_t(0) - 4, 3), 8u);
   EXPECT_EQ(Passed(width + 5, 2 * width), width - 5);
-  EXPECT_FALSE(Passed(1000, 3));  // set back
+  EXPECT_FALSE(Passed(1000, 3));  // the counter was reset
   EXPECT_FALSE(Passed(1000 * width, 3));
 }
 

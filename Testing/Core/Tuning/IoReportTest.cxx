@@ -7,7 +7,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Rank 0 of several; the others' numbers are given.
+/// Rank 0 of several ranks. The test sets the numbers of the other ranks.
 class FakeCommunicator : public Communicator
 {
 public:
@@ -21,13 +21,13 @@ public:
   {
     std::vector<double> all = mine;
     for (const std::vector<double>& other : this->Others) {
-      // The others know nothing about any other question, such as that about moments.
+      // The other ranks contribute 0 to all other calls, such as that for moments.
       all.insert(all.end(), mine.size(), 0);
       if (other.size() == mine.size()) {
         const auto theirs =
             std::copy(other.begin(), other.end(), all.end() - static_cast<std::ptrdiff_t>(mine.size()));
         theirs[-static_cast<std::ptrdiff_t>(mine.size())] *=
-            mine[0] < 0 ? -1 : 1;  // the least is asked for so
+            mine[0] < 0 ? -1 : 1;  // negative numbers request the minimum
       }
     }
     return all;
@@ -155,7 +155,7 @@ TEST(IoReport, SaysWhatWasReadAheadWhereSomethingWas)
   report.BytesAhead = 4'000'000;
   report.WaitSeconds = 0.0125;
   EXPECT_THAT(report.Text(), HasSubstr("Read ahead: 4.00 MB of 5.00 MB, then waited 0.013 s for the rest\n"));
-  report.Bytes = report.BytesAhead = 0;  // all came from the cache
+  report.Bytes = report.BytesAhead = 0;  // all values came from the cache
   EXPECT_THAT(report.Text(), ::testing::Not(HasSubstr("Read ahead")));
 }
 

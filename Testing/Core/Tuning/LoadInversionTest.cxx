@@ -12,7 +12,7 @@
 namespace patchio {
 namespace {
 
-/// What the emulated storage does (Testing/Emulator/README.md): proportional to N up to N*, then
+/// The law of the emulated storage (Testing/Emulator/README.md): proportional to N up to N*, then
 /// falling.
 LoadCurve Kinked(double best, double contention = 0.5)
 {
@@ -35,7 +35,7 @@ LoadCurve Scalability(double sigma, double kappa)
   return curve;
 }
 
-/// What N own requests get beside C of others when all share alike.
+/// Returns the rate of N own requests together with C requests of others if all get equal shares.
 double Share(const LoadCurve& curve, double own, double others)
 {
   return own / (own + others) * curve.Rate(own + others);
@@ -46,7 +46,8 @@ bool Near(double load, double truth)
   return std::abs(load - truth) <= std::max(2.0, 0.25 * truth);
 }
 
-/// Windows with noise of 3 % each, of a storage that is 3 % (standard deviation) off its curve.
+/// Returns windows with noise of 3 % each, from a storage that deviates by 3 % (standard deviation) from its
+/// curve.
 std::vector<LoadWindow> NoisyWindows(
     const LoadCurve& curve, const std::vector<double>& own, double others, std::mt19937& random)
 {
@@ -102,7 +103,7 @@ TEST_P(LoadInversion, FindsTheLoadFromWindowsOfSeveralN)
           NoisyWindows(curve, {best / 2, best, 2 * best, best / 2, best, 2 * best}, others, random);
       right += Near(InvertLoad(curve, windows).Load, others);
     }
-    // Where the curve hardly depends on two requests more, 3 % of noise are more than them.
+    // Where the curve hardly depends on two more requests, 3 % of noise hide them.
     RecordProperty("right_of_" + std::to_string(int(others)), right);
     const double change =
         1 - Share(curve, best, others + std::max(2.0, 0.25 * others)) / Share(curve, best, others);
@@ -130,7 +131,7 @@ TEST_P(LoadInversion, IsAsRightAsItIsSure)
       sureAndRight += Near(found.Load, others);
     }
   }
-  // Sureness 0.5 means three of four, and most are surer than that.
+  // Sureness 0.5 means that three of four estimates are right, and most estimates have a greater sureness.
   EXPECT_GE(sure, 100);
   EXPECT_GE(sureAndRight, 0.85 * sure) << sureAndRight << " of " << sure;
 }
@@ -189,7 +190,7 @@ TEST(LoadInversionLimits, RefusesRatesThatNoLoadExplains)
 
 TEST(LoadInversionLimits, DoesNotTakeASlowerStorageForALoadedOne)
 {
-  // Three times as slow at every N: a load would slow down small N more than large ones.
+  // The storage is three times as slow at each N. A load would slow down small N more than large ones.
   const LoadCurve curve = Kinked(16);
   std::vector<LoadWindow> windows;
   for (const double own : {2, 8, 32, 64, 2, 8, 32, 64}) {
@@ -221,7 +222,7 @@ TEST(LoadInversionLimits, EndsOnNonsense)
     const InvertedLoad found = InvertLoad(curve, {{16, 1e8}});
     EXPECT_TRUE(found.Sureness >= 0 && found.Sureness <= 1);
   }
-  // Windows that make no sense do not spoil the others.
+  // Invalid windows must not affect the others.
   const LoadCurve curve = Kinked(16);
   EXPECT_NEAR(InvertLoad(curve, {{16, nan}, {16, Share(curve, 16, 16)}, {0, 0}}).Load, 16, 2);
 }

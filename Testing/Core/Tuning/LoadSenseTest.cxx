@@ -28,7 +28,7 @@ Mount MountAs(const char* point, const char* type, const char* source, int major
   return mount;
 }
 
-/// Numbers of a disk as they would be after some time.
+/// The counters of a disk after some time.
 struct DiskState
 {
   std::uint64_t BytesRead = 0, ReadMilliseconds = 0, BytesWritten = 0, WriteMilliseconds = 0, Reads = 0;
@@ -63,7 +63,7 @@ OwnReads Own(std::uint64_t bytes, double inFlight)
   return own;
 }
 
-/// 45 MB/s a request up to 16.
+/// Returns a curve with 45 MB/s per request, up to 16 requests.
 LoadCurve Kinked()
 {
   LoadCurve curve;
@@ -90,7 +90,7 @@ TEST(LoadOfDisk, IsWhatIsInItsQueueAndNotOurs)
   const LoadEstimate first = sensor.Sample(Own(0, 0), 100);
   EXPECT_EQ(first.Load, 0);
   EXPECT_EQ(first.Sureness, 0);
-  // We: 280 of 400 MB/s with 7 requests in flight; others: 120 MB/s with 3.
+  // Own reads: 280 of 400 MB/s with 7 requests in flight; others: 120 MB/s with 3.
   disk.Set({1800 * MB, 25000, 0, 0, 1800});
   disk.Fetched(1060 * MB);
   OwnReads own = Own(560 * MB, 7);
@@ -108,7 +108,7 @@ TEST(LoadOfDisk, SeesThoseThatGetLittle)
   disk.Fetched(0);
   LoadSensor sensor = disk.Sensor();
   sensor.Sample(Own(0, 0), 0);
-  // 12 requests of others get 40 MB/s, our 4 get 360.
+  // 12 requests of others get 40 MB/s, and 4 own requests get 360 MB/s.
   disk.Set({400 * MB, 16000, 0, 0, 400});
   disk.Fetched(360 * MB);
   OwnReads own = Own(360 * MB, 4);
@@ -127,13 +127,13 @@ TEST(LoadOfDisk, KnowsThatLongRequestsAreSplit)
   WriteDeepText(disk.Folder / "sys/dev/block/8:0/queue/max_sectors_kb", "512\n");
   LoadSensor sensor = disk.Sensor();
   sensor.Sample(Own(0, 0), 0);
-  // Ours of 2 MB are four; 4 x 4 = 16 of those in flight are ours.
+  // Each own request of 2 MB is split into four, so 4 x 4 = 16 of the requests in flight are own ones.
   disk.Set({800 * MB, 24000, 0, 0, 1600});
   disk.Fetched(400 * MB);
   OwnReads own = Own(400 * MB, 4);
   own.All.Requests = 200;
   EXPECT_NEAR(sensor.Sample(own, 1).Load, 8, 0.5);
-  // The disk may split even more, which shows when nobody else reads.
+  // The disk may split requests further, which shows when no other program reads.
   disk.Set({1200 * MB, 24000 + 32000, 0, 0, 1600 + 1600});
   disk.Fetched(800 * MB);
   EXPECT_NEAR(sensor.Sample(own, 2).Load, 0, 0.01);
@@ -178,7 +178,7 @@ TEST(LoadOfDisk, IsItsQueueWhenWeReadNothingFromIt)
   const LoadEstimate idle = sensor.Sample(Own(0, 0), 2);
   EXPECT_NEAR(idle.Load, 6, 0.01);
   EXPECT_GT(idle.Sureness, 0.6);
-  // The page cache had it all.
+  // All bytes came from the page cache.
   disk.Set({800 * MB, 20000, 0, 4000});
   const LoadEstimate cached = sensor.Sample(Own(5000 * MB, 8), 4);
   EXPECT_NEAR(cached.Load, 6, 0.01);
@@ -196,7 +196,7 @@ TEST(LoadOfDisk, IsUnknownWhenTheDeviceDoesNotCountOrVanishes)
   EXPECT_EQ(sensor.Sample(Own(500 * MB, 8), 1).Sureness, 0);  // statistics are switched off
   disk.Fetched(900 * MB);
   disk.Set({3 * MB, 1, 0, 0});
-  EXPECT_EQ(sensor.Sample(Own(400 * MB, 8), 2).Sureness, 0);  // another device by that number
+  EXPECT_EQ(sensor.Sample(Own(400 * MB, 8), 2).Sureness, 0);  // another device has the number now
   WriteDeepText(disk.Folder / "proc/diskstats", "");
   const LoadEstimate gone = sensor.Sample(Own(400 * MB, 8), 3);
   EXPECT_EQ(gone.Sureness, 0);
@@ -261,7 +261,7 @@ TEST(LoadOfDisk, IsCheckedAgainstTheRate)
   const LoadEstimate both = agreed.Sample(Own(mine, 16), 1);
   EXPECT_NEAR(both.Load, 16, 1);
   EXPECT_GT(both.Sureness, 0.95);
-  disk.Set({mine, 16000, 0, 0});  // nobody else read, and yet it was slow
+  disk.Set({mine, 16000, 0, 0});  // no other program read, but the disk was slow
   const LoadEstimate one = contradicted.Sample(Own(mine, 16), 1);
   EXPECT_EQ(one.Load, 0);
   EXPECT_LT(one.Sureness, 0.8);
@@ -278,15 +278,15 @@ TEST(LoadByRate, IsAllThatVirtualFileSystemsHave)
   EXPECT_NEAR(loaded.Load, 16, 1);
   EXPECT_GT(loaded.Sureness, 0.8);
   EXPECT_THAT(loaded.Source, HasSubstr("32 requests in flight read at"));
-  // Those in which N changes say nothing, and do no harm.
+  // Windows in which N changes give no estimate, and do not disturb other windows.
   OwnReads changing = Own(BytesOf(4, 0), 60);
   changing.Steady = false;
   EXPECT_EQ(sensor.Sample(changing, 2.5).Sureness, 0);
   EXPECT_NEAR(sensor.Sample(Own(BytesOf(16, 16) / 2, 16), 3).Load, 16, 1);
-  // Others go; the windows before do not count any longer.
+  // The other programs end, so the previous windows do not count any more.
   const LoadEstimate alone = sensor.Sample(Own(BytesOf(32, 0), 32), 4);
   EXPECT_NEAR(alone.Load, 0, 1);
-  // We read nothing, too little, or for too short a time.
+  // Own reads are missing, too small, or too short.
   EXPECT_EQ(sensor.Sample(Own(0, 0), 5).Sureness, 0);
   EXPECT_EQ(sensor.Sample(Own(100, 16), 6).Sureness, 0);
   EXPECT_EQ(sensor.Sample(Own(500 * MB, 16), 6.001).Sureness, 0);
@@ -301,7 +301,7 @@ TEST(LoadByRate, ForgetsWhatIsLongAgo)
   sensor.Sample(Own(0, 0), 0);
   sensor.Sample(Own(BytesOf(32, 8), 32), 1);
   sensor.Sample(Own(0, 0), 100);
-  // Alone, 4 requests say nothing about the load.
+  // A window with 4 requests alone does not show the load.
   EXPECT_EQ(sensor.Sample(Own(BytesOf(4, 0), 4), 101).Sureness, 0);
 }
 
@@ -336,7 +336,7 @@ TEST(LoadByRate, IsUnknownWithoutACurve)
 
 namespace {
 
-/// A window of one second on an NFS mount.
+/// Returns the estimate for a window of one second on an NFS mount.
 LoadEstimate OfNfs(std::optional<LoadCurve> curve, const OwnReads& own, std::uint64_t wanted,
     std::uint64_t requests, std::uint64_t milliseconds)
 {
@@ -369,7 +369,7 @@ TEST(LoadOfNfs, DoesNotKnowOtherMachinesWithoutACurve)
 
 TEST(LoadOfNfs, AddsOtherMachinesByTheRateOfThisOne)
 {
-  // 16 of ours, 16 of another process here, 16 of another machine.
+  // 16 own requests, 16 of another process on this machine, and 16 of another machine.
   const std::uint64_t mine = BytesOf(16, 32);
   const LoadEstimate estimate = OfNfs(Kinked(), Own(mine, 16), 2 * mine, 2 * mine / MB, 32000);
   EXPECT_NEAR(estimate.Load, 32, 2);
@@ -384,7 +384,7 @@ TEST(LoadOfNfs, BelievesAServerThatAnswersAtOnce)
   const LoadEstimate quick = OfNfs(curve, Own(BytesOf(4, 0), 4), BytesOf(4, 0), 180, 180 * 12);
   EXPECT_EQ(quick.Load, 0);
   EXPECT_NEAR(quick.Sureness, 0.5, 1e-9);
-  // By the rate there were 32 others, but the server was not busy.
+  // According to the rate there were 32 requests of others, but the server was not busy.
   const std::uint64_t mine = BytesOf(16, 32);
   const LoadEstimate odd = OfNfs(curve, Own(mine, 16), mine, mine / MB, 12 * (mine / MB));
   EXPECT_EQ(odd.Load, 0);
@@ -407,10 +407,10 @@ TEST(LoadOfLustre, SeesOtherProcessesOfTheMachine)
   const LoadEstimate estimate = sensor.Sample(Own(100 * MB, 4), 1);
   EXPECT_NEAR(estimate.Load, 12, 0.1);
   EXPECT_THAT(estimate.Source, HasSubstr("Lustre"));
-  // We do not read; 5 requests are in flight all the same.
+  // There are no own reads, but 5 requests are in flight.
   write(800 * MB, 200, 21000000);
   EXPECT_NEAR(sensor.Sample(Own(0, 0), 2).Load, 5, 0.1);
-  // Somebody has cleared the statistics.
+  // The statistics were cleared.
   write(0, 0, 0);
   EXPECT_EQ(sensor.Sample(Own(100 * MB, 4), 3).Sureness, 0);
 }

@@ -61,7 +61,7 @@ TEST_F(Mounted, IsTheRootFolderWhereNoMountIsAbove)
   EXPECT_EQ(unknown.Point, "/");
   EXPECT_EQ(unknown.Type, "unknown");
   EXPECT_EQ(unknown.Class, MountClass::Unknown);
-  // Another mount of the same device says what it is.
+  // Another mount of the same device has the type.
   struct stat state = {};
   ASSERT_EQ(::stat(this->Folder.Path().c_str(), &state), 0);
   std::ofstream(this->Folder / "mountinfo", std::ios::app)
@@ -84,7 +84,7 @@ TEST_F(Mounted, IsDescribed)
   EXPECT_EQ(mount.Minor, 2);
   EXPECT_EQ(mount.Root, "/");
   EXPECT_EQ(mount.Class, MountClass::Parallel);
-  EXPECT_EQ(mount.StripeCount, 0);  // there is none to ask
+  EXPECT_EQ(mount.StripeCount, 0);  // there is no file to query
 }
 
 TEST_F(Mounted, HasNamesWithBlanksAndBackslashes)
@@ -114,7 +114,7 @@ TEST_F(Mounted, IsWhereASymbolicLinkLeads)
       << "40 1 4000:9 / " << real << " rw - ext4 /dev/x rw\n";
   EXPECT_EQ(this->PointOf(this->Folder / "link/run"), real);
   std::filesystem::create_symlink(this->Folder / "loop", this->Folder / "loop");
-  EXPECT_EQ(this->PointOf(this->Folder / "loop/a"), "/");  // no mount of the list is above it
+  EXPECT_EQ(this->PointOf(this->Folder / "loop/a"), "/");  // the list has no mount above this path
 }
 
 TEST_F(Mounted, IsTheOneWithThePathsDevice)
@@ -157,7 +157,7 @@ TEST(Mount, HasAClass)
   EXPECT_EQ(ClassOfType("made up"), MountClass::Unknown);
 }
 
-/// The bytes of Lustre's lov_user_md_v1 and lov_comp_md_v1, put together by offsets.
+/// The bytes of Lustre's lov_user_md_v1 and lov_comp_md_v1, set by their offsets.
 class Layout
 {
 public:
@@ -204,7 +204,7 @@ TEST(LustreLayout, OfSeveralPartsGivesTheMost)
 TEST(LustreLayout, IsNotReadBeyondItsEnd)
 {
   for (std::size_t bytes = 0; bytes < 192; ++bytes) {
-    // Memory of just that length, so that a checker of addresses sees what lies beyond.
+    // The memory has exactly this length, so that AddressSanitizer detects reads beyond it.
     const int stripes = TwoParts().Stripes(bytes);
     EXPECT_TRUE(stripes == 0 || stripes == 1 || stripes == 8) << bytes;
     const std::vector<char> exact(bytes, '\xd0');

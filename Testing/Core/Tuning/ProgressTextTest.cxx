@@ -21,7 +21,7 @@ TEST(ProgressText, SaysNothingOfTimeBeforeTheFirstByte)
 TEST(ProgressText, SaysNoTimeWhenAllBytesHaveCome)
 {
   EXPECT_EQ(ReadingText(380e3, 380e3, 7e6), "Reading 380 of 380 kB, decoding");
-  // Gaps that are read along may be counted among the bytes that came, and not among those to come.
+  // Bytes of gaps may count among the bytes read, but not among the bytes to read.
   EXPECT_EQ(ReadingText(600, 512, 1000), "Reading 512 of 512 bytes, decoding");
   EXPECT_EQ(ReadingText(379.9e3, 380e3, 7e6), "Reading 379 of 380 kB, 7.0 MB/s, 1 s left");
   EXPECT_EQ(ReadingText(4.79e9, 4.8e9, 850e6), "Reading 4.7 of 4.8 GB, 850 MB/s, 1 s left");

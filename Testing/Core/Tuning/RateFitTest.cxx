@@ -18,7 +18,7 @@ using Law = std::function<double(double)>;
 
 const std::vector<int> Powers{1, 2, 4, 8, 16, 32, 64, 128};
 
-/// Two passes over the given N, with noise of this relative size.
+/// Returns two passes over the given N, with noise of this relative size.
 std::vector<RateSample> Sampled(
     const Law& law, double noise, unsigned seed, const std::vector<int>& at = Powers)
 {
@@ -33,8 +33,8 @@ std::vector<RateSample> Sampled(
   return samples;
 }
 
-/// The law of the emulated storage, see Testing/Emulator: linear up to N*, or to the rate of the whole,
-/// and a fall past N*.
+/// The law of the emulated storage, see Testing/Emulator: linear up to N* or to the total rate, and
+/// falling past N*.
 Law Emulated(double best, double fall = 0.5, double total = 1e18)
 {
   return [=](double n) {
@@ -48,7 +48,7 @@ Law Scalability(double sigma, double kappa)
   return [=](double n) { return 50e6 * n / (1 + sigma * (n - 1) + kappa * n * (n - 1)); };
 }
 
-/// N* by its definition.
+/// Returns N* by its definition.
 int BestOf(const Law& law, int most = 128)
 {
   double greatest = 0;
@@ -110,7 +110,7 @@ TEST(RateFit, FindsThePeakWhetherTheFallIsSteepOrFlat)
 
 TEST(RateFit, FindsWhereARateIsCapped)
 {
-  // Eight requests reach the rate of the whole storage; 32 may be in flight before it falls.
+  // Eight requests reach the total rate of the storage, which falls above 32 requests.
   const Outcome outcome = FitMany(Emulated(32, 0.5, 8 * 40e6), 0.03, Seeds);
   EXPECT_EQ(outcome.Wrong, 0);
   EXPECT_GT(outcome.LeastRate, 0.9);
@@ -135,7 +135,7 @@ TEST(RateFit, RecoversTheUniversalScalabilityLaw)
 
 TEST(RateFit, AsksForFewThreadsWhereTheyDoNotMatter)
 {
-  // The page cache: any N gives the same, or any from two on.
+  // The page cache: the rate is the same for all N, or for all N from two on.
   int many = 0;
   for (int seed = 0; seed < Seeds; ++seed) {
     many += FitRates(Sampled([](double) { return 5e9; }, 0.05, seed)).Best() > 2;
@@ -155,7 +155,7 @@ TEST(RateFit, GoesToTheEndOfWhatAlwaysRises)
 
 TEST(RateFit, LosesLittleWhereTheRateSaturates)
 {
-  // N* is ill defined there, but what counts is the rate.
+  // N* is ill-defined here, but only the rate matters.
   for (const double sigma : {0.65, 0.1}) {
     EXPECT_GT(FitMany(Scalability(sigma, 0), 0.04, Seeds).LeastRate, 0.92) << sigma;
   }
@@ -182,7 +182,7 @@ TEST(RateFit, EqualsTheLawItWasSampledFrom)
 
 TEST(RateFit, BearsDisturbedSamples)
 {
-  // Three passes; in each something else halves the rate of one N.
+  // Three passes; in each of them, other load halves the rate of one N.
   for (const int best : {4, 16, 64}) {
     for (int seed = 0; seed < Seeds; ++seed) {
       std::vector<RateSample> samples = Sampled(Emulated(best), 0.03, seed);
@@ -241,7 +241,7 @@ TEST(RateFit, KnowsNothingFromLessThanThreeConcurrencies)
 
 TEST(RateFit, TakesNoLawThatDoesNotFit)
 {
-  // One rough pass of a file system in memory: four times as fast at 32 as at 1, and a law of few
+  // One noisy pass of a file system in memory. The rate at 32 is four times the rate at 1, but a law with few
   // coefficients would be a constant.
   const std::vector<RateSample> rough{{1, 2.5e9, 0}, {2, 6.9e9, 0}, {4, 3.3e9, 0}, {8, 8.2e9, 0},
       {16, 4.1e9, 0}, {32, 9.9e9, 0}, {64, 6.0e9, 0}};
@@ -272,7 +272,7 @@ TEST(RateFit, JoinsTheMeansOfSamplesThatNoLawFits)
   const RateFit fit = FitRates(samples);
   EXPECT_EQ(fit.Law(), RateLaw::Joined);
   EXPECT_EQ(fit.Best(), 32) << fit.Text();
-  // Within 2 % of the best: the fewer.
+  // Within 2 % of the best rate, the smaller N is chosen.
   samples.push_back({8, 1.02 * 4.25e8, 2});
   samples.push_back({8, 1.02 * 4.25e8, 3});
   EXPECT_EQ(FitRates(samples).Best(), 8);
@@ -297,7 +297,7 @@ TEST(RateFit, KnowsHowSureItsBestIs)
 
 TEST(RateFit, IsUnsureOfAConstantThatIsNoise)
 {
-  // Two measurements of each N, which lie apart by noise alone.
+  // Two measurements of each N, which differ only by noise.
   const auto flat = [](double noise) {
     std::vector<RateSample> samples;
     for (const int n : {1, 2, 4, 8, 16, 32, 64}) {
@@ -312,7 +312,8 @@ TEST(RateFit, IsUnsureOfAConstantThatIsNoise)
   }
   EXPECT_EQ(RangeOfBest(flat(0.001)).Most, 1);
   EXPECT_GE(RangeOfBest(flat(0.3)).Most, 32);
-  // As a disk gave them beside other programs: the law falls, though 2 in flight gave the most.
+  // Measurements of a disk that other programs used: the law falls, although 2 requests in flight had the
+  // best rate.
   std::vector<RateSample> disk;
   for (const auto& [n, rates] : std::map<int, std::vector<double>>{{1, {1.31, 0.81, 1.62, 2.15, 1.55}},
            {2, {2.2, 0.8, 2.28}}, {4, {1.23, 0.9, 1.08}}, {8, {1.3, 0.94, 0.97}}, {16, {0.98, 1.01}},

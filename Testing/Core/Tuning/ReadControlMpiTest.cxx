@@ -1,7 +1,7 @@
-// One number of threads for all ranks while they read: mpiexec -n NP patchio_read_control_mpi_test
+// All ranks choose the same number of threads while they read: mpiexec -n NP patchio_read_control_mpi_test
 //
-// Ranks read from fake storages of their own, so what is proven here is not which number is found, but that
-// all ranks decide alike, whatever each of them has to read, and that nobody waits for ever.
+// Each rank reads from its own fake storage. So the test does not check which number is found, but that all
+// ranks make the same decisions for any amount of data per rank, and that no rank waits forever.
 #include "Tuning/ReadControl.h"
 
 #include "Base/Communicator.h"
@@ -33,7 +33,7 @@ struct Outcome
   int Leader = 0;
 };
 
-/// Reads `tasks` pieces of 1 kB, of which each takes 2 ms, in windows that begin at once.
+/// Reads `tasks` pieces of 1 kB, 2 ms each, in windows that begin at once.
 Outcome Read(Communicator& ranks, ThreadController& controller, std::size_t tasks, bool cancelled, int limit)
 {
   FakeBehaviour slow;
@@ -65,7 +65,7 @@ Outcome Read(Communicator& ranks, ThreadController& controller, std::size_t task
   return {control.Changes(), control.Windows().size(), controller.BestSoFar()};
 }
 
-/// All ranks have gone through the same numbers.
+/// Expects that all ranks have used the same numbers.
 void ExpectAlike(Communicator& ranks, const Outcome& outcome, const std::string& where)
 {
   std::string mine = fmt::format("{} windows, best {}:", outcome.Windows, outcome.Leader);
@@ -89,7 +89,7 @@ ControllerOptions OptionsFor(const Communicator& ranks)
 void CheckLongReads(Communicator& ranks)
 {
   ThreadController controller(OptionsFor(ranks));
-  // The first rank has ten times as much as the last; two reads with one controller.
+  // The first rank has much more to read than the last one. Two reads use one controller.
   const std::size_t tasks = Rank == ranks.Size() - 1 ? 800 : Rank == 0 ? 6000 : 2500;
   std::size_t windows = 0;
   for (int read = 0; read < 2; ++read) {
@@ -103,8 +103,7 @@ void CheckLongReads(Communicator& ranks)
 void CheckUnevenReads(Communicator& ranks)
 {
   ThreadController controller(OptionsFor(ranks));
-  // Somebody has nothing to read, somebody stops at once, all others are done before or after the first
-  // window.
+  // One rank has nothing to read or stops at once; all others end before or after the first window.
   ExpectAlike(ranks, Read(ranks, controller, Rank == 0 ? 0 : 300, false, 0), "nothing on rank 0");
   ExpectAlike(ranks, Read(ranks, controller, 1500, Rank == 0, 0), "rank 0 stops");
   ExpectAlike(ranks, Read(ranks, controller, 0, false, 0), "nothing at all");
@@ -116,12 +115,12 @@ void CheckLimit(Communicator& ranks)
   ThreadController controller(OptionsFor(ranks));
   const Outcome outcome = Read(ranks, controller, 1500, false, 1);
   ExpectAlike(ranks, outcome, "limit");
-  // Fewer once a rank has read all.
+  // There are fewer threads when a rank has read all of its data.
   Expect(outcome.Changes.back().Threads <= ranks.Size(),
       fmt::format("{} threads where one a rank is the limit", outcome.Changes.back().Threads));
 }
 
-/// N*, NC and where they are from: all ranks put the same into their field data.
+/// Checks that all ranks have the same texts about N*, NC and their sources.
 void CheckWords(Communicator& ranks)
 {
   AutomaticThreads automatic;
@@ -171,7 +170,7 @@ void CheckMachine(Communicator& ranks)
   }
 }
 
-/// One rank that can bear but a thread is enough.
+/// Checks that a single rank with a limit of one thread limits all ranks.
 void CheckLeastOfRanks(Communicator& ranks)
 {
   AutomaticThreads automatic;

@@ -8,7 +8,7 @@
 namespace patchio {
 namespace {
 
-/// One rank, 8 threads; the first window lets 1 remain.
+/// One rank with 8 threads; after the first window, 1 thread is left.
 class ReadControlTest : public ::testing::Test
 {
 protected:
@@ -29,7 +29,7 @@ protected:
     options.FirstWindow = 0;
     return options;
   }
-  /// Longer than a window.
+  /// Reads for longer than a window.
   void ReadABit()
   {
     for (int i = 0; i < 20; ++i) {
@@ -60,7 +60,7 @@ TEST_F(ReadControlTest, TellsTheThreadsOfTheWholeRead)
 {
   this->ReadABit();
   this->Control.Step(this->Meter);  // sends the window
-  this->Control.Step(this->Meter);  // has its answer
+  this->Control.Step(this->Meter);  // receives the answer
   EXPECT_EQ(this->Control.Threads(), 1);
   this->ReadABit();
   this->Control.Step(this->Meter);

@@ -76,7 +76,7 @@ TEST(ReportData, HasTheCurveOfTheStorage)
   for (const Json& point : storage["curve"]) {
     const double n = point[0];
     EXPECT_GT(n, last);
-    // Beyond the samples it is a guess.
+    // Beyond the samples, the fit is an extrapolation.
     if (n <= 32) {
       EXPECT_NEAR(double(point[1]), n <= 8 ? n * 1e8 : 8e8, 0.25 * 8e8) << n;
     }
@@ -120,7 +120,7 @@ TEST(ReportData, SaysOfACancelledReadHowFarItCame)
   data.WantedBytes = 8e9;
   EXPECT_THAT(data.Text(), ::testing::StartsWith("Cancelled after 2.0 s: 6.00 GB of 8.00 GB read from "
                                                  "/data/run/summary.samrai\n"));
-  // Not known before all ranks have said it.
+  // The value is not known until all ranks have sent it.
   data.WantedBytes = 0;
   EXPECT_THAT(data.Text(), ::testing::HasSubstr("6.00 GB of 6.00 GB"));
 }

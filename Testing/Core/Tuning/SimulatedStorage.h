@@ -1,6 +1,6 @@
 // A storage that exists only as a formula, and reads from it in simulated time. Hundreds of reads of a minute
-// take less than a second, so that ways to choose the number of threads can be compared. Nothing here uses a
-// clock; the same seed gives the same read.
+// take less than a second, so that methods for the number of threads can be compared. The simulation uses no
+// clock, and the same seed gives the same read.
 #pragma once
 
 #include "Tuning/ThreadController.h"
@@ -16,11 +16,11 @@
 
 namespace patchio::testing {
 
-/// F(M): bytes per second of the whole storage with M requests in flight. M need not be whole.
+/// F(M): bytes per second of the whole storage with M requests in flight. M may be fractional.
 using RateLaw = std::function<double(double)>;
 
-/// Returns N. Gunther's Universal Scalability Law, F = lambda M / (1 + sigma (M - 1) + kappa M (M - 1)), with
-/// its peak at `best`.
+/// Returns the Universal Scalability Law of N. Gunther, F = lambda M / (1 + sigma (M - 1) + kappa M (M - 1)),
+/// with its peak at `best`.
 inline RateLaw ScalabilityLaw(double best, double sigma)
 {
   const double kappa = (1 - sigma) / (best * best);
@@ -103,7 +103,7 @@ struct SimulatedStorage
   }
 };
 
-/// Draws random numbers that are equal on every machine; std distributions do not promise that.
+/// Draws random numbers that are equal on each machine, which std distributions do not guarantee.
 class Dice
 {
 public:
@@ -122,7 +122,7 @@ private:
   std::mt19937_64 Engine;
 };
 
-/// Returns any storage that a profile could meet: peaks from 2 to 128, sharp and blunt, or none at all.
+/// Returns a random storage: with a peak from 2 to 128, sharp or blunt, or without a peak.
 inline SimulatedStorage RandomStorage(Dice& dice)
 {
   const double best = dice.Scale(2, 128);
@@ -140,7 +140,7 @@ inline SimulatedStorage RandomStorage(Dice& dice)
 }
 
 /// Returns loads of other programs, which come and go one to four times during the read, at times as of a
-/// Poisson process, with up to twice the requests that the storage likes best.
+/// Poisson process, with up to twice the requests of the storage's best number, `best`.
 inline std::vector<LoadStep> RandomLoads(Dice& dice, double seconds, int best)
 {
   const auto load = [&] {
@@ -158,8 +158,8 @@ inline std::vector<LoadStep> RandomLoads(Dice& dice, double seconds, int best)
   return loads;
 }
 
-/// A way to choose the number of threads: receives the rate of each window, and returns the number for the
-/// next one.
+/// A method for the number of threads: receives the rate of each window, and returns the number for the next
+/// one.
 struct Decider
 {
   std::function<int()> Threads;

@@ -28,7 +28,7 @@ constexpr const char* Mounts =
     "1 0 4000:1 / /proj rw - lustre mds:/fs rw\n"
     "2 1 4000:2 / /proj/other rw - nfs4 server:/other rw\n";
 
-/// A variable of the environment for as long as it lives.
+/// Sets an environment variable during the lifetime of the object.
 class Setting
 {
 public:
@@ -285,14 +285,14 @@ TEST_F(Profiles, Expire)
   EXPECT_EQ(this->BestFor("/proj/x", Now + 88 * 86400), 16);
   EXPECT_EQ(this->BestFor("/proj/x", Now + 90 * 86400), 0);
   EXPECT_THAT(this->Notes, ElementsAre(HasSubstr("expired")));
-  // A measured one without any date is old.
+  // A measured profile without a date is old.
   WriteText(
       this->Folder / "site1/a.json", R"({"mount": "/proj", "best_concurrency": 2, "source": "measured"})");
   EXPECT_EQ(this->BestFor("/proj/x", Now + 90 * 86400), 0);
   WriteText(this->Folder / "site1/a.json",
       R"({"mount": "/proj", "best_concurrency": 2, "source": "measured", "expires_at": "never"})");
   EXPECT_EQ(this->BestFor("/proj/x", Now + 90 * 86400), 0);
-  // Somebody wants it to be trusted for ever.
+  // The profile has no expiry date on purpose.
   WriteText(this->Folder / "site1/a.json",
       R"({"mount": "/proj", "best_concurrency": 2, "source": "measured", "measured_at": "2020-01-01T00:00:00Z",
           "expires_at": "never"})");
@@ -323,7 +323,7 @@ TEST_F(Profiles, OfSomethingElseThatWasMountedThereAreNotUsed)
   profile.Where.Source = "mds:/old";
   SaveProfile(profile);
   EXPECT_EQ(this->BestFor("/proj/x"), 0);
-  // Below the point of a measured profile something else may be mounted.
+  // Another file system may be mounted below the mount point of a measured profile.
   SaveProfile(Measured());
   EXPECT_EQ(this->BestFor("/proj/x"), 16);
   EXPECT_EQ(this->BestFor("/proj/other/x"), 0);
@@ -421,7 +421,7 @@ TEST_F(Profiles, LieWhereTheEnvironmentSays)
 
 TEST(MergeSamples, SharpensThePeak)
 {
-  // N* is 23, which a profile of powers of two with noise does not know well.
+  // N* is 23, which a noisy profile with powers of two does not determine well.
   const auto law = [](int n) { return n <= 23 ? 40e6 * n : 920e6 * std::sqrt(23.0 / n); };
   StorageProfile profile = Measured();
   profile.Samples.clear();
@@ -431,11 +431,11 @@ TEST(MergeSamples, SharpensThePeak)
   profile.Fit = FitRates(profile.Samples);
   std::vector<RateSample> seen;
   for (const int n : {18, 21, 23, 25, 28}) {
-    seen.push_back({n, law(n) * 0.8, 0});  // a real read does more than reading
+    seen.push_back({n, law(n) * 0.8, 0});  // a real read includes other work
   }
   EXPECT_TRUE(MergeSamples(profile, seen));
   EXPECT_NEAR(profile.Concurrency, 23, 1);
-  // A quarter of the way to the rates that were seen.
+  // The fit moves a quarter of the way to the observed rates.
   EXPECT_NEAR(profile.Fit.At(4) / law(4), std::pow(0.8, 0.25), 0.02);
 }
 
@@ -456,7 +456,7 @@ TEST(MergeSamples, KeepsABoundedNumberAndThePeak)
   std::mt19937 random(1);
   std::normal_distribution<double> noise(0, 0.05);
   for (int read = 0; read < 300; ++read) {
-    // As a controller that looks around for the best.
+    // Like a controller that searches for the best N.
     std::vector<RateSample> seen;
     for (int window = 0; window < 8; ++window) {
       const int n = 4 + static_cast<int>(random() % 60);
@@ -500,7 +500,7 @@ TEST(MergeSamples, DatesAProfileThatReadsMake)
   EXPECT_TRUE(MergeSamples(fresh, {{8, 1e6, 0}}));
   EXPECT_NEAR(fresh.MeasuredAt, ProfileNow(), 60);
   EXPECT_EQ(fresh.ExpiresAt, fresh.MeasuredAt + ProfileLifetime);
-  // What was probed is as old as it was.
+  // The time of the probe does not change.
   StorageProfile probed = Measured();
   EXPECT_TRUE(MergeSamples(probed, {{8, RateAt(8), 0}}));
   EXPECT_EQ(probed.MeasuredAt, Measured().MeasuredAt);

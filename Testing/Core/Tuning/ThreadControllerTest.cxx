@@ -15,8 +15,8 @@ using testing::Scenario;
 using testing::ShareAtLeast;
 using testing::SimulateReads;
 
-// Reads of 60 s, 8 % noise, 200 for each scenario. The seed was used for nothing else; results are the same
-// on every machine but for rounding, which may move a read or two across the limit.
+// Reads of 60 s, 8 % noise, 200 for each scenario. No other test uses the seed. Results are the same on each
+// machine except for rounding errors, which may move one or two reads across the limit.
 constexpr std::uint64_t Seed = 1;
 
 double Share(Scenario scenario, const testing::DeciderMaker& decider)
@@ -46,7 +46,7 @@ TEST(ThreadController, FindsTheBestNumberWithoutAProfile)
   EXPECT_GE(Share(Scenario::NoProfile, testing::ControlledDecider), 0.9);
 }
 
-/// Windows of a storage without noise; the last N.
+/// Simulates windows of a storage without noise. Returns the last N.
 int Settled(const ControllerOptions& options, const testing::RateLaw& law, int windows)
 {
   ThreadController controller(options);
@@ -58,7 +58,7 @@ int Settled(const ControllerOptions& options, const testing::RateLaw& law, int w
 
 TEST(ThreadController, SettlesOnFewerThreadsWhereMoreBringNothing)
 {
-  // From 6 on, all are equal but for noise.
+  // From N = 6 on, all rates are equal except for noise.
   testing::Dice dice(1);
   ControllerOptions options;
   options.Start = 64;
@@ -170,7 +170,7 @@ TEST(ThreadController, DecidesAlikeOnAllRanks)
   }
 }
 
-/// Real threads on a storage that takes its time: from 2 reads in flight well towards its 32.
+/// Real threads on a slow storage: the number rises from 2 reads in flight towards the best number, 32.
 TEST(ThreadController, RaisesTheThreadsOfARealRead)
 {
   FakeBehaviour behaviour;

@@ -41,7 +41,7 @@ TEST(ThreadPolicy, BeginsWithTheStoragesBest)
   EXPECT_EQ(ControllerFor(Parallel(9999, 0), ThreadPolicy::Greedy, FourRanks).Start, 256);
 }
 
-/// Like N up to 16, and falling like its square root beyond.
+/// Returns a fit that is proportional to N up to 16, and falls with the square root of N beyond.
 RateFit FitOfSixteen()
 {
   std::vector<RateSample> samples;
@@ -55,7 +55,7 @@ RateFit FitOfSixteen()
 TEST(ThreadPolicy, BeginsWithAFairShareOfWhatIsKnown)
 {
   const RateFit fit = FitOfSixteen();
-  // By hand: beside C others, N / (N + C) F(N + C) is greatest at N = max(16 - C, 2 C).
+  // Calculated by hand: with C requests of others, N / (N + C) F(N + C) is greatest at N = max(16 - C, 2 C).
   EXPECT_NEAR(FairStart(fit, 6, 128, 1), 12, 2);
   EXPECT_NEAR(FairStart(fit, 20, 128, 1), 40, 6);
   EXPECT_EQ(FairStart(RateFit(), 6, 128, 1), 0);

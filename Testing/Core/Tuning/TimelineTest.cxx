@@ -5,13 +5,13 @@
 namespace patchio {
 namespace {
 
-/// 1000 bytes a second, two reads in flight.
+/// Returns the point of a read with 1000 bytes/s and two reads in flight.
 TimelinePoint Steady(double seconds)
 {
   return {seconds, 1000 * seconds, 2};
 }
 
-/// Rank 0 of two; the other one has read half as much in half the time.
+/// Rank 0 of two ranks. The other rank has read half as much in half the time.
 class TwoRanks : public Communicator
 {
 public:

@@ -59,7 +59,7 @@ TEST(UnloadedRates, EndWithTheFirstChangeOfTheStorage)
   EXPECT_DOUBLE_EQ(samples[0].Rate, 180e6);
 }
 
-/// A storage with N* = 16, and reads of 12 to 20 of ours beside 6 of others, or none.
+/// A storage with N* = 16, and 12 to 20 own reads, with 6 reads of others or with none.
 class ProfileOfAnIdleStorage : public ::testing::Test
 {
 protected:
@@ -75,7 +75,7 @@ protected:
     this->Profile.Fit = FitRates(this->Profile.Samples);
     this->Profile.Concurrency = this->Profile.Fit.Best();
   }
-  /// What the sensor says is what the rates say.
+  /// Makes the sensor's estimate agree with the rates.
   void Read(double others)
   {
     Mount mount;

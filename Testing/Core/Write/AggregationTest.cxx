@@ -1,4 +1,5 @@
-// The plan of who writes: the paper's five cases, and properties on random volumes against brute force.
+// Tests the plan of the writing ranks with the five cases of the paper, and compares random volumes with
+// brute force.
 #include "Write/Aggregation.h"
 #include "Write/LineExchange.h"
 
@@ -23,7 +24,8 @@ int WritersOf(const Aggregation& plan)
   return static_cast<int>(writers.size());
 }
 
-/// `count` ranks of so many planes of a domain of 512 that cuboids cover from plane `first` on.
+/// Adds the bytes of a cuboid that covers `planes` of 512 planes, from plane `first` on, to the ranks'
+/// volumes.
 void AddCuboid(Volumes& volumes, int first, int planes, std::uint64_t bytesOfPlane)
 {
   for (int plane = first; plane < first + planes; ++plane) {
@@ -47,7 +49,7 @@ Volumes RandomVolumes(std::mt19937& random)
 
 TEST(Aggregation, PlansThePapersCases)
 {
-  // 256 ranks of two planes of 512^3 each; writers as the paper has them.
+  // 256 ranks with two planes of 512^3 each; the writers are those of the paper.
   const Aggregation plates = PlanAggregation(Volumes(256, 12 * KB));
   EXPECT_EQ(WritersOf(plates), 32);
   EXPECT_EQ(plates.Cut, 8);
@@ -94,7 +96,7 @@ TEST(Aggregation, HasPropertiesOnRandomVolumes)
     ASSERT_EQ(plan.WriterOf.size(), volumes.size());
     EXPECT_EQ(plan.Target, most * plan.Cut);
     EXPECT_TRUE(plan.Cut == 1 || plan.Target <= little);
-    // Every rank with values is in one group and has one writer, of its own group.
+    // Each rank with values is in one group, and has one writer, which is in the same group.
     std::vector<int> groupOf(volumes.size(), -1);
     for (std::size_t g = 0; g < plan.Groups.size(); ++g) {
       std::uint64_t bytes = 0;

@@ -1,7 +1,7 @@
 // Output through I/O ranks: mpiexec -n NP patchio_io_ranks_mpi_test
 //
-// Compute ranks have uneven parts of a box, which change; whatever the memory and the number of I/O ranks,
-// the files have the values of a formula, and no I/O rank has used more than it may.
+// Compute ranks have uneven parts of a box, which change from step to step. For each size of memory and
+// number of I/O ranks, the files must have the values of a formula, and no I/O rank may exceed its memory.
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Write/Output.h"
@@ -28,7 +28,7 @@ double ValueAt(int variable, int step, int x, int y, int z)
   return 10000 * variable + 1000 * step + 100 * z + 2 * y + 0.25 * x;
 }
 
-/// Where parts begin: uneven ones, of which some are nothing, and others with other steps.
+/// Returns where a part begins. Parts are uneven, some are empty, and they differ between steps.
 int BeginOf(int part, int parts, int step)
 {
   int before = 0, all = 0;
@@ -54,7 +54,7 @@ std::vector<T> Filled(int variable, int step, const Box& cells, int ghosts)
   return values;
 }
 
-/// The simulation on the compute ranks; gives what went wrong.
+/// Runs the simulation on the compute ranks. Returns the text of an error; empty on success.
 std::string Simulate(Output& output, MPI_Comm compute)
 {
   int rank = 0, ranks = 1;
@@ -96,7 +96,7 @@ void CheckFile(const std::string& path, const std::vector<int>& variables, const
   Expect(found == wanted, "other values in " + path);
 }
 
-/// memory: in hundredths of what a step has.
+/// memory: memory of the I/O ranks, in percent of the size of a step.
 void CheckOutput(const std::string& folder, int servers, const char* layout, int memory)
 {
   const std::string text = fmt::format(R"({{"mode": "ranks", "io ranks": {}, "layout": "{}", "memory": "{}",
@@ -128,7 +128,8 @@ void Run(Communicator& ranks)
 {
   const testing::SharedFolder folder;
   for (const int servers : std::set<int>{1, ranks.Size() / 2, ranks.Size() - 1}) {
-    // A step and little else; some. Sums of parts are less where several I/O ranks share them.
+    // Memory for a step and little more, and for some steps. Sums of parts are less if several I/O ranks
+    // share them.
     CheckOutput(folder.Path(), servers, "independent", 112);
     CheckOutput(folder.Path(), servers, "shared", 350);
   }

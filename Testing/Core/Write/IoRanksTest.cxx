@@ -1,4 +1,4 @@
-// What I/O ranks are told by: codes of variables, and which ranks serve which.
+// Messages to I/O ranks: codes of variables, and the assignment of compute ranks to I/O ranks.
 #include "Base/Error.h"
 #include "Write/IoRoles.h"
 #include "Write/OutputConfig.h"
@@ -20,7 +20,7 @@ std::vector<std::string> Names(int count)
   return names;
 }
 
-/// How often each of `count` I/O ranks is named.
+/// Returns the number of compute ranks of each of `count` I/O ranks.
 std::vector<int> CountsOf(const std::vector<int>& served, int count)
 {
   std::vector<int> counts(count);
@@ -30,7 +30,7 @@ std::vector<int> CountsOf(const std::vector<int>& served, int count)
   return counts;
 }
 
-/// Ranks of a plane, all alike.
+/// Returns equal ranks that form a plane.
 std::vector<ComputeRank> Plane(int nx, int ny)
 {
   std::vector<ComputeRank> ranks;
@@ -103,7 +103,7 @@ TEST(RankMap, ChoosesIoRanks)
 
 TEST(RankMap, IsBalancedAndLocal)
 {
-  // 4 x 4 ranks for 4: each serves a quarter that is a square.
+  // 4 I/O ranks for 4 x 4 ranks: each I/O rank serves a square quarter.
   const std::vector<int> served = MapRanks(Plane(4, 4), {0, 0, 0, 0});
   EXPECT_EQ(CountsOf(served, 4), (std::vector<int>{4, 4, 4, 4}));
   for (int i = 0; i < 16; ++i) {

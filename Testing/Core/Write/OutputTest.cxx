@@ -1,5 +1,5 @@
-// Output of simulations, the parts that need no ranks: configurations, windows, declarations, the thread that
-// writes. Testing/Simulation has whole runs.
+// The parts of simulation output that need no ranks: configurations, windows, declarations, the writing
+// thread. Testing/Simulation tests whole runs.
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Write/ChannelOutput.h"
@@ -111,7 +111,7 @@ TEST(OutputConfig, SaysWhereItIsWrong)
   }
 }
 
-/// JSON itself would keep the last value.
+/// A parser of JSON would use the last value.
 TEST(OutputConfig, AKeyIsThereOnce)
 {
   EXPECT_THAT(Refusal(R"({"channels": [{"path": "a"}], "mode": "direct", "channels": []})"),
@@ -143,7 +143,7 @@ TEST(OutputConfig, TakesDatesThatExist)
 
 namespace {
 
-/// A configuration of two channels, and what it says about their paths.
+/// Returns the error message for a configuration of two channels with these paths.
 std::string RefusalOfPaths(const std::string& one, const std::string& two)
 {
   const auto channel = [](const std::string& path) {

@@ -1,4 +1,4 @@
-// Writing while the next steps come, as ThreadSanitizer is to see it.
+// Writes during the following steps, for ThreadSanitizer.
 #include "Base/Stopwatch.h"
 #include "Formats/Container/ContainerLog.h"
 #include "Formats/KWave/KwaveFile.h"
@@ -31,7 +31,7 @@ Catalog OneBox()
   return data;
 }
 
-/// Steps of a sensor with three points, written with these settings of its channel.
+/// Writes steps of a sensor with three points, with these settings of its channel.
 class SensorSteps
 {
 public:
@@ -92,7 +92,7 @@ TEST(OutputThreads, SensorsDoNotGatherForLongerThanTheyMay)
   for (std::int64_t step = 0; step < 3; ++step) {
     steps.Add(step);
   }
-  // The file says so a little later.
+  // The file shows this a little later.
   for (const Stopwatch waited; StepsIn(folder / "s.h5") < 3 && waited.Seconds() < 30;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -113,7 +113,7 @@ TEST(OutputThreads, CatalogsAreWrittenWhileTheNextOneComes)
       container::StepToWrite toWrite{OneBox(), {ElementType::Float64}, {}};
       toWrite.Data.Step = step;
       std::iota(values.begin(), values.end(), 1000.0 * step);
-      // Every fifth one is said to be larger than the memory.
+      // Every fifth step claims to be larger than the memory.
       output.Write(0, std::move(toWrite), step % 5 == 4 ? 30000 : 8000, [&](ValueForm form) {
         const bool copies = form == ValueForm::Copies;
         EXPECT_EQ(copies, std::string(mode) == "thread" && step % 5 != 4);

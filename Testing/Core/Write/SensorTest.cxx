@@ -1,4 +1,4 @@
-// Which values of a sensor are on which patch, against a look at each cell.
+// The values of a sensor on each patch, compared with a test of each cell.
 #include "Write/Sensor.h"
 
 #include "Formats/Format.h"
@@ -12,8 +12,8 @@
 namespace patchio::output {
 namespace {
 
-/// A grid cut at random places along each axis, which need not begin at 0; and a fine patch, which no sensor
-/// sees.
+/// Returns a grid that is cut at random places along each axis and may not begin at 0, and a fine patch,
+/// which sensors ignore.
 Catalog RandomGrid(std::mt19937& random)
 {
   Catalog data;
@@ -47,7 +47,7 @@ std::vector<int> AllPatches(const Catalog& data)
   return patches;
 }
 
-/// The cell at each place of a data set, as runs have it.
+/// Returns the cell at each place of a data set, according to the runs.
 std::map<std::int64_t, Int3> CellsIn(const std::vector<SensorRun>& runs, const Catalog& data)
 {
   std::map<std::int64_t, Int3> cells;
@@ -109,7 +109,7 @@ TEST(Sensor, FindsPointsAsKwaveCountsThem)
           static_cast<int>(number / grid.Width(0) % grid.Width(1)) + grid.Lower[1],
           static_cast<int>(number / grid.Width(0) / grid.Width(1)) + grid.Lower[2]};
     }
-    series.Points.push_back(grid.Cells() + 1);  // beyond the grid: nobody has it
+    series.Points.push_back(grid.Cells() + 1);  // beyond the grid, so no patch has it
     EXPECT_EQ(CellsIn(RunsIn(series, 0, data, AllPatches(data)), data), wanted);
   }
 }
@@ -129,7 +129,7 @@ TEST(Sensor, GivesEachPeriodAFile)
 
 namespace {
 
-/// A grid of 4 x 3 x 2 cells with variables of these names.
+/// Returns a grid of 4 x 3 x 2 cells with variables of these names.
 Catalog SmallGrid(const std::vector<std::string>& names)
 {
   Catalog data;

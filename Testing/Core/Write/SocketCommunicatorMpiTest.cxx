@@ -1,6 +1,6 @@
 // Ranks that are joined by sockets: mpiexec -n NP patchio_socket_communicator_mpi_test
 //
-// They must tell each other what MPI would. That a rank waits for ever shows as the time limit.
+// The results must equal those of MPI. A rank that waits forever shows as the time limit.
 #include "Write/SocketCommunicator.h"
 
 #include "Base/Communicator.h"
@@ -33,7 +33,7 @@ void CheckThatBothTellTheSame(Communicator& mpi, Communicator& sockets)
     std::vector<std::byte> bytes(Rank == 0 ? most : 3, std::byte(most));
     sockets.Broadcast(bytes);
     Expect(bytes == std::vector<std::byte>(most, std::byte(most)), "Broadcast");
-    std::vector<std::string> texts(mpi.Size());  // much, little or nothing
+    std::vector<std::string> texts(mpi.Size());  // long, short or empty texts
     for (std::string& text : texts) {
       text = mine.substr(0, random() % 3 * mine.size() / 2);
     }
@@ -51,7 +51,7 @@ void CheckThatBothTellTheSame(Communicator& mpi, Communicator& sockets)
   }
 }
 
-/// The last rank goes away: the others are told, all of them, and no call waits after that.
+/// The last rank disconnects. All others get an error, and no later call waits.
 void CheckThatAnEndIsNoticed(Communicator& mpi)
 {
   std::unique_ptr<Communicator> sockets = MakeSocketCommunicator(mpi, 60);
@@ -65,7 +65,7 @@ void CheckThatAnEndIsNoticed(Communicator& mpi)
   }
 }
 
-/// One that is late: who waits says so, and the late one is told as well.
+/// One rank is late. The waiting ranks report this, and the late rank gets an error, too.
 void CheckThatWaitsEnd(Communicator& mpi)
 {
   const std::unique_ptr<Communicator> sockets = MakeSocketCommunicator(mpi, 1);
