@@ -15,7 +15,7 @@ import tempfile
 FOLDERS = ["Core", "Readers", "Filters", "Writers", "Plugin", "Tools", "Python", "Documentation/Examples"]
 SUFFIXES = {".h", ".cxx", ".py", ".xml", ".in", ".cmake", ".txt"}
 MOST_OF_FILE, MOST_OF_FUNCTION = 800, 80
-MOST_LONELY = 20
+MOST_LONELY = 16
 TYPE = re.compile(r"^\s*(template\b.*|)\s*(class|struct|enum|union)\b")
 
 

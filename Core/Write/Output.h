@@ -8,8 +8,7 @@
 #include "Write/Declaration.h"
 #include "Write/IoRoles.h"
 #include "Write/OutputConfig.h"
-#include "Write/StepReceiver.h"
-#include "Write/StepSender.h"
+#include "Write/StepTransfer.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "Write/StepFile.h"
+#include "Write/StepWriter.h"
 
 #include "Formats/Container/StepLayout.h"
 #include "Hdf5/Output.h"

@@ -1,9 +1,8 @@
-#include "Formats/KWave/KwaveDescription.h"
+#include "Formats/KWave/KwaveFile.h"
 
 #include "Base/Error.h"
 #include "Base/Text.h"
 #include "Formats/FindSteps.h"
-#include "Formats/KWave/KwaveFile.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

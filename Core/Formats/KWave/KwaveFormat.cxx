@@ -3,7 +3,6 @@
 #include "Base/Error.h"
 #include "Formats/CutBox.h"
 #include "Formats/Hdf5Locator.h"
-#include "Formats/KWave/KwaveDescription.h"
 #include "Formats/KWave/KwaveFile.h"
 
 #include <fmt/format.h>

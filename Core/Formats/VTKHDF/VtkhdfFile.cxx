@@ -1,10 +1,9 @@
-#include "Formats/VTKHDF/VtkhdfFile.h"
+#include "Formats/VTKHDF/VtkhdfAccess.h"
 
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Catalog/Box.h"
 #include "Formats/Hdf5Locator.h"
-#include "Formats/VTKHDF/VtkhdfAccess.h"
 #include "Hdf5/Dataset.h"
 
 #include <fmt/format.h>

@@ -5,7 +5,6 @@
 #include "Formats/CutBox.h"
 #include "Formats/Hdf5Locator.h"
 #include "Formats/VTKHDF/VtkhdfAccess.h"
-#include "Formats/VTKHDF/VtkhdfFile.h"
 
 #include <fmt/format.h>
 
