@@ -42,7 +42,7 @@ std::string ToText(const Summary& summary)
 Summary FromText(const std::string& text)
 {
   Summary summary;
-  ByteReader from(reinterpret_cast<const std::byte*>(text.data()), text.size());
+  ByteReader from(text);
   from.Get(std::tie(summary.NotUnderstood, summary.Uniform, summary.Rectilinear, summary.FlatAxis));
   for (auto* arrays : {&summary.Arrays, &summary.GridArrays}) {
     arrays->resize(from.Get<std::uint64_t>());
@@ -478,7 +478,7 @@ void AddCellsOfOthers(
     texts[rank] = TextOfValues(given.Take());
   }
   for (const std::string& text : ranks.Exchange(texts)) {
-    ByteReader taken(reinterpret_cast<const std::byte*>(text.data()), text.size());
+    ByteReader taken(text);
     while (!text.empty() && taken.Get<bool>()) {
       TakeCells(taken, cells);
     }

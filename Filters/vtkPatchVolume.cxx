@@ -43,11 +43,8 @@ using Names = std::set<std::string>;
 std::vector<std::string> OfAllRanks(const Names& mine, patchio::Communicator& ranks)
 {
   Names all;
-  patchio::ByteWriter to;
-  to.Put(std::vector<std::string>(mine.begin(), mine.end()));
-  for (const std::string& text : ranks.AllGather(patchio::TextOfValues(to.Take()))) {
-    std::vector<std::string> some;
-    patchio::ByteReader(reinterpret_cast<const std::byte*>(text.data()), text.size()).Get(some);
+  for (const std::string& text : ranks.AllGather(patchio::JoinTexts({mine.begin(), mine.end()}))) {
+    const std::vector<std::string> some = patchio::SplitTexts(text);
     all.insert(some.begin(), some.end());
   }
   return {all.begin(), all.end()};

@@ -1,6 +1,8 @@
 // The program patchio, with one subcommand for each task. Exit codes: 0: success; 1: failure, or faults in
 // the data; 2: wrong command line.
+#include "Base/Communicator.h"
 #include "Base/Error.h"
+
 #include "Hdf5/Library.h"
 #include "Session.h"
 #include "Subcommands.h"
@@ -21,23 +23,13 @@
 
 namespace {
 
-std::string MpiVersion()
-{
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
-  int length = 0;
-  MPI_Get_library_version(text, &length);
-  // "Open MPI v4.1.4, package: ..."; the text of MPICH has further lines.
-  const std::string whole(text, static_cast<std::size_t>(length));
-  return whole.substr(0, whole.find_first_of(",\n"));
-}
-
 /// Returns the program's version, and a line with the versions of its libraries.
 std::string Versions()
 {
   return fmt::format(
       "patchio {}\nHDF5 {}, {}, oneTBB {}, libdeflate {}, zstd {}, fmt {}.{}.{}, CLI11 {}, nlohmann-json "
       "{}.{}.{}",
-      PATCHIO_VERSION, patchio::hdf5::LibraryVersion(), MpiVersion(), TBB_runtime_version(),
+      PATCHIO_VERSION, patchio::hdf5::LibraryVersion(), patchio::MpiVersion(), TBB_runtime_version(),
       LIBDEFLATE_VERSION_STRING, ZSTD_versionString(), FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
       FMT_VERSION % 100, CLI11_VERSION, NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
       NLOHMANN_JSON_VERSION_PATCH);

@@ -74,7 +74,7 @@ std::vector<std::byte> BytesOf(const std::vector<PieceForm>& pieces)
 
 void TakePieces(const std::string& bytes, std::vector<PieceForm>& pieces)
 {
-  ByteReader reader(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size());
+  ByteReader reader(bytes);
   for (auto left = reader.Get<std::uint64_t>(); left > 0; --left) {
     PieceForm& piece = pieces.emplace_back();
     reader.Get(PlainMembers(piece));

@@ -14,7 +14,7 @@ std::vector<std::string> SplitTexts(const std::string& joined)
 {
   std::vector<std::string> texts;
   if (!joined.empty()) {  // a rank without texts sends an empty string
-    ByteReader(reinterpret_cast<const std::byte*>(joined.data()), joined.size()).Get(texts);
+    ByteReader(joined).Get(texts);
   }
   return texts;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -74,6 +75,10 @@ class ByteReader
 public:
   /// The bytes must outlive the reader.
   explicit ByteReader(const std::vector<std::byte>& bytes) : ByteReader(bytes.data(), bytes.size()) {}
+  explicit ByteReader(std::string_view bytes)
+      : ByteReader(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size())
+  {
+  }
   ByteReader(const std::byte* data, std::size_t size) : Data(data), Size(size) {}
 
   template <typename T>

@@ -3,6 +3,8 @@
 #include "Base/Bytes.h"
 #include "Base/Error.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
@@ -418,6 +420,25 @@ std::vector<std::byte> BytesOfRankZero(
     throw Error(std::string(reinterpret_cast<const char*>(message.data()), message.size()));
   }
   return message;
+}
+
+std::string MpiVersion()
+{
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  // "Open MPI v4.1.4, package: ..."; the text of MPICH has further lines.
+  const std::string whole(text, static_cast<std::size_t>(length));
+  return whole.substr(0, whole.find_first_of(",\n"));
+}
+
+std::string MpiErrorText(int code)
+{
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  return MPI_Error_string(code, text, &length) == MPI_SUCCESS
+             ? std::string(text, static_cast<std::size_t>(length))
+             : fmt::format("MPI error {}", code);
 }
 
 }  // namespace patchio

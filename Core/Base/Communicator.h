@@ -172,4 +172,9 @@ std::optional<RankDifference> CompareLines(Communicator& comm, const std::vector
 std::vector<std::byte> BytesOfRankZero(
     Communicator& comm, const std::function<std::vector<std::byte>()>& produce);
 
+/// Returns the name and version of the MPI library, such as "Open MPI v4.1.4".
+std::string MpiVersion();
+/// Returns the text of an MPI error code.
+std::string MpiErrorText(int code);
+
 }  // namespace patchio

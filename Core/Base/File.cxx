@@ -15,6 +15,7 @@
 #include <ctime>
 #include <filesystem>
 #include <numeric>
+#include <system_error>
 
 namespace fs = std::filesystem;
 
@@ -149,6 +150,22 @@ void PlainFile::Flush() const
     throw FileError(this->PathName, "the file that is being written", "that it was removed",
         "Do not remove or replace a file before the run that writes it has ended");
   }
+}
+
+std::vector<fs::path> EntriesOf(
+    const fs::path& folder, const std::function<bool(const fs::directory_entry&)>& wanted)
+{
+  std::vector<fs::path> paths;
+  // Errors are returned as codes, because the increment in a range-for loop would throw.
+  std::error_code fault;
+  for (fs::directory_iterator entry(folder, fault); !fault && entry != fs::directory_iterator();
+       entry.increment(fault)) {
+    if (wanted(*entry)) {
+      paths.push_back(entry->path());
+    }
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
 }
 
 void RemoveStrays(

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -60,6 +62,11 @@ private:
   std::string PathName;
   int Number;
 };
+
+/// Returns the paths of a folder's entries for which `wanted` returns true, in ascending order. A folder that
+/// cannot be read has none.
+std::vector<std::filesystem::path> EntriesOf(const std::filesystem::path& folder,
+    const std::function<bool(const std::filesystem::directory_entry&)>& wanted);
 
 /// Removes the temporary files that killed programs left behind: files in `folder` whose names begin with
 /// `prefix` and end with `suffix`, and that have not changed for `seconds` seconds. Ignores errors.

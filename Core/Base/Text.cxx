@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <numeric>
 #include <utility>
 
@@ -95,6 +96,12 @@ std::string LowerCase(std::string text)
     letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + ('a' - 'A')) : letter;
   }
   return text;
+}
+
+std::string FromEnvironment(const char* name)
+{
+  const char* const value = std::getenv(name);
+  return value ? value : "";
 }
 
 std::string_view Trimmed(std::string_view text)

@@ -62,6 +62,9 @@ inline bool BeginsWith(std::string_view text, std::string_view begin)
   return text.substr(0, begin.size()) == begin;
 }
 
+/// Returns the value of an environment variable; empty if it is not set.
+std::string FromEnvironment(const char* name);
+
 /// Returns the text without blanks at both ends.
 std::string_view Trimmed(std::string_view text);
 

@@ -21,22 +21,6 @@ std::string FirstBytes(const std::string& path, std::size_t most)
   return bytes;
 }
 
-std::vector<fs::path> EntriesOf(
-    const fs::path& folder, const std::function<bool(const fs::directory_entry&)>& wanted)
-{
-  std::vector<fs::path> paths;
-  // Errors are returned as codes, because the increment in a range-for loop would throw.
-  std::error_code fault;
-  for (fs::directory_iterator entry(folder, fault); !fault && entry != fs::directory_iterator();
-       entry.increment(fault)) {
-    if (wanted(*entry)) {
-      paths.push_back(entry->path());
-    }
-  }
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
-
 TimeStep HeadOf(const std::string& path, const SeriesOptions& options, ReadHead read)
 {
   const auto known = options.Known ? options.Known(path) : std::nullopt;

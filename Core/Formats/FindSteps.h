@@ -2,10 +2,10 @@
 // for a requested time.
 #pragma once
 
+#include "Base/File.h"
 #include "Formats/Format.h"
 
 #include <cstddef>
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -14,11 +14,6 @@ namespace patchio {
 
 /// Returns the first bytes of a file, at most `most`. Throws Error when the file cannot be read.
 std::string FirstBytes(const std::string& path, std::size_t most);
-
-/// Returns the paths of a folder's entries for which `wanted` returns true, in ascending order. A folder that
-/// cannot be read has none.
-std::vector<std::filesystem::path> EntriesOf(const std::filesystem::path& folder,
-    const std::function<bool(const std::filesystem::directory_entry&)>& wanted);
 
 /// Reads the head of a step from the file that describes it. Throws Error.
 using ReadHead = TimeStep (*)(const std::string& path);

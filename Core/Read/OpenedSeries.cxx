@@ -89,17 +89,15 @@ std::vector<std::string> LaterFiles(const std::string& path)
 {
   const NumberedName mine(fs::path(path).filename().string());
   std::map<std::int64_t, std::string> later;
-  // Errors are returned as codes, because the increment in a range-for loop would throw.
-  std::error_code fault, ignored;
-  fs::directory_iterator entry(FolderOf(path), fault);
-  while (mine.Number && !fault && entry != fs::directory_iterator()) {
-    const std::string name = entry->path().filename().string();
-    const NumberedName other(name);
-    if (other.Number > mine.Number && other.Before == mine.Before && other.After == mine.After &&
-        entry->is_regular_file(ignored)) {
-      later[*other.Number] = path.substr(0, path.rfind('/') + 1) + name;
-    }
-    entry.increment(fault);
+  const auto isLater = [&](const fs::directory_entry& entry) {
+    std::error_code ignored;
+    const NumberedName other(entry.path().filename().string());
+    return other.Number > mine.Number && other.Before == mine.Before && other.After == mine.After &&
+           entry.is_regular_file(ignored);
+  };
+  for (const fs::path& entry : mine.Number ? EntriesOf(FolderOf(path), isLater) : std::vector<fs::path>()) {
+    const std::string name = entry.filename().string();
+    later[*NumberedName(name).Number] = path.substr(0, path.rfind('/') + 1) + name;
   }
   std::vector<std::string> files;
   for (const auto& [number, file] : later) {

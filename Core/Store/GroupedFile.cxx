@@ -24,14 +24,6 @@ namespace {
 /// ranks.
 constexpr std::uint64_t RoundBytes = std::uint64_t(1) << 30;
 
-std::string MpiMessage(const char* what, int code)
-{
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  return fmt::format("{}: {}", what, std::string(text, length));
-}
-
 /// Collective. Returns whether `mine` is true on all ranks.
 bool OnAll(MPI_Comm comm, bool mine)
 {
@@ -142,7 +134,7 @@ private:
   void Check(const char* what, int code)
   {
     if (code != MPI_SUCCESS) {
-      this->NoteOfFile(MpiMessage(what, code));
+      this->NoteOfFile(fmt::format("{}: {}", what, MpiErrorText(code)));
     }
   }
   void NoteOfFile(const std::string& found)

@@ -5,9 +5,9 @@
 #include "Base/Error.h"
 #include "Base/File.h"
 #include "Base/Memory.h"
+#include "Base/Text.h"
 
 #include <fmt/format.h>
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,12 +25,6 @@ namespace {
 constexpr const char* Suffix = ".patchio";
 constexpr double StrayAge = 86400;  ///< seconds after which a temporary file is a stray; writers are faster
 constexpr double StillAge = 60;     ///< seconds without a change after which a temporary file is abandoned
-
-std::string FromEnvironment(const char* name)
-{
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
 
 /// Returns PatchIO's folder in the user's cache, or an empty text if the user has no cache.
 std::string CacheDirectory()

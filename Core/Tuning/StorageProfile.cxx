@@ -3,6 +3,7 @@
 #include "Base/Bytes.h"
 #include "Base/Error.h"
 #include "Base/File.h"
+#include "Base/Text.h"
 #include "Tuning/Median.h"
 
 #include <fcntl.h>
@@ -92,12 +93,6 @@ void ReplaceProfileText(const std::string& file, const std::string& text)
 }
 
 constexpr std::size_t MostFiles = 1000;  ///< per folder
-
-std::string FromEnvironment(const char* name)
-{
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
 
 class Notebook
 {

@@ -362,7 +362,7 @@ void SocketCommunicator::TakeMeetings(Communicator& ranks)
   const std::vector<std::byte> bytes = out.Take();
   for (const std::string& text :
       ranks.AllGather(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()))) {
-    ByteReader in(reinterpret_cast<const std::byte*>(text.data()), text.size());
+    ByteReader in(text);
     in.Get(this->Meetings.emplace_back().Fields());
   }
 }

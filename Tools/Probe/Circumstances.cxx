@@ -27,15 +27,6 @@ constexpr double MemoryLike = 0.7;     // of the memory's rate; a faster read ca
 
 constexpr const char* LibrarysChoice = "chosen by the library";
 
-std::string LibraryVersion()
-{
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  MPI_Get_library_version(text, &length);
-  const std::string version(text, length);
-  return version.substr(0, version.find_first_of(",\n"));
-}
-
 /// Returns the component of the MPI library that does MPI-IO, if the user has chosen it.
 std::string IoPart()
 {
@@ -83,7 +74,7 @@ bool LibraryLacks(const Function& function, const std::string& path)
   const std::string part = IoPart();
   const bool romio = part.find("romio") != std::string::npos || part.find("^ompio") != std::string::npos ||
                      (part == LibrarysChoice && TypeOfMount(path) == "lustre");
-  return romio && LibraryVersion().rfind("Open MPI", 0) == 0 && function.Collective &&
+  return romio && MpiVersion().rfind("Open MPI", 0) == 0 && function.Collective &&
          function.How == Completion::NonBlocking;
 }
 
@@ -98,7 +89,7 @@ void DescribeCircumstances(Communicator& ranks, const std::string& directory, Re
       {"ranks", ranks.Size()},
       {"system", fmt::format("{} {} {}", system.sysname, system.release, system.machine)},
       {"directory", std::filesystem::absolute(directory, ignored).string()},
-      {"file_system", TypeOfMount(directory)}, {"mpi", LibraryVersion()}, {"mpi_io", IoPart()}};
+      {"file_system", TypeOfMount(directory)}, {"mpi", MpiVersion()}, {"mpi_io", IoPart()}};
 }
 
 CacheCheck CheckCache(Communicator& ranks, const std::string& file, std::uint64_t bytes)

@@ -31,15 +31,7 @@ namespace {
 /// Returns the text of an MPI error code; empty for MPI_SUCCESS.
 std::string MpiMessage(int code)
 {
-  if (code == MPI_SUCCESS) {
-    return {};
-  }
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) {
-    return fmt::format("MPI error {}", code);
-  }
-  return std::string(text, length);
+  return code == MPI_SUCCESS ? std::string() : MpiErrorText(code);
 }
 
 /// An open file. Functions return the text of an error, or an empty text on success. They do not throw,

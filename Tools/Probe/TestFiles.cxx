@@ -235,14 +235,9 @@ ProbeFolders RemoveDeadProbeFolders(const std::string& dir)
 {
   ProbeFolders found;
   std::error_code fault;
-  std::vector<std::string> paths;
-  for (fs::directory_iterator entry(dir, fault); !fault && entry != fs::directory_iterator();
-       entry.increment(fault)) {
-    paths.push_back(entry->path().string());
-  }
-  std::sort(paths.begin(), paths.end());
   const std::string host = MachineName();
-  for (const std::string& path : paths) {
+  for (const fs::path& entry : EntriesOf(dir, [](const fs::directory_entry&) { return true; })) {
+    const std::string path = entry.string();
     const std::optional<Maker> maker = MakerOf(fs::path(path).filename().string());
     if (!maker || !fs::is_directory(path, fault) || (maker->Host == host && Runs(maker->Process))) {
       continue;
