@@ -25,8 +25,8 @@
 
 namespace patchio {
 
-/// Returns a name or a message as str. Bytes that are not UTF-8 become \xff, so that texts can be printed and
-/// stay different.
+/// Returns a name or a message as str. Bytes that are not UTF-8 become escapes such as \xff, so that texts
+/// can be printed and stay different.
 inline pybind11::str TextOf(const std::string& text)
 {
   return pybind11::reinterpret_steal<pybind11::str>(
@@ -57,7 +57,7 @@ namespace patchio {
 
 namespace {
 
-/// A step from _write.py: plain values, and the memory of arrays, which must stay until they are written.
+/// A step from _write.py: plain values, and the memory of arrays, which must stay until the step is written.
 struct StepFromPython
 {
   container::StepToWrite Step;
@@ -100,9 +100,9 @@ void CheckOverlaps(const Catalog& catalog)
   }
 }
 
-/// Makes a step. levels: (ratio, spacing, number of patches); boxes: (lower, upper), one per patch;
-/// variables: (name, at nodes, components, type); arrays: (patch, variable, contiguous buffer of the array's
-/// bytes). Throws TypeError and ValueError.
+/// Makes a step. `levels`: (ratio, spacing, number of patches). `boxes`: (lower, upper), one per patch.
+/// `variables`: (name, at nodes, components, type). `arrays`: (patch, variable, contiguous buffer of the
+/// array's bytes). Throws TypeError and ValueError.
 StepFromPython StepOfArrays(std::int64_t step, double time, int dimension, const Double3& origin,
     const py::list& levels, const py::list& boxes, const py::list& variables, const py::list& arrays)
 {
@@ -136,7 +136,7 @@ StepFromPython StepOfArrays(std::int64_t step, double time, int dimension, const
   }
   try {
     CheckCatalog(catalog);
-  } catch (const Error& error) {  // its text begins with a word of PatchIO's
+  } catch (const Error& error) {  // the beginning of its text uses a term of PatchIO
     const std::string text = error.what();
     const std::size_t rest = text.find(" has ");
     throw py::value_error("the step has " + (rest == std::string::npos ? text : text.substr(rest + 5)));
@@ -167,15 +167,16 @@ void WriteStep(const std::string& path, bool overwrite, const StepFromPython& st
   writer.Commit(*writing);
 }
 
-/// Memory of one array. Python's buffers keep it alive. Afterwards the memory goes back to the pool.
+/// Memory of one array. Python's buffers keep this object alive. Its destructor returns the memory to the
+/// pool.
 struct Memory
 {
   Buffer Values;
   std::size_t Bytes = 0;
 };
 
-/// Returns Catalog::ArrayDims() of the patch as numpy has shapes, the slowest axis first. Lists of points,
-/// and meshes, have one axis.
+/// Returns Catalog::ArrayDims() of the patch as a shape for numpy, the slowest axis first. Lists of points
+/// and meshes have one axis.
 py::tuple ShapeOf(const Catalog& catalog, int patch, const std::array<std::int64_t, 3>& dims, int components)
 {
   const bool list = catalog.IsMesh() || catalog.RoleOf(catalog.Patches[patch].Level) == LevelRole::Points;
@@ -190,7 +191,7 @@ py::tuple ShapeOf(const Catalog& catalog, int patch, const std::array<std::int64
   return shape;
 }
 
-/// Returns a list for each variable, of (patch, Memory, name of the type, shape). Values are not copied.
+/// Returns, for each variable, a list of (patch, Memory, name of the type, shape). Values are not copied.
 py::list TakeValues(const Catalog& catalog, const ReadOptions& options, LoadResult& loaded)
 {
   py::list variables;
@@ -241,8 +242,8 @@ py::list LevelsOf(const Catalog& catalog)
   return levels;
 }
 
-/// Returns 9 numbers of 32 bits per patch: level, number, writer, lower, upper. They are bytes, because there
-/// may be a million patches.
+/// Returns 9 numbers of 32 bits per patch: level, number, writer, lower, upper. The result is a bytes object,
+/// because there may be a million patches.
 py::bytes PatchesOf(const Catalog& catalog)
 {
   std::vector<std::int32_t> rows;
@@ -255,7 +256,7 @@ py::bytes PatchesOf(const Catalog& catalog)
   return {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(std::int32_t)};
 }
 
-/// Returns a byte for each variable and patch; 0: absent.
+/// Returns one byte per variable and patch; 0: the patch lacks the variable.
 py::bytes PresenceOf(const Catalog& catalog)
 {
   std::string presence;
@@ -279,7 +280,8 @@ py::list VariablesOf(const Catalog& catalog)
   return variables;
 }
 
-/// Returns first node, positions and labels of each axis; empty for grids without axes.
+/// Returns the index of the first node, the positions and the labels of each axis; empty for grids without
+/// axes.
 py::list AxesOf(const Catalog& catalog)
 {
   py::list axes;
@@ -292,7 +294,8 @@ py::list AxesOf(const Catalog& catalog)
   return axes;
 }
 
-/// Returns the fields of a catalog by name. Step in _step.py says what they mean, and makes arrays of them.
+/// Returns the fields of a catalog by name. The class Step in _step.py documents the fields, and makes arrays
+/// of them.
 py::dict CatalogAsDict(const Catalog& catalog)
 {
   py::list names, roles, flat, positions;
@@ -341,7 +344,7 @@ auto Alone(Work work)
   return work();
 }
 
-/// Ends a read when the user presses Ctrl-C. Checks only now and then, because that needs the interpreter.
+/// Ends a read when the user presses Ctrl-C. Checks only occasionally, because a check needs the interpreter.
 class Interrupt
 {
 public:
@@ -438,7 +441,8 @@ std::optional<std::string> TypeOfVariable(Step& step, int variable)
   return type ? std::optional<std::string>(NameOf(*type)) : std::nullopt;
 }
 
-/// Returns the shape of the patch, and one byte for each cell: 1 if it is covered. No bytes: none is covered.
+/// Returns the shape of the patch, and one byte per cell: 1 if the cell is covered; no bytes if no cell is
+/// covered.
 py::tuple CoveredCells(Step& step, int patch)
 {
   const std::vector<std::uint8_t> flags = Alone([&] { return step.CoveredCells(patch); });

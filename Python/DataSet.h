@@ -1,4 +1,5 @@
-// A series and its steps as one process reads them, for the Python module. Nothing here depends on Python.
+// A series and its steps, read by a single process, for the Python module. This file does not depend on
+// Python.
 #pragma once
 
 #include "Catalog/Nesting.h"
@@ -24,18 +25,19 @@ struct ReaderState
   std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
 };
 
+/// The options of a read.
 struct ReadOptions
 {
   std::vector<int> Patches;    ///< global numbers, each once
   std::vector<int> Variables;  ///< numbers in the catalog
-  bool Ghosts = false;         ///< true: with the stored layers of ghosts
-  int Threads = 0;             ///< NT; 0: as the storage's profile and the read itself suggest
+  bool Ghosts = false;         ///< true: read the stored ghost layers, too
+  int Threads = 0;             ///< NT; 0: from the storage's profile, adapted during the read
   bool StopAtFault = true;     ///< false: arrays that cannot be read are left out
   bool Verify = false;         ///< compare values with their checksums, if there are any
 };
 
-/// One time step, which may outlive its data set. Not thread-safe: one thread at a time may call any step or
-/// data set of the process, because HDF5 is not thread-safe.
+/// One time step. A step may outlive its data set. Not thread-safe: only one thread at a time may use the
+/// steps and data sets of the process, because HDF5 is not thread-safe.
 class Step
 {
 public:
@@ -44,22 +46,23 @@ public:
       std::shared_ptr<ReaderState> state);
 
   const TimeStep& Head() const { return this->Which; }
-  /// Returns the catalog, whose time is that of the step of the file that was read last.
+  /// Returns the catalog of the file. Its current step is the step of the file that was read last.
   const Catalog& Data() const { return this->Opened->Data(); }
   /// Returns a warning about damaged index files; empty if there are none.
   const std::string& Warning() const { return this->Opened->Warning(); }
 
-  /// Reads values. The result is indexed by positions in options.Patches and options.Variables. Throws Error
-  /// for numbers that do not exist and if memory does not suffice; faults of files are in the result.
+  /// Reads values. LoadResult::At() takes positions in options.Patches and options.Variables. Throws Error
+  /// for numbers that do not exist, and if memory is insufficient. Faults of files are in the result.
   LoadResult Read(const ReadOptions& options, const ReadProgressCallback& progress);
 
-  /// Returns the type in which the values of a variable arrive; none if no patch has the variable. Throws
+  /// Returns the type of a variable's values after a read; nullopt if no patch has the variable. Throws
   /// Error.
   std::optional<ElementType> TypeOfVariable(int variable);
   /// Returns one flag per cell of the patch, axis 0 fastest: 1 if a finer level or another patch of the level
-  /// has the place, see Nesting::CellsShownElsewhere(). Empty if this is nowhere so.
+  /// covers the cell (see Nesting::CellsShownElsewhere()). Empty if no cell is covered.
   std::vector<std::uint8_t> CoveredCells(int patch);
-  /// Returns the patches for process `part` of `parts`: compact in space, and alike in bytes. Throws Error.
+  /// Returns the patches for process `part` of `parts` processes. The patches of a part are close together,
+  /// and all parts have about the same number of bytes. Throws Error unless 0 <= part < parts.
   std::vector<int> PatchesOfPart(int part, int parts) const;
 
 private:
@@ -71,16 +74,16 @@ private:
 
   std::shared_ptr<OpenedStep> Opened;
   TimeStep Which;
-  double OpenSeconds;  ///< time of opening; 0 once a report has had it
+  double OpenSeconds;  ///< time of opening, in seconds; 0 after the first report, which includes it
   std::shared_ptr<ReaderState> State;
   std::unique_ptr<Nesting> Nests;
 };
 
-/// The time steps that some paths lead to.
+/// The time steps behind some paths.
 class DataSet
 {
 public:
-  /// Throws Error if no step can be opened.
+  /// Opens the series of all paths. Throws Error if no step can be opened.
   DataSet(const std::vector<std::string>& paths, ChannelMode mode, bool listedOnly);
 
   const Series& Steps() const { return this->All; }

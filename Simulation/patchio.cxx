@@ -23,13 +23,13 @@ struct patchio_output
 {
   std::unique_ptr<output::Output> Engine;
   std::string Error;
-  int Key = MPI_KEYVAL_INVALID;  ///< an attribute whose deletion by MPI_Finalize() completes the output
+  int Key = MPI_KEYVAL_INVALID;  ///< key of an attribute; MPI_Finalize() deletes it and completes the output
   bool IsClosed = false;
 };
 
 namespace {
 
-/// Message of patchio_error(NULL).
+/// The message of patchio_error(NULL).
 std::string lastError;
 
 /// Throws Error if a required argument is NULL.
@@ -40,8 +40,8 @@ void Require(const void* argument, const char* call, const char* name)
   }
 }
 
-/// Turns off the simulation's floating-point traps during a call: NaN, and values that exceed the range of
-/// floats, are valid data. Threads that start during the call inherit this.
+/// Turns off the simulation's floating-point traps during a call, because NaN and values that exceed the
+/// range of floats are valid data. Threads that start during the call inherit this setting.
 class WithoutTraps
 {
 public:
@@ -111,7 +111,7 @@ ElementType TypeOf(patchio_type type, const char* name)
       PlainText(name), static_cast<int>(type), static_cast<int>(PATCHIO_INT64)));
 }
 
-/// Called by MPI_Finalize(). Completes an output that the program did not close.
+/// Completes an output that the program did not close. MPI_Finalize() calls this function.
 int FinishForgotten(MPI_Comm /*self*/, int /*key*/, void* forgotten, void* /*extra*/)
 {
   const WithoutTraps guard;
@@ -134,7 +134,7 @@ void AwaitFinalize(patchio_output& output)
   MPI_Comm_set_attr(MPI_COMM_SELF, output.Key, &output);
 }
 
-/// Removes the attribute, because the output is closed in time.
+/// Removes the attribute of an output that the program closes.
 void ForgetFinalize(patchio_output& output)
 {
   int finalized = 0;
@@ -159,8 +159,8 @@ Int3 ThreeOf(const std::int32_t* numbers, int otherwise)
   return numbers ? Int3{numbers[0], numbers[1], numbers[2]} : Int3{otherwise, otherwise, otherwise};
 }
 
-/// Makes writes beyond the limit of file sizes fail with an error code, if the signal would end the program
-/// because it has no handler.
+/// Ignores the signal SIGXFSZ unless the program handles it. Writes beyond the limit on file sizes then fail
+/// with an error code instead of ending the program.
 void IgnoreSizeSignal()
 {
   struct sigaction now = {};
@@ -178,7 +178,7 @@ bool IsMpiUp(int& begun)
   return begun && !finalized;
 }
 
-/// Throws Error for arguments and calls at which MPI would end the program.
+/// Throws Error if MPI would end the program because of this argument or call.
 void CheckMpi(MPI_Comm communicator)
 {
   int begun = 0;
@@ -229,7 +229,7 @@ patchio_output* patchio_open(const char* configuration, MPI_Comm communicator)
   return lastError.empty() ? Keep(std::move(output)) : nullptr;
 }
 
-/// patchio_open() for patchio.f90, whose communicators are numbers.
+/// Implements patchio_open() for patchio.f90, whose communicators are integers.
 extern "C" __attribute__((visibility("default"))) patchio_output* patchio_open_fortran(
     const char* configuration, MPI_Fint communicator)
 {
@@ -246,7 +246,7 @@ int patchio_compute(patchio_output* output, MPI_Comm* compute)
   });
 }
 
-/// patchio_compute() for patchio.f90.
+/// Implements patchio_compute() for patchio.f90.
 extern "C" __attribute__((visibility("default"))) int patchio_compute_fortran(
     patchio_output* output, MPI_Fint* compute)
 {

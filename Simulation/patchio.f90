@@ -1,5 +1,5 @@
 ! Fortran interface of PatchIO's output: compile this file with the simulation. patchio.h describes the functions.
-! Communicators are those of `use mpi`.
+! Communicators are integers, as in `use mpi`.
 module patchio
   use, intrinsic :: iso_c_binding
   implicit none

@@ -1,9 +1,9 @@
 /* Output of simulations in C, C++ and Fortran. A simulation declares its grid, patches and variables once,
  * and makes one call per step.
  *
- * A JSON configuration, which the users of the simulation write, selects what is written: which variables, at
- * which steps, in which format, and whether the simulation waits for the storage.
- * Documentation/Guide/Output.md describes it.
+ * A JSON configuration, which the users of the simulation write, selects the variables, the steps, the
+ * format, and whether the simulation waits for the storage. Documentation/Guide/Output.md describes the
+ * configuration.
  *
  *     patchio_output* out = patchio_open("output.json", MPI_COMM_WORLD);
  *     patchio_compute(out, &compute);
@@ -15,11 +15,13 @@
  *         fprintf(stderr, "%s\n", patchio_error(out));
  *     patchio_close(out);
  *
- * Functions return 0, or 1 after an error, which patchio_error() describes. They never end the program.
- * Collective: all compute ranks call the function, in the same order. If a rank does not make a collective
- * call within the "wait seconds" of the configuration, the call returns 1 on all others and names the missing
- * rank; from then on all calls return 1 immediately. One thread makes all calls. It must be allowed to call
- * MPI; MPI_THREAD_SINGLE is sufficient. */
+ * Functions return 0, or 1 after an error, which patchio_error() describes. Functions never end the program.
+ *
+ * "Collective" means: all compute ranks call the function, in the same order. If a rank does not make a
+ * collective call within the "wait seconds" of the configuration, the call returns 1 on all other ranks, and
+ * the error names the missing rank. From then on, all calls return 1 immediately.
+ *
+ * One thread makes all calls. This thread must be allowed to call MPI; MPI_THREAD_SINGLE is sufficient. */
 #ifndef PATCHIO_H
 #define PATCHIO_H
 
@@ -52,9 +54,8 @@ enum patchio_place
   PATCHIO_NODES = 1
 };
 
-/* A box of cells of a level. Cell numbers may start anywhere. If a level is refined by r, cell i of the
- * coarser level covers the cells r i to r i + r - 1. On axes that the grid does not have, lower and upper are
- * 0. */
+/* A box of cells of a level. Cell numbers may start at any number. If a level is refined by r, cell i of the
+ * coarser level covers the cells r i to r i + r - 1. On axes that the grid lacks, lower and upper are 0. */
 typedef struct patchio_patch
 {
   int32_t level;    /* 0: the coarsest */
@@ -62,42 +63,47 @@ typedef struct patchio_patch
   int32_t upper[3]; /* last cell along each axis */
 } patchio_patch;
 
-/* Opens the output. Collective over all ranks of the communicator, which must exist until patchio_close().
+/* Opens the output. Collective: all ranks of the communicator call it.
  * configuration: path of a file, or a JSON text that begins with '{'; the same on all ranks.
+ * communicator: must exist until patchio_close().
  * Returns NULL on all ranks if the configuration is wrong, a file cannot be read, or the ranks cannot reach
  * each other; patchio_error(NULL) then returns the message. */
 patchio_output* patchio_open(const char* configuration, MPI_Comm communicator);
 
-/* Separates compute and I/O ranks. Collective over the communicator of patchio_open(), directly after it. A
- * simulation divides its work over the ranks of the communicator `compute`. The call is needed if a
- * configuration may have the mode "ranks":
- * - On compute ranks it returns immediately, with the communicator of the compute ranks, which call all
- * functions below. patchio_close() frees the communicator.
- * - On I/O ranks it returns at the end of the run, when the compute ranks have called patchio_close(), with
- *   MPI_COMM_NULL. I/O ranks then call patchio_close(), and no other function of PatchIO.
- * In other modes all ranks are compute ranks, and `compute` is the communicator of patchio_open(). */
+/* Separates compute and I/O ranks. Collective: all ranks of the communicator call it directly after
+ * patchio_open(). A simulation divides its work over the ranks of the communicator `compute`. The call is
+ * needed if a configuration may have the mode "ranks":
+ * - On compute ranks, the call returns immediately, and `compute` becomes the communicator of the compute
+ *   ranks, which call all functions below. patchio_close() frees this communicator.
+ * - On I/O ranks, the call returns at the end of the run, when the compute ranks have called patchio_close(),
+ *   and `compute` becomes MPI_COMM_NULL. I/O ranks then call patchio_close(), and no other function.
+ *
+ * In other modes, all ranks are compute ranks, and `compute` becomes the communicator of patchio_open(). */
 int patchio_compute(patchio_output* output, MPI_Comm* compute);
 
-/* Declares the grid, the same on all ranks. If the grid changes, call it again, and then patchio_patches().
+/* Declares the grid, the same on all ranks. If the grid changes, call patchio_grid() again, and then
+ * patchio_patches().
  * dimension: 2 or 3.
  * origin, spacing: three numbers each, the position of the lower corner of cell (0, 0, 0) and the size of the
  * cells of level 0.
  * levels: maximum number of levels, at least 1.
- * ratios: 3 x levels numbers, the refinement ratios of each level to the next coarser one along each axis;
- * those of level 0 are ignored. NULL if there is one level. */
+ * ratios: 3 x levels numbers, the refinement ratios of each level to the next coarser level along each axis;
+ * the ratios of level 0 are ignored. NULL if there is one level. */
 int patchio_grid(patchio_output* output, int dimension, const double* origin, const double* spacing,
     int levels, const int32_t* ratios);
 
-/* Declares this rank's patches, which replace those declared before. Call it again after each regridding.
- * Patches of a level must not overlap. Some ranks may have no patches, but not all. Collective.
- * After a call of patchio_grid() or patchio_patches() that failed, steps are refused until it succeeds. */
+/* Declares this rank's patches, which replace those declared before. Call patchio_patches() again after each
+ * regridding. Patches of a level must not overlap. At least one rank must have patches. Collective.
+ * After a failed call of patchio_grid() or patchio_patches(), patchio_write() returns 1 until that call
+ * succeeds. */
 int patchio_patches(patchio_output* output, int count, const patchio_patch* patches);
 
-/* Declares a variable, the same on all ranks. Variables have the numbers 0, 1, ... in the order of these
- * calls. description: a text for people, such as the unit; may be NULL. components: at least 1, adjacent in
- * memory. ghosts: three numbers, the ghost layers that the arrays have on both sides of each axis of the
- * grid. Ghost layers are not written. NULL: no ghost layers.
- * If it fails, all steps of the output are refused. */
+/* Declares a variable, the same on all ranks. Variables are numbered 0, 1, ... in the order of these calls.
+ * description: a text for people, such as the unit; may be NULL.
+ * components: at least 1; the components of a value are adjacent in memory.
+ * ghosts: three numbers, the ghost layers of the arrays on both sides of each axis of the grid, which are
+ * not written. NULL: no ghost layers.
+ * After a failed call, patchio_write() returns 1 for all steps of the output. */
 int patchio_variable(patchio_output* output, const char* name, const char* description,
     enum patchio_type type, int components, enum patchio_place place, const int32_t* ghosts);
 
@@ -105,21 +111,21 @@ int patchio_variable(patchio_output* output, const char* name, const char* descr
  * step: 0 or more, each number once, in any order; in increasing order if a channel has the format grads or
  * kwave. time: finite.
  * values: values[v * count + p] is the array of variable v on this rank's patch p, in the order of the last
- * patchio_patches(), axis 0 fastest; NULL if the patch does not have the variable. PatchIO does not keep the
+ * patchio_patches(), axis 0 fastest; NULL if the patch lacks the variable. PatchIO does not keep the
  * pointers: the arrays may change when the call has returned.
  *
- * Collective at steps in a window of the configuration; at other steps it returns immediately. Returns 1 if
- * this step or an earlier one could not be written; later steps are still tried. Ranks may get an error at
- * different steps, so no rank may stop on its own. */
+ * Collective at steps in a window of the configuration; at other steps, the call returns immediately. Returns
+ * 1 if this step or an earlier one could not be written; later steps are still tried. Ranks may get an error
+ * at different steps, so a rank must not stop on its own. */
 int patchio_write(patchio_output* output, int64_t step, double time, const void* const* values);
 
-/* Waits until all steps are on the storage. Returns 1 if some are not. Collective. */
+/* Waits until all steps are on the storage. Returns 1 if some steps could not be written. Collective. */
 int patchio_flush(patchio_output* output);
 
-/* Waits like patchio_flush(), and ends the output, even if it returns 1; patchio_error(NULL) then returns the
- * message. NULL is ignored. Collective. Call it before MPI_Finalize(), which completes outputs that are still
- * open, but can report errors only on the standard error stream. The output must not be used afterwards:
- * calls with it return 1. */
+/* Waits like patchio_flush(), and ends the output, even if the result is 1; patchio_error(NULL) then returns
+ * the message. A NULL output is ignored. Collective. Call patchio_close() before MPI_Finalize(), which
+ * completes outputs that are still open, but can report errors only on the standard error stream. Later calls
+ * with the output return 1. */
 int patchio_close(patchio_output* output);
 
 /* Returns the message of the last call that returned 1, one line per error, or "" if there was none.

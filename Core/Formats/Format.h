@@ -16,7 +16,7 @@ namespace patchio {
 /// One time step of a series.
 struct TimeStep
 {
-  std::string Path;  ///< the file that describes it, for Format::ReadCatalog
+  std::string Path;  ///< the file that describes the step, for Format::ReadCatalog
   double Time = 0;
   std::int64_t Step = 0;
   int InFile = 0;      ///< number of the step among those of the file, from 0

@@ -48,7 +48,7 @@ private:
 
   const LocateOptions& Options;
   const std::thread::id Caller = std::this_thread::get_id();
-  double Fraction = 0;  ///< as last reported
+  double Fraction = 0;  ///< the last reported fraction
   std::atomic<bool> Stopped{false};
 };
 

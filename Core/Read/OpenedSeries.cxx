@@ -202,7 +202,7 @@ void SeriesJoiner::NoteOverlap()
   }
 }
 
-/// Adds the steps first .. end - 1, which have the same number and come from several paths. A step of a path
+/// Adds the steps first .. end - 1, which have the same number but are from several paths. A step of a path
 /// that was given twice is added once.
 void SeriesJoiner::Take(Run first, Run end)
 {

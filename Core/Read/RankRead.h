@@ -32,7 +32,7 @@ using LocateFunction = std::function<LocationTable(const std::vector<PatchVariab
 class RankTasks
 {
 public:
-  /// Locates the values and plans the requests. `reuse`: take values from the request's cache, if it has one.
+  /// Locates the values and plans the requests. `reuse`: true if values in the request's cache are used.
   /// Throws Error if the values cannot be located at all.
   RankTasks(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
       std::shared_ptr<const LoadRequest> request, bool reuse = true);
@@ -155,7 +155,7 @@ private:
   std::unique_ptr<IoScheduler> Tasks;  ///< null before Allocate()
   bool LeftBehind = false;             ///< tasks are still running, on arrays that will not be shown
   double LibraryShare = 0;             ///< fraction of all tasks that the HDF5 library reads
-  Timeline Moments;                    ///< progress over time, as far as it was observed
+  Timeline Moments;                    ///< observed progress over time
   LoadResult Result;
 };
 

@@ -33,7 +33,7 @@ struct VariableData
   ElementType Type = ElementType::Float32;
   int Components = 0;
   std::int64_t Tuples = 0;  ///< values per component, ghost layers included as stored
-  std::size_t Bytes = 0;    ///< of Data: Tuples x Components values, component fastest, axis 0 next
+  std::size_t Bytes = 0;    ///< size of Data: Tuples x Components values, component fastest, axis 0 next
   Buffer Data;              ///< null unless read
 };
 
@@ -47,7 +47,7 @@ struct PatchData
 struct ReadPatchDataResult
 {
   ReadError Error = ReadError::None;
-  std::string Message;  ///< for the user; empty without error
+  std::string Message;  ///< text for the user; empty without error
   std::vector<PatchData> Patches;
   IoReport Report;
 };

@@ -20,8 +20,8 @@
 
 namespace patchio {
 
-/// The variables that the user has switched off. All others are read, because steps of a series may have
-/// variables of their own.
+/// The variables that the user has switched off. All other variables are read, because other steps of the
+/// series may have more variables.
 struct VariableChoice
 {
   std::set<std::string> CellsOff;   ///< variables at cells
@@ -71,7 +71,7 @@ struct StepOptions
   bool Vectors = true;        ///< also add arrays of the vectors of VectorsAmong()
   bool Partial = false;       ///< add no blank arrays for variables that a block's patches lack
   RegionOfInterest Region;
-  bool Slice = false;            ///< for a region on a plane: show the cut, if possible; see StepPlan
+  bool Slice = false;            ///< show the cut of a region on a plane, if possible; see StepPlan
   std::vector<bool> WithValues;  ///< per patch: see PatchesWithValues(); empty: all of them
   BlockOptions Blocks;
   int Piece = 0, Pieces = 1;  ///< number of this rank's part of the blocks, and number of parts

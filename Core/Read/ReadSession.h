@@ -87,8 +87,8 @@ public:
   /// calls it.
   void Report(LoadedStep& loaded);
 
-  /// Opens the series. If it may grow (SeriesOptions::LaterFiles), leaves out the last step while it is
-  /// incomplete. Collective: every rank of the communicator calls it.
+  /// Opens the series. If the series may grow (SeriesOptions::LaterFiles), leaves out the last step while it
+  /// is incomplete. Collective: every rank of the communicator calls it.
   void Open(Communicator& ranks, const SeriesOptions& options);
   /// Calls OpenedSeries::LookForNewSteps() between two reads. Keeps prefetched steps if their numbers do not
   /// change. Collective: every rank of the communicator calls it.
@@ -128,7 +128,7 @@ private:
   std::optional<Refusal> NotAhead;
   // For the report of the last read:
   ReadProgress Progress;
-  std::string Note;  ///< reason why Skip By Value has no effect; else empty
+  std::string Note;  ///< reason why Skip By Value has no effect; otherwise empty
 };
 
 }  // namespace patchio

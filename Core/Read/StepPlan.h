@@ -68,7 +68,7 @@ public:
   /// Returns one flag per patch: whether it is shown, and of interest by its place.
   std::vector<bool> InRegion() const;
 
-  /// Returns a message if there are patches but none is shown; otherwise an empty text.
+  /// Returns a message if there are patches but all are hidden; otherwise an empty text.
   std::string EmptyText() const;
   /// The number of shown patches that turned out to be broken.
   std::size_t Broken() const { return this->BrokenCount; }

@@ -56,7 +56,7 @@ struct LocatedStep : PlannedStep
 enum class LoadOutcome
 {
   Complete,
-  Stopped,    ///< by the user, on any rank
+  Stopped,    ///< the user stopped the read on any rank
   PlanAgain,  ///< the blocks have patches that cannot be read, or a prefetched step has any fault
 };
 
@@ -89,7 +89,7 @@ struct LoadedStep : LocatedStep
   void ReportAssembly(double seconds);
   /// Returns a text on the data that are left out and the reasons; empty if no data are left out.
   std::string Warning() const;
-  /// Returns the average number of cells of this rank's blocks; 0 if it has none.
+  /// Returns the average number of cells of this rank's blocks; 0 if this rank has no blocks.
   double CellsOfBlock() const;
 };
 
@@ -113,7 +113,7 @@ LoadedStep LoadStep(LocatedStep located, ReadThreads& threads, const ReadProgres
 /// A step that is read before the user asks for it.
 struct PrefetchedStep
 {
-  std::size_t Number = 0;  ///< in the series
+  std::size_t Number = 0;  ///< number in the series
   LocatedStep Located;
   std::vector<std::optional<FileState>> Files;  ///< states before the read; the describing file first
 

@@ -52,9 +52,9 @@ using SharedValues = std::shared_ptr<const KeptValues>;
 class ValueCache
 {
 public:
-  /// Sets the limit on the bytes of values that are not on display. `bytes`: the limit. If it is negative,
-  /// the limit is a quarter of the memory that the machine would have free without these values, divided by
-  /// `ranksOnMachine`.
+  /// Sets the limit on the bytes of values that are not on display. `bytes`: the limit. If `bytes` is
+  /// negative, the limit is a quarter of the memory that the machine would have free without these values,
+  /// divided by `ranksOnMachine`.
   void SetLimit(std::int64_t bytes, int ranksOnMachine);
 
   /// Returns the kept values of each key, the latest first. Drops values whose files have changed; examines

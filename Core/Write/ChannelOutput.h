@@ -83,7 +83,7 @@ struct StepPart
   std::size_t Channel = 0;
   PendingStep Writes{};
   container::HeldValues Values{};
-  std::string Fault{};  ///< reason why this rank could not prepare the part; empty: it is prepared
+  std::string Fault{};  ///< reason why this rank could not prepare the part; empty: the part is prepared
 };
 
 /// The form in which a target needs the values of a step.
@@ -91,7 +91,7 @@ enum class ValueForm
 {
   Copies,  ///< all at once, copied, because the caller's values may change
   Whole,   ///< all at once, valid until the call returns
-  Batches  ///< in any number of batches, each valid until the next one is taken; see HeldValues::Next
+  Batches  ///< in any number of batches, each valid until the next batch is taken; see HeldValues::Next
 };
 
 /// The targets of all channels, and the WritingThread that writes to them. Output prepares the parts of a
@@ -107,7 +107,7 @@ public:
   /// in the modes `direct` and `thread`. Throws Error, the same on all ranks, for other configurations.
   /// Collective: every rank of `ranks` calls it.
   ChannelOutput(const OutputConfig& config, Communicator& ranks);
-  /// Waits for the write in progress. Steps after it are lost, unless Finish() was called.
+  /// Waits for the write in progress. Later steps are lost, unless Finish() was called.
   ~ChannelOutput();
   ChannelOutput(const ChannelOutput&) = delete;
   ChannelOutput& operator=(const ChannelOutput&) = delete;
@@ -156,7 +156,7 @@ private:
 
   const OutputConfig Config;
   Communicator& Ranks;
-  std::unique_ptr<Communicator> Aside;  ///< for writing threads; null: the caller's thread writes
+  std::unique_ptr<Communicator> Aside;  ///< communicator of writing threads; null: the caller's thread writes
   std::vector<Sink> Sinks;              ///< one per channel
   std::shared_ptr<WritingThread> Writer;
 };

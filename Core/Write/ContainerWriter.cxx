@@ -249,7 +249,7 @@ std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::TakeLog(cons
 }
 
 /// Throws Error if the log has lost records. A killed writer leaves files without a record for one step only,
-/// or for the steps that it was replacing. Other files without a record belong to lost records.
+/// or for the steps that the writer was replacing. Other files without a record belong to lost records.
 void ContainerWriter::CheckNothingIsLost(
     const ContainerLog& log, const std::map<std::int64_t, KnownStep>& steps)
 {

@@ -29,7 +29,7 @@ struct ContainerOptions
 class ContainerWriter
 {
 public:
-  /// Makes the container, or opens it to add steps. `folder`: NAME.pio.
+  /// Makes the container, or opens an existing one to add steps. `folder`: NAME.pio.
   ContainerWriter(Communicator& ranks, const std::string& folder, const ContainerOptions& options = {});
   ~ContainerWriter();
   ContainerWriter(const ContainerWriter&) = delete;

@@ -41,7 +41,7 @@ const char* NameOf(TargetFormat format);
 /// A channel: files of one format that a simulation writes at chosen steps.
 struct Channel
 {
-  std::string Name;  ///< for messages
+  std::string Name;  ///< name for messages
   std::string Path;
   std::string Mask;  ///< path of the file with the sensor mask; empty: none
   TargetFormat Format = TargetFormat::Container;

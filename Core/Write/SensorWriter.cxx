@@ -313,8 +313,8 @@ const float* GiveRuns(
 struct SensorWriter::Region
 {
   std::size_t Series = 0;
-  std::uint64_t Begin = 0;   ///< in the line of all regions, in bytes
-  std::uint64_t Offset = 0;  ///< in the file, in bytes
+  std::uint64_t Begin = 0;   ///< begin in the line of all regions, in bytes
+  std::uint64_t Offset = 0;  ///< offset in the file, in bytes
   std::uint64_t Bytes = 0;
   std::uint64_t StepBytes = 0;
 };

@@ -348,7 +348,7 @@ private:
   const int SizeValue;
   const double WaitSeconds;
   std::unique_ptr<Listener> Entrance;
-  std::vector<Endpoint> Meetings;  ///< of all ranks
+  std::vector<Endpoint> Meetings;  ///< endpoints of all ranks
   std::vector<Socket> Others;      ///< by rank; ranks connect to rank 0 and to partners of Exchange()
   std::string Broken;              ///< error of all further calls; empty: none
 };

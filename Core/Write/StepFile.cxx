@@ -221,8 +221,7 @@ void StepFile::Description::DescribeMesh(hid_t root)
     }
     write(folder + "NumberOfCells", cells);
     write(folder + "NumberOfConnectivityIds", connectivity);
-    if (cells[0] ==
-        0) {  // all partitions have cells in the same lists, so no partition has cells of this type
+    if (cells[0] == 0) {  // partitions have cells in the same lists, so all lack this type
       write(folder + "Connectivity", {});
       write(folder + "Offsets", std::vector<std::int64_t>(rows.size(), 0));
     }

@@ -313,7 +313,8 @@ bool StepReceiver::MakeRoom(const Command& command)
   return true;
 }
 
-/// Begins to receive a step. The code and the lists of arrays in the command determine the messages to come.
+/// Begins to receive a step. The code and the lists of arrays in the command determine the messages that
+/// follow.
 void StepReceiver::Take(Command command)
 {
   auto step = std::make_shared<ReceivedStep>();

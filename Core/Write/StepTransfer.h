@@ -89,7 +89,7 @@ private:
 struct ReceivedStep
 {
   Command What;
-  std::vector<bool> Wanted;  ///< of each variable: whether it is written
+  std::vector<bool> Wanted;  ///< one flag per variable: whether it is written
   std::shared_ptr<const Declaration> Declared;
   std::vector<int> Map;             ///< the I/O rank of each compute rank
   std::vector<ArrayOfStep> Arrays;  ///< arrays of the compute ranks that this rank serves; in Buffers

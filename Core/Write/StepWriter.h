@@ -34,7 +34,7 @@ struct PlannedTable
 struct StepFilePlan
 {
   const Catalog* Data = nullptr;
-  const std::vector<ElementType>* Types = nullptr;  ///< of each variable
+  const std::vector<ElementType>* Types = nullptr;  ///< type of each variable
   const std::vector<int>* Rows = nullptr;           ///< see RowsOf()
   int Files = 1;                                    ///< number of files of the step
   std::vector<DataSet> DataSets;                    ///< data sets in this file
@@ -92,7 +92,7 @@ struct StepToWrite
   /// Levels, patches, variables without ghosts, and the presence of each variable on each patch
   /// (Presence::Stored: it has values). Patch::Writer is the rank that writes the patch.
   Catalog Data;
-  std::vector<ElementType> Types;  ///< of each variable
+  std::vector<ElementType> Types;  ///< type of each variable
   /// None, Deflate or Zstd for each variable; empty: no variable is compressed.
   std::vector<FilterKind> Compression;
 };
@@ -306,7 +306,7 @@ private:
   std::unique_ptr<ChunkPacker> Packer;
   std::uint64_t Chunks = 0;  ///< number of chunks of this rank's file
   int Threads = 1;
-  std::vector<WrittenValues> Written;  ///< by this rank
+  std::vector<WrittenValues> Written;  ///< values written by this rank
   /// The file of this rank with its temporary name. The destructor removes the file if it still has that
   /// name.
   class PartFile
@@ -320,7 +320,7 @@ private:
     const std::string Path;
     StepFile File;
   };
-  std::unique_ptr<PartFile> Part;  ///< on ranks that lead a file; else null
+  std::unique_ptr<PartFile> Part;  ///< null unless this rank leads a file
   std::unique_ptr<PlainFile> File;
   std::string Fault;
 };

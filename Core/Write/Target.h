@@ -23,7 +23,7 @@ using PendingStep = std::function<void(container::HeldValues values, int threads
 /// A simulation's array: a variable on a patch, with its ghosts.
 struct GivenArray
 {
-  int Patch = 0;     ///< in the catalog
+  int Patch = 0;     ///< index in the catalog
   int Variable = 0;  ///< index among the variables of the step
   const void* Values = nullptr;
   Int3 Ghosts{};  ///< layers around the patch

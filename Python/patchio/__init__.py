@@ -23,16 +23,16 @@ PatchIO containers), and needs neither ParaView nor MPI.
     patchio.write("run.pio", {"density": array}, step=10, spacing=0.1)    # adds a step to a container
 
 Arrays have their slowest axis first: [k, j, i] in three dimensions, [j, i] in two, and [k, j, i, component] if there are
-several components. They are ordinary numpy arrays that own their memory and outlive the data set. Values have the type of
+several components. The arrays are ordinary numpy arrays that own their memory and outlive the data set. Values have the type of
 the file, in this machine's byte order. Undefined values are NaN, also if the format marks them by a number.
 
 All levels of a refined grid are read, including coarse cells under finer ones, and patches of a level may overlap:
 Step.covered() returns the cells that other patches replace.
 
-Faulty files, unknown names and similar errors raise Error, whose message names the file and says what to do. For a missing
-file, the error is also a FileNotFoundError. An argument of a wrong type raises TypeError and one with a wrong value ValueError;
-the message names the argument, what it must be and what was found. Ctrl-C ends a read. Other Python threads run during a
-read. Reads of several threads run one after another, and each of them uses several I/O threads.
+Faulty files, unknown names and similar errors raise Error, whose message names the file and a remedy. For a missing file, the
+error is also a FileNotFoundError. An argument of a wrong type raises TypeError, an argument with a wrong value ValueError; the
+message has the name of the argument, the condition for its value, and the value. Ctrl-C ends a read. Other Python threads run
+during a read. Reads of several threads run one after another, and each read uses several I/O threads.
 
 Several processes can share the patches with Step.part(). With multiprocessing, start them by get_context("spawn"), because a
 process that is forked after a read or write has only one thread.
@@ -61,14 +61,14 @@ def open(path, *, metadata="on", threads=None, listed_only=False, verify=False):
     """Opens a data set of any supported format and returns its DataSet.
 
     path         a file or folder: dumps.visit, summary.samrai, the folder plt00010 or its Header, out.h5, model.ctl;
-                 or a list of them, which become one series
+                 or a list of files and folders, which become one series
     metadata     "on": index files (.*.patchio) in the folder of the data, shared with ParaView's reader, store the locations of
                  all values, so that the data open faster the next time; "read": index files are used, but not written;
-                 "off": neither
+                 "off": index files are neither used nor written
     threads      number of concurrent reads, or None for the best number for the storage
     listed_only  SAMRAI, AMReX: skip steps in the folder that the path does not list
-    verify       containers: True: compare each array with its checksum while it is read, and treat arrays that differ as broken.
-                 This takes time if reads are as fast as memory
+    verify       containers: True: compare each array with its checksum during the read, and treat arrays that differ as broken.
+                 The comparison takes noticeable time only if reads are as fast as memory
 
     Raises Error if no step can be opened, and MissingFile if the file does not exist. Open a series again after its files
     have changed.
@@ -79,7 +79,7 @@ def open(path, *, metadata="on", threads=None, listed_only=False, verify=False):
 class DataSet:
     """A series of time steps, as returned by open(): len(data), data[0], data[-1], `for step in data`.
 
-    `with patchio.open(path) as data:` closes it at the end. A notebook shows it as a table.
+    `with patchio.open(path) as data:` closes the series at the end. A notebook shows the series as a table.
 
     path      as given to open()
     format    name of the format: "SAMRAI", "AMReX", "k-Wave", "GrADS", ...
@@ -113,7 +113,7 @@ class DataSet:
         return len(self.paths)
 
     def __getitem__(self, index):
-        """Opens a step; data[i:j] opens several and returns their list.
+        """Opens a step. data[i:j] opens several steps and returns a list of them.
 
         Raises IndexError, Error when a step cannot be read, and ValueError after close().
         """
@@ -129,7 +129,7 @@ class DataSet:
             return Step(self, index % count)
 
     def nearest(self, time):
-        """Returns the Step with the nearest time; if two are equally near, the earlier one. Raises ValueError for NaN."""
+        """Returns the Step with the nearest time, or the earlier of two equally near steps. Raises ValueError for NaN."""
         time = _arguments.number(time, "time", "a number", lambda given: given == given)
         later = min(int(np.searchsorted(self.times, time)), len(self) - 1)
         earlier = max(later - 1, 0)
@@ -141,16 +141,16 @@ class DataSet:
 
     @property
     def variables(self):
-        """{name: Variable} of the first step. Other steps may have other variables: see Step.variables."""
+        """The dict {name: Variable} of the first step. Other steps may have other variables; see Step.variables."""
         return self._first.variables
 
     @property
     def bounds(self):
-        """Step.bounds of the first step."""
+        """The bounds of the first step; see Step.bounds."""
         return self._first.bounds
 
     def close(self):
-        """Closes the series. Steps opened before remain readable."""
+        """Closes the series. Steps that are open remain readable."""
         self._core = None
 
     def __enter__(self):

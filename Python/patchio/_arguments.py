@@ -1,7 +1,7 @@
 """Checks of arguments.
 
-Each function converts a value. If it cannot, it raises TypeError or ValueError, whose message has the name of the argument, `words`
-for what it must be, and the value.
+Each function converts a value. If the conversion is impossible, the function raises TypeError or ValueError, whose message has the
+name of the argument, `words` (the condition for the value), and the value.
 """
 import operator
 import os
@@ -28,14 +28,14 @@ def wrong(kind, name, words, value):
 
 
 def flag(value, name):
-    """Returns a bool. Texts, numbers and arrays are refused: "no" would count as true."""
+    """Returns a bool. Raises TypeError for texts, numbers and arrays, because "no" would count as true."""
     if not isinstance(value, (bool, np.bool_)):
         raise wrong(TypeError, name, "True or False", value)
     return bool(value)
 
 
 def text(value, name, words="text"):
-    """Returns a str that files can hold: without NUL characters, which end names in HDF5, and lone surrogates, which UTF-8 lacks."""
+    """Returns a str that files can contain: without NUL, which ends names in HDF5, and surrogates, which UTF-8 lacks."""
     if not isinstance(value, str):
         raise wrong(TypeError, name, words, value)
     if re.search("[\0\ud800-\udfff]", value):
@@ -44,7 +44,7 @@ def text(value, name, words="text"):
 
 
 def choice(value, name, choices):
-    """Returns the value if it is one of several texts."""
+    """Returns the value, which must be one of the texts `choices`."""
     words = "%s or %r" % (", ".join(map(repr, choices[:-1])), choices[-1])
     if text(value, name, words) not in choices:
         raise wrong(ValueError, name, words, value)
@@ -65,7 +65,7 @@ def file_name(value, name, words="a file name"):
 
 
 def whole(value, name, words, low=_WHOLE_LOW, high=_WHOLE_HIGH):
-    """Returns an int from `low` to `high`. A bool, which may be from a mask, is refused."""
+    """Returns an int from `low` to `high`. Raises TypeError for a bool, which may be from a mask."""
     try:
         number = None if isinstance(value, (bool, np.bool_)) else operator.index(value)
     except TypeError:
@@ -78,12 +78,12 @@ def whole(value, name, words, low=_WHOLE_LOW, high=_WHOLE_HIGH):
 
 
 def several(value):
-    """Returns the list of the values of any iterable; a text or another single value becomes a list of one."""
+    """Returns a list of the values of any iterable. A text or another single value becomes a list of one value."""
     return list(value) if np.iterable(value) and not isinstance(value, (str, bytes)) else [value]
 
 
 def array(value, name, words, kinds):
-    """Returns an array whose type is of one of these kinds (see numpy.dtype.kind), or an empty one."""
+    """Returns an array whose type has one of these kinds (see numpy.dtype.kind). An empty array may have any type."""
     if np.ma.is_masked(value):
         raise ValueError("%s must have no masked values. Fill them first, for example with array.filled(numpy.nan)" % name)
     try:
@@ -102,7 +102,7 @@ def wholes(value, name, words, low=_WHOLE_LOW, high=_WHOLE_HIGH):
 
 
 def numbers(value, name, words, valid=np.isfinite):
-    """Returns an array of floats, for all of which `valid` is true."""
+    """Returns an array of floats. `valid` must be true for all of them."""
     given = array(value, name, words, "iufO")
     try:
         found = np.array([float(number) for number in given.ravel().tolist()], float).reshape(given.shape)
@@ -114,7 +114,7 @@ def numbers(value, name, words, valid=np.isfinite):
 
 
 def number(value, name, words, valid=np.isfinite):
-    """Returns a float for which `valid` is true."""
+    """Returns a float. `valid` must be true for it."""
     found = numbers(value, name, words, valid)
     if found.ndim:
         raise wrong(TypeError, name, words, value)

@@ -1,4 +1,4 @@
-"""Conversion of steps for other packages, which are imported only when they are needed."""
+"""Conversion of steps for other packages. These packages are imported only when they are needed."""
 import importlib
 
 import numpy as np
@@ -7,12 +7,12 @@ from . import _sampling
 from ._errors import step_error
 
 _DEBIAN = {"xarray": " or 'apt install python3-xarray'"}
-_REFINED_CELL = 8    # VTK's flag of cells under finer ones
-_DATES = ("1678", "2261")    # years that xarray's dates reach, in nanoseconds
+_REFINED_CELL = 8    # VTK's flag of cells under finer cells
+_DATES = ("1678", "2261")    # first and last year of xarray's dates, which count nanoseconds
 
 
 def optional(name):
-    """Returns a module. If it is missing, raises ImportError, which says what to install."""
+    """Returns a module. If the module is missing, raises ImportError with the command that installs it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -23,7 +23,7 @@ def optional(name):
 # ---- pyvista ---------------------------------------------------------------------------------------------
 
 def _points_of(positions):
-    """Returns positions of nodes as n x 3, axis x fastest."""
+    """Returns the positions of nodes as an array n x 3, axis x fastest."""
     points = positions.reshape(-1, positions.shape[-1])
     return points if points.shape[1] == 3 else np.column_stack([points, np.zeros(len(points), points.dtype)])
 
@@ -63,7 +63,7 @@ def to_pyvista(step, variables, patches, levels):
             if patch in arrays[name]:
                 variable, values = step.variables[name], arrays[name][patch]
                 data = grid.cell_data if variable.centering == "cell" and not points else grid.point_data
-                # Axis x is fastest in both, so a flat view suffices.
+                # Axis x is fastest in numpy's array and in the grid, so a flat view is sufficient.
                 data[name] = values.reshape((-1, variable.components) if variable.components > 1 else -1)
         covered = np.zeros(0, bool) if points else step.covered(patch)
         if covered.any():
@@ -85,7 +85,7 @@ def _level_of(step, names):
 
 
 def _variables_of_level(step, variables, level):
-    """Returns {name: patches of the level that have it}. Raises Error for a named variable that no patch of the level has."""
+    """Returns {name: patches of the level with the variable}. Raises Error for a named variable that no patch of the level has."""
     of_level = step.patches["level"] == level
     found = {}
     for name in step._names(variables):
@@ -120,7 +120,7 @@ def _coordinates_of(step, names, axes):
 
 
 def _of_boxes(step, name, patches, values):
-    """Returns (dimensions, array), coordinates: the patches of one level put together."""
+    """Returns (dimensions, array), coordinates: the joined patches of one level."""
     variable = step.variables[name]
     low, high = (corner[patches] for corner in _sampling.corners(step))
     level = step.patches["level"][patches[0]]
@@ -136,7 +136,7 @@ def _of_boxes(step, name, patches, values):
         grid[~filled] = np.nan
     coordinates = _coordinates_of(step, names, axes)
     dimensions = names[::-1]
-    if step.level_names[level] == "surface":    # of GrADS: without levels
+    if step.level_names[level] == "surface":    # GrADS variables without levels
         grid, dimensions = grid[0], dimensions[1:]
         coordinates = {key: coordinates[key] for key in dimensions}
     return (dimensions + [name + "_component"] * len(more), grid), coordinates
@@ -152,7 +152,7 @@ def _of_points(step, name, patches, values):
 
 
 def _time_of(step):
-    """Returns a date if there is one that xarray can hold, else the time as a number."""
+    """Returns the date of the step if xarray can represent it, otherwise the time as a number."""
     if _DATES[0] <= step.date[:4] <= _DATES[1]:
         try:
             return np.datetime64(step.date.replace(" ", "T")).astype("datetime64[ns]")
@@ -190,7 +190,7 @@ def to_xarray(step, variables, level):
 # ---- yt --------------------------------------------------------------------------------------------------
 
 def _refinement(step, used):
-    """Returns how many times finer each level is than the one before. Raises Error unless this is one number for all, as yt needs it."""
+    """Returns the refinement ratio between levels. Raises Error unless all levels and axes have the same ratio, as yt needs."""
     spacing = step.levels["spacing"][:used, :step.dimension]
     ratios = spacing[:-1] / spacing[1:]
     if not ratios.size:
@@ -203,7 +203,7 @@ def _refinement(step, used):
 
 
 def _within_parents(step, wanted, ratio):
-    """Returns (patch, lower, upper) of parts of the patches, each in one part of the level before: a grid of yt has one parent."""
+    """Returns (patch, lower, upper) of parts of patches. Each is inside one coarser part, because a grid of yt has one parent."""
     parts, before = [], None
     for level in range(int(step.patches["level"][wanted].max()) + 1):
         found = []
@@ -225,7 +225,7 @@ def _within_parents(step, wanted, ratio):
 
 
 def _yt_fields(step, names, arrays, part):
-    """Returns {name of a field: values [i, j, k]} of a part of a patch, with a field for each component."""
+    """Returns {name of a field: values [i, j, k]} of a part of a patch, with one field per component."""
     patch, lower, upper = part
     place = tuple(slice(low, high + 1) for low, high in zip(lower - step.patches["lower"][patch], upper - step.patches["lower"][patch]))
     fields = {}

@@ -47,6 +47,6 @@ def html_of_data_set(data):
     rows = [("format", data.format), ("steps", len(data)), ("times", said[0] if len(said) == 1 else "%s to %s" % (said[0], said[-1]))]
     try:
         first = html_of_step(data._first)
-    except (RuntimeError, ValueError) as fault:     # broken, or closed
+    except (RuntimeError, ValueError) as fault:     # the step is broken, or the series is closed
         first = html.escape(str(fault))
     return "<b>patchio.DataSet</b> %s%s%s" % (html.escape(path_text(data.path)), _table((), rows), first)

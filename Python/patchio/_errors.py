@@ -10,7 +10,7 @@ Error.__doc__ = "An error in a file, a name or a number. The message says what t
 
 
 class MissingFile(Error, FileNotFoundError):
-    """The file `filename` does not exist."""
+    """An error about a file that does not exist. `filename` is the name of the file, or None if the message does not name it."""
 
     def __init__(self, message):
         super().__init__(message)
@@ -23,7 +23,7 @@ class MissingFile(Error, FileNotFoundError):
 
 @contextlib.contextmanager
 def missing_files():
-    """Turns errors about missing files into MissingFile."""
+    """Converts errors about missing files to MissingFile."""
     try:
         yield
     except Error as error:
@@ -33,7 +33,7 @@ def missing_files():
 
 
 def path_text(path):
-    """Returns a path that can be printed: bytes that are not UTF-8 as \\xff, as in messages of the compiled part."""
+    """Returns a path that can be printed: bytes that are not UTF-8 become \\xff, as in messages of the compiled part."""
     return os.fsencode(str(path)).decode(errors="backslashreplace")
 
 

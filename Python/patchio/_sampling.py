@@ -1,4 +1,4 @@
-"""Bounds of a step, and variables of patches put together on one grid."""
+"""Functions for the bounds of a step, and for sampling the variables of patches on one grid."""
 import math
 import os
 
@@ -10,11 +10,11 @@ from ._errors import step_error
 # A position closer to a border than this fraction of a cell lies on the border.
 _CLOSE = 1e-6
 _MOST_ALONG_AXIS = 10**8
-_FARTHEST = 2**52    # cells from the origin; a float cannot hold middles of cells beyond
+_FARTHEST = 2**52    # limit in cells from the origin; a float cannot represent the middles of cells beyond
 
 
 def corners(step):
-    """Returns the lowest and highest positions of the patches that are boxes: two arrays, n x 3. Not for curvilinear grids."""
+    """Returns the lowest and highest positions of the patches: two arrays, n x 3. Not for curvilinear grids and lists of points."""
     level = step.patches["level"]
     more = (np.arange(3) < step.dimension) & ~np.array(step._flat, bool).reshape(-1, 3)[level]
     lower, upper = step.patches["lower"], step.patches["upper"] + more
@@ -45,7 +45,7 @@ def bounds(step):
 
 
 def new_grid(step, shape, dtype, fill):
-    """Returns np.full(shape, fill, dtype). Raises Error if the memory does not suffice."""
+    """Returns np.full(shape, fill, dtype). Raises Error if the free memory is insufficient."""
     size = math.prod(int(n) for n in shape) * dtype.itemsize
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     try:
@@ -60,7 +60,7 @@ def new_grid(step, shape, dtype, fill):
 
 
 def _along(nodes, at, centering):
-    """Returns the slice of the ascending positions `at` that a patch has along an axis, and the indices of its values there."""
+    """Returns the slice of the ascending positions `at` that a patch covers along an axis, and the index of its value at each."""
     if len(nodes) == 1:    # a plane, without thickness
         little = _CLOSE * max(1, abs(nodes[0]))
         first, last = np.searchsorted(at, [nodes[0] - little, nodes[0] + little])
@@ -76,11 +76,11 @@ def _along(nodes, at, centering):
 
 
 def paint(step, centering, arrays, axes, grid, filled=None):
-    """Puts the arrays of patches, {patch: array}, into a grid with positions `axes` along x, y, z; finer ones last.
+    """Copies the arrays of patches, {patch: array}, to a grid with positions `axes` along x, y, z. Finer patches come last.
 
-    filled    array of bool, set to True where a value was put
+    filled    array of bool, set to True where a value was copied
     """
-    # If patches of a level overlap, the lowest number gives the cells, as in covered(), and the highest the nodes.
+    # Where patches of a level overlap, cells are from the patch with the lowest number, as in covered(), and nodes from the highest.
     order = sorted(arrays, key=lambda patch: (step.patches["level"][patch], -patch if centering == "cell" else patch))
     for patch in order:
         found = [_along(nodes, at, centering) for nodes, at in zip(step.nodes(patch), axes)]
@@ -112,7 +112,7 @@ def patches_with(step, name):
 
 
 def positions_of_level(step, level, centering, low, high):
-    """Returns positions along each axis of a level's cells or nodes between two corners, in whole cells."""
+    """Returns the positions of a level's cells or nodes along each axis. `low`, `high`: corners, extended to whole cells."""
     axes = []
     for axis in range(step.dimension):
         if step.axes:
@@ -146,7 +146,7 @@ def _positions_of_shape(step, shape, centering, low, high):
 
 
 def _region(step, given, low, high):
-    """Returns two corners: those of the given bounds, else those of the patches."""
+    """Returns two corners: those of the given bounds, or those of the patches if no bounds are given."""
     if given is None:
         return low.min(0), high.max(0)
     words = "%d numbers (xmin, xmax, ymin, ymax, ...)" % (2 * step.dimension)

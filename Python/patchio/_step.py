@@ -22,7 +22,7 @@ class Variable:
     components
     ghosts      number of ghost layers in the file, on both sides of the axes x, y, z
     steady      True: the same values at all steps of its file
-    long_name   description and unit from the file (GrADS); "" if it has none
+    long_name   description and unit from the file (GrADS); "" if the file has none
     """
 
     name: str
@@ -48,11 +48,11 @@ class Axis:
 
 
 class Step:
-    """One time step of a DataSet. Its attributes describe the step, and read() returns the values.
+    """One time step of a DataSet. The attributes describe the step, and read() returns the values.
 
     index, number, time, date, path   identify the step
     dimension     2 or 3
-    bounds        see below
+    bounds        bounds of all patches; see the property below
     geographic    True: x and y are longitudes and latitudes, in degrees
     grid          "uniform": boxes of equal cells; "rectilinear": see `axes`; "curvilinear": see `coordinates`;
                   "unstructured", "polygonal": see `mesh`
@@ -66,10 +66,10 @@ class Step:
                   simulation), lower and upper (first and last cell along x, y, z; in two dimensions 0 along z)
     variables     {name: Variable}
     presence      bool array, variables x patches: True where a patch has a variable
-    axes          three Axis, on rectilinear grids; else empty
-    coordinates   name of the variable with the positions of nodes on curvilinear grids and of meshes; else None
-    mesh          names of the arrays of a mesh, for read(): points and lists of cells of each patch (partition); else empty.
-                  `patches` then only has the number of cells, from `lower` to `upper` along x
+    axes          three Axis, on rectilinear grids; otherwise empty
+    coordinates   name of the variable with the positions of nodes on curvilinear grids and of meshes; otherwise None
+    mesh          names of the arrays of a mesh, for read(): points and lists of cells of each patch (partition); otherwise empty.
+                  For a mesh, `patches` has only the number of cells, from `lower` to `upper` along x
     report        dict with the cost of the last read(); report_text has the same as text
     faults        list of (patch, variable, message) of the last read(skip_broken=True)
     """
@@ -109,7 +109,7 @@ class Step:
 
         variables    a name, several names, or None for all
         patches      a patch number or several, indices into `patches`; None: all
-        levels       a level or several, by number or name: read only their patches
+        levels       a level or several, by number or name: only patches of these levels are read
         ghosts       True: with the ghost layers of the file; False: without them
         threads      number of concurrent reads; None: as in open()
         skip_broken  True: arrays that cannot be read are skipped with a warning, and `faults` has the reasons;
@@ -129,7 +129,7 @@ class Step:
         with _errors.missing_files():
             read, faults, self.report, self.report_text = self._core.read(
                 numbers, wanted, ghosts, count, not skip_broken, self._verify)
-        # The array owns the memory: no copy.
+        # The array owns the memory, so the values are not copied.
         arrays = [{patch: np.ndarray(shape, kind, memory) for patch, memory, kind, shape in of_variable} for of_variable in read]
         self.faults = faults
         if faults:
@@ -163,7 +163,7 @@ class Step:
         """Returns the cells of a patch that other patches replace, as a bool array over the patch's cells.
 
         These are cells covered by a finer level, and cells that a patch of the same level with a lower number also has
-        (SAMRAI writes overlapping patches). Exclude them from sums and means: values[~step.covered(patch)] of all patches
+        (SAMRAI writes overlapping patches). Exclude these cells from sums and means: values[~step.covered(patch)] of all patches
         covers the domain exactly once, with the finest data.
         """
         shape, flags = self._core.covered(self._patch(patch))
@@ -173,24 +173,25 @@ class Step:
     def bounds(self):
         """The bounds (x from, x to, y from, y to, z from, z to) of all patches of all levels, as in ParaView.
 
-        Reads the positions of nodes of curvilinear grids and meshes, and of points. NaN if the step has no patches.
+        The positions of points, and of the nodes of curvilinear grids and meshes, are read from the file. The bounds are NaN if
+        the step has no patches.
         """
         return _sampling.bounds(self)
 
     def uniform_grid(self, name, *, level=None, shape=None, bounds=None, outside=np.nan):
         """Returns a variable of all levels on one grid, from the finest data, and the positions along x, y (and z).
 
-        level    use the spacing of this level, a number or a name; level 0 if neither level nor shape is given
-        shape    number of values along each axis, slowest first, [k, j, i], instead of level
-        bounds   six numbers as in Step.bounds (four in two dimensions); with `level` they are extended to whole cells.
+        level    number or name of the level whose spacing the grid has; level 0 if neither `level` nor `shape` is given
+        shape    number of values along each axis, slowest first, [k, j, i], instead of `level`
+        bounds   six numbers as in Step.bounds (four in two dimensions); with `level`, the bounds are extended to whole cells.
                  None: around all patches that have the variable
-        outside  value where no patch has the variable. If the type of the array cannot represent it, the type is changed:
+        outside  value where no patch has the variable. If the type of the array cannot represent `outside`, the type is changed:
                  NaN turns integers into floats
 
-        A cell variable is sampled at the cell centres of the grid and gets the value of the finest cell there (on a border
-        between cells, of the upper one). Values are not averaged, so sums over a grid coarser than the data differ from sums
+        A cell variable is sampled at the cell centres of the grid. The value is that of the finest cell there (on a border
+        between cells, of the upper cell). Values are not averaged, so sums over a grid coarser than the data differ from sums
         over the data. A node variable is sampled at the nodes of the grid (with `shape`, the first and the last node are on
-        the bounds) and gets the value of the nearest node of the finest patch there. On rectilinear grids, `level` uses the
+        the bounds). The value is that of the nearest node of the finest patch there. On rectilinear grids, `level` uses the
         positions of the grid itself.
 
             values, (x, y, z) = step.uniform_grid("density", level=1)
@@ -200,11 +201,12 @@ class Step:
         return _sampling.uniform_grid(self, name, level, shape, bounds, outside)
 
     def to_pyvista(self, variables=None, *, patches=None, levels=None):
-        """Reads into a pyvista.MultiBlock with one grid per patch, or one point cloud per list of points.
+        """Reads variables into a pyvista.MultiBlock with one grid per patch, or one point cloud per list of points.
 
         variables, patches, levels    as for read()
 
-        The cells of covered() are hidden by "vtkGhostType", so the finest data are drawn everywhere, once. Values are not copied.
+        The array "vtkGhostType" hides the cells of covered(), so each place is drawn once, with the finest data. Values are not
+        copied.
         Raises ImportError if pyvista is not installed, and Error for meshes.
         """
         return _convert.to_pyvista(self, variables, patches, levels)
@@ -212,7 +214,7 @@ class Step:
     def to_xarray(self, variables=None, *, level=None):
         """Reads one level into an xarray.Dataset with the dimensions x, y, z, or lon, lat, lev.
 
-        variables    a name, several names, or None for all of the level
+        variables    a name, several names, or None for all variables of the level
         level        number or name of the level. None: the first level with one of the variables; for k-Wave, the grid that
                      ParaView's reader shows (the sensor if it has time series); for rectilinear grids (GrADS) all levels,
                      where surface variables lack the dimension lev
@@ -220,8 +222,8 @@ class Step:
         Patches are joined. Places without a patch are NaN (which turns integers into floats). Cells under finer levels have
         the values of this level; for the finest values, use uniform_grid(). x, y, z are cell centres; node variables have
         the dimensions x_node, y_node, z_node. Lists of points have the dimension `point`. `lev` has the values of the GrADS
-        levels, such as pressures, and `height` their positions in ParaView. A variable with the name of a coordinate gets a
-        trailing "_". `time` is a coordinate, and a date if the format has dates:
+        levels, such as pressures, and `height` has the positions of these levels in ParaView. A variable with the name of a
+        coordinate gets a trailing "_". `time` is a coordinate, and a date if the format has dates:
 
             series = xarray.concat([step.to_xarray("u") for step in data], "time")
 
@@ -244,7 +246,7 @@ class Step:
     def nodes(self, patch):
         """Returns the positions of the nodes of a patch: three arrays, along x, y and z.
 
-        Each axis has one more node than cells, but a flat axis, such as z in two dimensions, has just one.
+        Each axis has one more node than cells, but a flat axis, such as z in two dimensions, has one node.
         Raises Error on curvilinear grids and meshes, whose positions are in the variable `coordinates`, and for points.
         """
         box = self.patches[self._patch(patch)]
@@ -265,7 +267,7 @@ class Step:
     def positions(self, patch):
         """Returns the positions of the points of a patch on a level of points ("points" in `level_roles`): n x 3.
 
-        Points are cell centres of the domain; in two dimensions, they lie in the plane of the nodes, as in ParaView.
+        Points are cell centres of the domain. In two dimensions, the points lie in the plane of the nodes, as in ParaView.
         This method reads from the file, as read() does.
         """
         level = self.patches[self._patch(patch)]["level"]
@@ -308,7 +310,7 @@ class Step:
         return patch
 
     def _wanted(self, patches, levels):
-        """Returns the numbers of patches, each once, in the order in which they were given."""
+        """Returns the numbers of the wanted patches, each once, in the order of the argument `patches`."""
         if patches is None:
             wanted = np.arange(len(self.patches))
         else:

@@ -5,8 +5,8 @@ import warnings
 from . import _arguments
 
 MOST_THREADS = 4096
-_has_threads = False    # several threads have read or written; they stay for the next read
-_lost_threads = False   # this process was forked from one that had threads, and a fork has none of them
+_has_threads = False    # several threads have read or written; these threads stay for the next read
+_lost_threads = False   # this process was forked from a process with threads; a forked process lacks these threads
 
 
 def _after_fork():
@@ -18,7 +18,7 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 def threads_here(count):
-    """Returns `count`, or 1 in a process that was forked from one with threads, with a warning."""
+    """Returns `count`. In a process that was forked from a process with threads, warns and returns 1."""
     global _has_threads
     if _lost_threads and count != 1:
         warnings.warn("This process was forked after a read or write, so it uses one thread. "

@@ -1,4 +1,4 @@
-"""Writing containers from numpy arrays."""
+"""The function write(), which writes numpy arrays to containers."""
 import collections.abc
 
 import numpy as np
@@ -13,27 +13,29 @@ def write(path, values, *, step=0, time=None, lower=None, level=None, spacing=1.
         patchio.write("run.pio", {"density": array}, step=10, time=0.5, spacing=0.1)          # one box
         patchio.write("run.pio", {"density": [a, b, c]}, lower=[[0, 0, 0], [8, 0, 0], [4, 4, 4]], level=[0, 0, 1])
 
-    values     {name: array} for a single box, else {name: [array, ...]}, one per patch; None if a patch lacks the variable.
+    values     {name: array} for a single box, otherwise {name: [array, ...]}, one per patch; None if a patch lacks the variable.
                Arrays have their slowest axis first: [k, j, i] or [j, i], with one axis more at the end if there are several
                components. Types: float32, float64, and int and uint of 8, 16, 32 and 64 bits. Masked values must be filled before
     step       number of the step, from 0; a container has each number once
-    time       its time, a finite number; by default the step's number
-    lower      n x 3 (or n x 2): lowest cell of each patch, counted in cells of its level; by default 0 for a single box. Patches of a level
-               must not overlap
-    level      n numbers, not falling: the level of each patch, from 0, the coarsest; by default 0 for all
+    time       time of the step, a finite number; by default the step's number
+    lower      n x 3 (or n x 2): lowest cell of each patch, counted in cells of its level; by default 0 for a single box. Patches
+               of a level must not overlap
+    level      n numbers in ascending order: the level of each patch, from 0, the coarsest; by default 0 for all patches
     spacing    size of a cell of level 0, one number or one per axis (x, y, z)
     origin     position of the lower corner of cell (0, 0, 0), one number or one per axis
-    ratio      cells in one of the next coarser level: a number, or one for each level above 0
-    nodes      name or names of variables that lie at nodes: their arrays have one value more along each axis than there are cells
-    dimension  2 or 3. By default it follows from `lower`, or from the arrays of a single box. Needed where all arrays of a single box have three axes and
-               the last has a length of 2 or 3: an array (20, 30, 2) is a vector in two dimensions, or a scalar in three
+    ratio      cells per axis in one cell of the next coarser level: a number, or one for each level above 0
+    nodes      name or names of variables at nodes, whose arrays have one value more along each axis than there are cells
+    dimension  2 or 3. By default, the dimension follows from `lower`, or from the arrays of a single box. The argument is needed if
+               all arrays of a single box have three axes and the last axis has a length of 2 or 3: an array (20, 30, 2) may be a
+               vector in two dimensions, or a scalar in three
     compress   "off"; "deflate", which every program with HDF5 can read; "zstd", which is faster, but other programs need HDF5's plugin
                for it; "auto": deflate for the variables that become at least a tenth smaller
-    overwrite  True: begin the container anew
+    overwrite  True: replace an existing container
     threads    number of threads that write
 
-    The step is in the container, and on the storage, when this returns. Raises Error if the container has the step already, if another
-    program writes the container, or if the storage fails; ValueError or TypeError for wrong arguments and for arrays that do not fit each other.
+    When this function returns, the step is in the container and on the storage. Raises Error if the container has the step already,
+    if another program writes the container, or if the storage fails. Raises ValueError or TypeError for wrong arguments and for
+    arrays that do not fit each other.
     """
     path, overwrite = _arguments.file_name(path, "path"), _arguments.flag(overwrite, "overwrite")
     step = _arguments.whole(step, "step", "a whole number from 0 to %d" % _MOST_STEP, 0, _MOST_STEP)
@@ -66,7 +68,7 @@ _MOST_STEP, _MOST_CELL, _MOST_COMPONENTS, _MOST_RATIO, _MOST_LEVELS = 2**63 - 1,
 
 
 def _arrays_of(values):
-    """Returns {name: [array, ...]}, one per patch, of types that a container has; None if a patch lacks the variable."""
+    """Returns {name: [array, ...]}, one array per patch, of types that containers support; None if a patch lacks the variable."""
     if not isinstance(values, collections.abc.Mapping):
         raise _arguments.wrong(TypeError, "values", "a dict of arrays by name", values)
     single = not any(isinstance(value, (list, tuple)) for value in values.values())
@@ -90,7 +92,7 @@ def _array(name, patch, value):
 
 
 class _Places:
-    """Dimension, boxes and levels of the patches, from the arguments of write() and from the shapes of arrays."""
+    """The dimension, boxes and levels of the patches, from the arguments of write() and from the shapes of arrays."""
 
     def __init__(self, arrays, lower, level, nodes, dimension):
         counts = {len(patches) for patches in arrays.values()}
@@ -140,7 +142,7 @@ class _Places:
 
 
 def _dimension_of(arrays, nodes):
-    """Returns the dimension of a single box, from the axes of its arrays. Raises ValueError if the arrays may be vectors or scalars."""
+    """Returns the dimension of a single box, from the axes of its arrays. Raises ValueError if arrays may be vectors or scalars."""
     given = {name: patches[0] for name, patches in arrays.items() if patches and patches[0] is not None}
     axes = {array.ndim for array in given.values()}
     if axes == {3} and all(array.shape[2] - (name in nodes) in (2, 3) for name, array in given.items()):

@@ -1,5 +1,5 @@
-/* A regional model in miniature: ranks share a grid of 50 levels in two directions, and a wind carries a
- * temperature through it. Run as: mpirun -np 4 regional output.json [steps]
+/* A small regional model: a wind carries a temperature through a grid of 50 levels, which is divided over the
+ * ranks in two directions. Run as: mpirun -np 4 regional output.json [steps]
  * Built with: mpicc regional.c $(pkg-config --cflags --libs patchio) -lm */
 #include <math.h>
 #include <patchio.h>
@@ -26,7 +26,7 @@ int main(int argc, char** argv)
     MPI_Finalize();
     return 1;
   }
-  MPI_Comm compute; /* the ranks that compute: all, or all but the I/O ranks of the mode "ranks" */
+  MPI_Comm compute; /* the compute ranks: all ranks, or all except the I/O ranks of the mode "ranks" */
   int faults = patchio_compute(out, &compute);
   if (compute == MPI_COMM_NULL) {
     fprintf(stderr, "%s", patchio_error(out));
@@ -48,7 +48,7 @@ int main(int argc, char** argv)
   faults += patchio_grid(out, 3, origin, spacing, 1, NULL);
   faults += patchio_patches(out, 1, &mine);
   faults += patchio_variable(out, "temperature", "temperature in K", PATCHIO_DOUBLE, 1, PATCHIO_CELLS, ghosts);
-  for (int step = 0; step < steps; ++step) {  /* in spite of faults, of which ranks may be told at different steps */
+  for (int step = 0; step < steps; ++step) {  /* continues after errors, because ranks may get them at different steps */
     for (int z = 0, at = 0; z < NZ; ++z)
       for (int y = 0; y < ny; ++y)
         for (int x = 0; x < nx; ++x, ++at)

@@ -24,7 +24,7 @@ program wave
     call MPI_Finalize(fault)
     stop 1
   end if
-  fault = patchio_compute(out, compute)  ! the ranks that compute: all, or all but I/O ranks
+  fault = patchio_compute(out, compute)  ! compute: all ranks, or all except I/O ranks
   if (compute == MPI_COMM_NULL) then
     fault = patchio_close(out)
     call MPI_Finalize(fault)
@@ -40,7 +40,7 @@ program wave
   fault = patchio_grid(out, 2, [0d0, 0d0, 0d0], [0.01d0, 0.1d0, 1d0], 1, reshape([1, 1, 1], [3, 1]))
   fault = fault + patchio_patches(out, 1, mine)
   fault = fault + patchio_variable(out, 'height', 'height in m', PATCHIO_DOUBLE, 1, PATCHIO_CELLS, [1, 0, 0])
-  do step = 0, steps - 1  ! in spite of faults, of which ranks may be told at different steps
+  do step = 0, steps - 1  ! continues after errors, because ranks may get them at different steps
     do y = 1, rows
       height(:, y) = [(sin(0.01d0 * (x + y - 10 * step)), x = first - 1, last + 1)]
     end do

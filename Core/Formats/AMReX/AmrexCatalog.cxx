@@ -33,7 +33,7 @@ struct MultiFabHeader
   int Components = 0;
   Int3 Ghosts{0, 0, 0};
   Int3 NodeCentred{0, 0, 0};           ///< the same for all boxes
-  std::vector<Box> Boxes;              ///< of cells or nodes, without ghosts
+  std::vector<Box> Boxes;              ///< boxes of cells or nodes, without ghosts
   std::vector<std::string> Files;      ///< names of files in the folder of Cell_H, each once
   std::vector<int> FileOfBox;          ///< index into Files
   std::vector<std::uint64_t> Offsets;  ///< offset of each box's FAB in its file
@@ -244,8 +244,8 @@ void MultiFabReader::ReadKind()
   }
 }
 
-/// Reads the file prefix + "_H". Throws Error when its contents are invalid, or when it does not have `boxes`
-/// boxes. The memory that reading takes is bounded by the size of the file.
+/// Reads the file prefix + "_H". Throws Error when its contents are invalid, or when the file does not have
+/// `boxes` boxes. The memory that reading takes is bounded by the size of the file.
 MultiFabHeader ReadMultiFabHeader(const std::string& prefix, int dimension, std::int64_t boxes)
 {
   return MultiFabReader(prefix, dimension).Read(boxes);

@@ -240,7 +240,7 @@ void Locator::TakeHeader(int file, WantedFab& fab, const FabHeader& header) cons
   this->CheckInside(file, fab);
 }
 
-/// Returns whether the FAB takes exactly the space that it needs with a header like `example`.
+/// Returns whether the FAB has exactly the size that a header like `example` and the numbers need.
 bool Locator::TakeExpected(int file, WantedFab& fab, const FabHeader& example) const
 {
   const FabLocation& place = this->LocationOf(fab);

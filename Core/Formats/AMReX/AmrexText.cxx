@@ -195,7 +195,7 @@ void HeaderReader::ReadGeometry()
   this->ReadSteps();
   this->ReadSpacings();
   TextScanner coordinates(this->Lines.Next("the kind of coordinates"));
-  coordinates.Take(this->Header.Coordinates);  // Cartesian if it is not a number
+  coordinates.Take(this->Header.Coordinates);  // Cartesian if the text is not a number
   this->Lines.Next("the width of the boundary");
 }
 
@@ -251,7 +251,7 @@ void HeaderReader::ReadLevel(std::size_t number)
   }
   this->Lines.Next("the step of a level");
   // The positions of boxes follow from their indices and the position of the first box. The loop ends at the
-  // end of the file, whatever the number of boxes.
+  // end of the file, even if the stated number of boxes is larger.
   for (std::int64_t box = 0; box < level.Boxes; ++box) {
     const char* const corners = "the corners of a box";
     if (number == 0 && box == 0) {

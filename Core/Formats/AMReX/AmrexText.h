@@ -32,7 +32,7 @@ bool TakeBox(TextScanner& scanner, TypedBox& box, int dimension);
 class TextLines
 {
 public:
-  /// Opens the file. Throws Error when it does not exist.
+  /// Opens the file. Throws Error when the file does not exist.
   explicit TextLines(const std::string& path) : File(path), Size(this->File.Size()) {}
 
   /// Returns the next line, without its end; valid until the next call. `expected` names the expected
@@ -80,7 +80,7 @@ struct PlotHeader
   std::int64_t Step = 0;
   Double3 Corner{0, 0, 0};    ///< lower corner of the domain
   Double3 FirstBox{0, 0, 0};  ///< lower corner of the first box of level 0
-  std::vector<int> Ratios;    ///< as written, one number for all axes; may be empty
+  std::vector<int> Ratios;    ///< refinement ratios as written, one number for all axes; may be empty
   int Coordinates = 0;        ///< 0: Cartesian, 1: cylindrical, 2: spherical
   std::vector<LevelHeader> Levels;
 };

@@ -46,7 +46,7 @@ struct StepRecord
 {
   /// The catalog without its patches, the presence of variables on them, and the positions of axes.
   Catalog Data;
-  std::vector<ElementType> Types;             ///< of each variable
+  std::vector<ElementType> Types;             ///< type of each variable
   std::vector<std::string> Files;             ///< names without a folder; the first has the tables
   std::vector<std::vector<int>> PatchCounts;  ///< by level and file
   std::vector<DataSet> DataSets;

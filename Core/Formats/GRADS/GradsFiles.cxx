@@ -68,7 +68,7 @@ std::string NameMaker::Filled(const std::string& text) const
   return out;
 }
 
-/// Takes the part that begins with % at `at`; tries longer names first. Returns false if it is not known.
+/// Takes the part that begins with % at `at`; tries longer names first. Returns false for an unknown part.
 bool NameMaker::Take(const std::string& text, std::size_t& at, std::string& out) const
 {
   const Calendar calendar = this->Description.Times.Days;

@@ -53,7 +53,7 @@ private:
   /// A file that was examined.
   struct KnownFile
   {
-    int Number = -1;  ///< in the table
+    int Number = -1;  ///< number in the table
     std::int64_t Bytes = 0;
     bool Absent = false;  ///< members of an ensemble may lack files
     std::string Fault;

@@ -29,7 +29,7 @@ namespace patchio::grads {
 namespace {
 
 constexpr std::int64_t MostVariables = 8;  ///< number of variables that are examined
-constexpr std::int64_t ValuesOfRun = 64;   ///< values read at a time
+constexpr std::int64_t ValuesOfRun = 64;   ///< number of values per read
 constexpr int RunsOfField = 2;
 constexpr std::size_t FewestWords = 16;  ///< number of different words needed for a decision
 
@@ -91,7 +91,7 @@ std::string DoubtsAboutByteOrder(const Descriptor& descriptor, std::int64_t step
     return {};
   }
   std::set<std::uint32_t> sample;
-  // A file that cannot be opened, or a missing member of the ensemble, is reported when it is read.
+  // The read of the step reports a file that cannot be opened, or a missing member of the ensemble.
   const std::string ignored = CatchError([&] { sample = SampleOf(descriptor, step); });
   std::size_t words = 0, asDescribed = 0, otherwise = 0;
   for (const std::uint32_t word : sample) {

@@ -49,8 +49,8 @@ struct MaskNeeds
 {
   MaskType Type = MaskType::Index;
   std::array<std::int64_t, 3> Dims{};  ///< grid points of the domain
-  std::uint64_t Points = 0;            ///< for Index: length of the list; 0: any
-  /// For Corners: extents along x, y, z of the data sets of one quantity, in order; empty: any.
+  std::uint64_t Points = 0;            ///< length of the list, for Index; 0: any
+  /// ByteRanges along x, y, z of the data sets of one quantity, in order, for Corners; empty: any.
   std::vector<std::array<std::int64_t, 3>> Cuboids;
 };
 
@@ -142,7 +142,8 @@ bool SamePoints(const fs::path& folder, const Mask& a, const Mask& b)
   return a.Points == 0 || read(a) == read(b);
 }
 
-/// Returns the mask in a file, if it has a matching one. Throws Error when the mask is invalid.
+/// Returns the mask in a file, or an empty list if the file has no matching mask. Throws Error when the mask
+/// is invalid.
 std::vector<Mask> MaskIn(const KwaveFile& file, const MaskNeeds& needs)
 {
   if (needs.Type == MaskType::Corners) {
@@ -305,7 +306,7 @@ private:
   struct SensorItem
   {
     std::string Name;
-    DatasetInfo Info;                           ///< of the data set, or of the first one of the group
+    DatasetInfo Info;  ///< description of the data set, or of the first one of the group
     std::map<std::int64_t, DatasetInfo> Parts;  ///< data sets of a group, by number
   };
 

@@ -80,7 +80,7 @@ public:
   }
   /// Returns a number from 1 to 2^30 - 1. Throws Error.
   std::int64_t Count(const std::string& name) const;
-  /// Returns the description of a data set; without dimensions if it does not exist.
+  /// Returns the description of a data set; the description has no dimensions if the data set does not exist.
   DatasetInfo InfoOf(const std::string& name) const;
   /// Returns all values of a data set of integers. Throws Error when there are more than `most`.
   std::vector<std::int64_t> Integers(const std::string& name, std::uint64_t most) const;
@@ -99,7 +99,7 @@ struct PartSet
   std::string Name;  ///< name of the level, such as "domain"
   LevelRole Role = LevelRole::Refinement;
   std::vector<Part> Parts;
-  /// For lists: Variable::StoredName of the points' positions. In another file of the folder:
+  /// Variable::StoredName of the points' positions, for lists. In another file of the folder:
   /// "in.h5/sensor_mask_index".
   std::string Positions;
 };
@@ -109,7 +109,7 @@ struct Quantity
 {
   std::string Name;
   int Set = 0;              ///< index into KwaveDescription::Sets
-  bool Series = false;      ///< true: it has values for each sampled step
+  bool Series = false;      ///< true: the quantity has values for each sampled step
   std::vector<bool> Parts;  ///< whether each part of the set has the quantity
 };
 

@@ -72,7 +72,7 @@ private:
   SharedFile* Shared = nullptr;
   hdf5::Structure Reader;
   Patch Current;                ///< the current patch
-  int Writer = -1, Level = -1;  ///< of the current level
+  int Writer = -1, Level = -1;  ///< processor and number of the current level
   hdf5::Group LevelGroup, PatchGroup;
 };
 
@@ -177,8 +177,8 @@ public:
   {
   }
 
-  /// Opens file number `file` of `storage`, unless it is the current file. Returns the reason why it cannot
-  /// be opened, or an empty text. `shared` must outlive the use of the file.
+  /// Opens file number `file` of `storage`, unless it is the current file. Returns the reason why the file
+  /// cannot be opened, or an empty text. `shared` must outlive the use of the file.
   const std::string& Open(Source& storage, int file, SharedFile& shared);
   /// Appends the locations of requests *begin .. *(end - 1), which belong to one patch of the current file,
   /// to `found`. Problems get the index of their location in `found`.
@@ -201,7 +201,7 @@ private:
   ClusterFile Cluster;                       ///< the current file
   int File = -1;                             ///< number of the current file
   std::string Fault;                         ///< reason why the current file cannot be opened
-  std::vector<hdf5::FoundDataset> Datasets;  ///< of the current request, one per component
+  std::vector<hdf5::FoundDataset> Datasets;  ///< data sets of the current request, one per component
 };
 
 using hdf5::StorageLayout;

@@ -88,7 +88,7 @@ const std::string ExtentsGroup = "/extents/";
 constexpr int LargestIndex = 1 << 30;
 constexpr int LargestRatio = 1 << 10;
 constexpr int MostGhosts = 64;
-constexpr double MostValues = 1e12;  ///< of one array on one patch
+constexpr double MostValues = 1e12;  ///< limit on the values of one array on one patch
 
 /// Throws Error when the file is not a summary, but another file of a dump or a foreign one.
 void CheckIsSummary(const hdf5::File& file)
@@ -165,7 +165,7 @@ private:
   hdf5::File File;
   std::uint64_t Bytes;
   Catalog Data;
-  std::vector<std::vector<std::string>> PresenceDatasets;  ///< of each variable, one per component
+  std::vector<std::vector<std::string>> PresenceDatasets;  ///< data sets of each variable, one per component
   std::size_t OrdinaryVariables = 0;
 };
 

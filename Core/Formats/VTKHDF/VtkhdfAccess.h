@@ -90,7 +90,7 @@ public:
   /// Returns a list of the group: Count() rows of `columns` numbers. Throws Error when it does not exist or
   /// is too short.
   std::vector<std::int64_t> List(const std::string& name, std::uint64_t columns = 1) const;
-  /// Returns a list of the group, or nothing if it does not exist.
+  /// Returns a list of the group, or nothing if the list does not exist.
   std::optional<std::vector<std::int64_t>> MaybeList(const std::string& name) const;
 
 private:
@@ -110,10 +110,10 @@ struct LevelArray : Variable
 struct LevelFacts
 {
   Double3 Spacing{1, 1, 1};
-  std::vector<Box> Boxes;        ///< for images and AMR
-  std::vector<MeshSize> Meshes;  ///< for meshes: the partitions
+  std::vector<Box> Boxes;        ///< the boxes, for images and AMR
+  std::vector<MeshSize> Meshes;  ///< the partitions, for meshes
   std::vector<LevelArray> Arrays;
-  std::int64_t Grain = 1;  ///< for images: planes of the thickest chunks, which are decoded as a whole
+  std::int64_t Grain = 1;  ///< planes of the thickest chunks, which are decoded as a whole; for images
 };
 
 /// The description of a file. An image is one level with one box, a mesh one level of partitions. Boxes and
@@ -131,7 +131,7 @@ struct FileFacts
   std::vector<double> Times;   ///< times of all steps in the file; empty if the file has no steps
   bool PatchesChange = false;  ///< see Catalog::PatchesChange
   std::vector<LevelFacts> Levels;
-  std::vector<std::string> LeftOut;  ///< for each array that cannot be shown: a text with the reason
+  std::vector<std::string> LeftOut;  ///< texts with the reasons, one per array that cannot be shown
 };
 
 /// Reads the description of a file at a step. Throws Error when the file is broken, contains something

@@ -24,8 +24,8 @@ struct StepPlaces
   /// True: the catalog lacks arrays of the file. The file then gets no index, so that each opening reports
   /// the arrays that are left out.
   bool LacksArrays = false;
-  /// For each step, level and variable: the number of tuples in the data set before the first one of the
-  /// level. If patches change, there are entries only for the catalog's current step.
+  /// The number of tuples in the data set before the first one of the level, for each step, level and
+  /// variable. If patches change, there are entries only for the catalog's current step.
   std::vector<std::uint64_t> First;
 };
 

@@ -9,22 +9,22 @@ namespace {
 
 /// Ghost layers that the scheme needs along each axis of the problem.
 constexpr int GhostWidth = 2;
-/// Ghosts of a fine patch are interpolated from coarse cells up to this distance from the patch, so every
-/// patch must be this number of cells inside the next coarser level.
+/// Distance, in coarse cells, up to which ghosts of a fine patch are interpolated. Every patch must be at
+/// least this number of cells inside the next coarser level.
 constexpr int NestingWidth = 2;
 
 // ---- the exact solution ----
 
 constexpr double Inside = 80.0, Outside = 5.0;
 
-/// Sets the values of a scalar, on cells of a level, to the exact solution. Scalar 0 is the plain profile;
-/// the others lie beside it and are higher, so that no two are equal.
+/// Sets the values of a scalar, on cells of a level, to the exact solution. Scalar 0 is the plain profile.
+/// The profiles of the other scalars are shifted and higher, so that all scalars differ.
 void FillExactly(const Problem& problem, int scalar, int level, double time, Array& values)
 {
   const Geometry& space = problem.Space;
   Double3 centre = problem.Centre;
   if (scalar > 0) {
-    // Along the axes in turn, at 1/2, 1 and 3/2 radii, then over again.
+    // The shift is along the axes in turn, by 1/2, 1 and 3/2 radii; then the sequence repeats.
     centre[scalar % space.Dimension] += 0.5 * problem.Radius * (1 + scalar / space.Dimension % 3);
   }
   for (int axis = 0; axis < 3; ++axis) {
@@ -34,7 +34,7 @@ void FillExactly(const Problem& problem, int scalar, int level, double time, Arr
   const Double3 spacing = space.SpacingOf(level);
   std::size_t next = 0;
   ForCells(values.Cells, [&](const Int3& cell) {
-    double distance2 = 0.0;  // in radii
+    double distance2 = 0.0;  // squared distance from the centre, in squared radii
     for (int axis = 0; axis < space.Dimension; ++axis) {
       double distance = space.Origin[axis] + (cell[axis] + 0.5) * spacing[axis] - centre[axis];
       if (space.Periodic) {
@@ -51,14 +51,14 @@ void FillExactly(const Problem& problem, int scalar, int level, double time, Arr
 
 // ---- the scheme on one array ----
 
-/// Van Leer's limited slope from the differences to both neighbours (van Leer, "Towards the ultimate
+/// Returns the limited slope from the differences to both neighbours (B. van Leer, "Towards the ultimate
 /// conservative difference scheme II", 1974).
 double LimitedSlope(double left, double right)
 {
   return left * right > 0.0 ? 2.0 * left * right / (left + right) : 0.0;
 }
 
-/// The smaller difference, 0 at extrema: safe where slopes of several axes are added.
+/// Returns the smaller difference, or 0 at extrema, so that slopes of several axes can safely be added.
 double SmallerSlope(double left, double right)
 {
   if (left * right <= 0.0) {
@@ -67,7 +67,7 @@ double SmallerSlope(double left, double right)
   return std::abs(left) < std::abs(right) ? left : right;
 }
 
-/// The flow through the face between cells i and i + 1 in one step, in units of a cell.
+/// Returns the flow through the face between cells i and i + 1 in one step, in units of a cell.
 double Flux(const std::vector<double>& u, std::size_t i, double courant)
 {
   const auto slope = [&u](std::size_t at) { return LimitedSlope(u[at] - u[at - 1], u[at + 1] - u[at]); };
@@ -75,7 +75,7 @@ double Flux(const std::vector<double>& u, std::size_t i, double courant)
                         : courant * (u[i + 1] - 0.5 * (1.0 + courant) * slope(i + 1));
 }
 
-/// Advances one line of cells, `stride` apart in memory, with GhostWidth cells on both sides.
+/// Advances one line of cells with GhostWidth cells on both sides. `stride`: distance of the cells in memory.
 void AdvanceLine(double* first, std::size_t stride, double courant, std::vector<double>& line)
 {
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -89,14 +89,14 @@ void AdvanceLine(double* first, std::size_t stride, double courant, std::vector<
   }
 }
 
-/// Advances `values` by one step: one sweep an axis, each the second-order upwind scheme with van Leer's
-/// limiter, which makes no new extrema. `values` has GhostWidth filled ghost layers around `interior`;
-/// afterwards its interior is new and its ghosts are undefined. `courant` = v dt / dx per axis, each in [-1,
-/// 1].
+/// Advances `values` by one step: one sweep per axis, with the second-order upwind scheme and van Leer's
+/// limiter, which makes no new extrema. `values` has GhostWidth filled ghost layers around `interior`.
+/// Afterwards, the interior is new and the ghosts are undefined. `courant`: v dt / dx per axis, each in
+/// [-1, 1].
 void Advance(Array& values, const Box& interior, const Double3& courant)
 {
-  // Later sweeps need the ghosts of their own axis advanced by the earlier ones, so the lines of a sweep
-  // start from ghosts, too, along axes that are still to come.
+  // A sweep needs ghosts along its axis that earlier sweeps have advanced. So the lines of a sweep include
+  // the ghosts along the axes of later sweeps.
   Box starts = values.Cells;
   std::size_t stride = 1;
   for (int axis = 0; axis < 3; ++axis) {
@@ -113,7 +113,7 @@ void Advance(Array& values, const Box& interior, const Double3& courant)
   }
 }
 
-/// Gives cells outside `domain` the value of the nearest cell inside.
+/// Sets each cell outside `domain` to the value of the nearest cell inside.
 void FillOutside(Array& values, const Box& domain)
 {
   const Box inside = Intersect(values.Cells, domain);
@@ -129,8 +129,9 @@ void FillOutside(Array& values, const Box& domain)
   });
 }
 
-/// Sets all of `fine` from `coarse` by limited linear interpolation that keeps the mean of every coarse cell.
-/// `coarse` must reach one layer of cells (along axes with a ratio above 1) beyond the cells under `fine`.
+/// Sets all values of `fine` from `coarse` by limited linear interpolation, which keeps the mean of every
+/// coarse cell. `coarse` must extend one layer of cells (along axes with a ratio above 1) beyond the cells
+/// under `fine`.
 void Interpolate(const Array& coarse, const Int3& ratio, Array& fine)
 {
   const std::size_t strides[3] = {
@@ -150,7 +151,8 @@ void Interpolate(const Array& coarse, const Int3& ratio, Array& fine)
   });
 }
 
-/// Means over boxes of cells: `boxOf` gives the box of `values` for each cell of the result.
+/// Sets `means` to means over boxes of cells. boxOf(cell) returns the box of `values` for each cell of
+/// `means`.
 template <typename BoxOf>
 void FillMeans(const Array& values, double weight, Array& means, BoxOf boxOf)
 {
@@ -161,7 +163,7 @@ void FillMeans(const Array& values, double weight, Array& means, BoxOf boxOf)
   });
 }
 
-/// Largest difference between the cell and its neighbours along the axes.
+/// Returns the largest difference between the cell and its neighbours along the axes.
 double Jump(const Array& values, int dimension, const Int3& cell)
 {
   double jump = 0.0;
@@ -175,13 +177,14 @@ double Jump(const Array& values, int dimension, const Int3& cell)
   return jump;
 }
 
-/// Adds the tiles of `level` that lie over `box`, cells of that level.
+/// Adds the tiles of `level` that overlap `box`, which has cells of that level.
 void AddTiles(const Geometry& space, int level, const Box& box, TileSet& tiles)
 {
   space.ForTiles(level, box, [&](const Int3& tile, const Int3&) { tiles.insert(tile); });
 }
 
-/// The coarse cells that interpolation to each of `boxes` needs; none where `grid` itself has all cells.
+/// Returns the coarse cells that interpolation to each of `boxes` needs; an empty box if `grid` itself has
+/// all cells.
 std::vector<OwnedBox> CoarseCellsUnder(
     const std::vector<OwnedBox>& boxes, const Grid* grid, const Geometry& space)
 {
@@ -204,7 +207,7 @@ Hierarchy::Hierarchy(Communicator& ranks, const Problem& problem)
   ForCells(Coarsen(this->Space.Domain(0), this->Space.Patch), [&](const Int3& tile) { all.insert(tile); });
   this->Levels.push_back(this->MakeLevel(0, all, nullptr));
   this->SetInitialValues();
-  // Level by level: each shows where the next one is needed.
+  // Each level shows where the next level is needed.
   for (int level = 1; level < problem.Levels; ++level) {
     this->Regrid();
     this->SetInitialValues();
@@ -289,7 +292,7 @@ std::vector<std::vector<double>> Hierarchy::NodeValues(int level) const
 void Hierarchy::Step()
 {
   for (int scalar = 0; scalar < this->Setup.Scalars; ++scalar) {
-    // All ghosts first: they must show the old time on every level.
+    // All ghosts are filled first, because they must have the old time on every level.
     std::vector<Field> old;
     for (int level = 0; level < this->LevelCount(); ++level) {
       old.push_back(this->GhostedValues(level, scalar));
@@ -310,8 +313,8 @@ void Hierarchy::Step()
   }
 }
 
-/// Collective. Gives coarse cells below a finer level the means of the fine cells. `fieldOf` gives the field
-/// of a level.
+/// Sets coarse cells below a finer level to the means of the fine cells. fieldOf(level) returns the field of
+/// a level. Collective: every rank of the communicator calls it.
 template <typename FieldOfLevel>
 void Hierarchy::AverageDown(FieldOfLevel fieldOf) const
 {
@@ -358,7 +361,8 @@ Hierarchy::Totals Hierarchy::MakeTotals(double time) const
     });
   }
   this->AverageDown([&](int level) -> Field& { return errors[level]; });
-  // Level 0 holds the means of the finer ones. Sums a patch, so that owners make no difference.
+  // Level 0 has the means of the finer levels. There is one sum per patch, so that the result does not depend
+  // on the owners of patches.
   const auto mean = [&](const Field& field) {
     std::vector<double> sums(field.size(), 0.0);
     ForMine(field, [&](std::size_t p, const Array& values) {
@@ -372,7 +376,8 @@ Hierarchy::Totals Hierarchy::MakeTotals(double time) const
 
 // ---- change of levels ----
 
-/// The tiles of the next finer level over the tagged cells of this rank's patches and their surroundings.
+/// Returns the tiles of the next finer level over the tagged cells of this rank's patches and their
+/// surroundings.
 TileSet Hierarchy::TagTiles(int level) const
 {
   TileSet tiles;
@@ -390,7 +395,8 @@ TileSet Hierarchy::TagTiles(int level) const
   return tiles;
 }
 
-/// Tiles for levels 1, 2, ... around the fronts as they are now, nested; the same on all ranks.
+/// Returns nested tiles for levels 1, 2, ... around the present fronts; the same on all ranks. Collective:
+/// every rank of the communicator calls it.
 std::vector<TileSet> Hierarchy::ChooseTiles() const
 {
   const int tagged = std::min(this->LevelCount(), this->Setup.Levels - 1);
@@ -406,7 +412,7 @@ std::vector<TileSet> Hierarchy::ChooseTiles() const
       AddTiles(this->Space, level, Grown(below, this->Space.Layers(NestingWidth)), chosen[level - 1]);
     }
   }
-  // Without a level, there are no finer ones, since they are nested.
+  // If a level is missing, all finer levels are missing, too, because levels are nested.
   chosen.erase(std::find(chosen.begin(), chosen.end(), TileSet()), chosen.end());
   return chosen;
 }

@@ -8,7 +8,7 @@
 
 namespace patchio::linadv {
 
-/// What is solved, and how levels are refined.
+/// The equation, its initial data, and the rules of refinement.
 struct Problem
 {
   Geometry Space;
@@ -20,45 +20,48 @@ struct Problem
   double Radius = 0.0;
   int Scalars = 1;
 
-  int Levels = 1;             ///< the most levels
-  int TagBuffer = 2;          ///< cells to refine around a front
-  double TagThreshold = 0.0;  ///< difference of neighbouring cells above which they are refined
+  int Levels = 1;             ///< maximum number of levels
+  int TagBuffer = 2;          ///< number of cells to refine around a front
+  double TagThreshold = 0.0;  ///< neighbouring cells with a larger difference are refined
 };
 
-/// The levels and the values on them. All levels take the same time step. The fluxes on both sides of a
-/// border between levels are not matched, so the integral of a scalar is exactly constant only on a single
-/// level. With several levels it changes by the difference of the fluxes, which is small because values
+/// The levels and their values. All levels take the same time step. The fluxes on both sides of a border
+/// between levels are not matched, so the integral of a scalar is exactly constant only on a single level.
+/// With several levels, the integral changes by the difference of the fluxes, which is small because values
 /// around the refined region are nearly constant.
 ///
-/// The values do not depend on the number of ranks, to the last bit.
+/// The values are bitwise identical for any number of ranks.
 class Hierarchy
 {
 public:
-  /// Collective. The initial data, refined where needed. `ranks` and `problem` must outlive this.
+  /// Makes the initial data, refined where needed. `ranks` and `problem` must outlive this object.
+  /// Collective: every rank of the communicator calls it.
   Hierarchy(Communicator& ranks, const Problem& problem);
 
   int LevelCount() const { return static_cast<int>(this->Levels.size()); }
   const Grid& Patches(int level) const { return this->Levels[level].Patches; }
-  /// Values on this rank's patches.
+  /// Returns the values on this rank's patches.
   const Field& Values(int level, int scalar) const { return this->Levels[level].Scalars[scalar]; }
 
-  /// Collective. The first scalar on the nodes of this rank's patches, axis 0 fastest: the means of the cells
-  /// around each node.
+  /// Returns the first scalar at the nodes of this rank's patches, axis 0 fastest: the means of the cells
+  /// around each node. Collective: every rank of the communicator calls it.
   std::vector<std::vector<double>> NodeValues(int level) const;
 
-  /// Collective. Advances all values by the problem's time step.
+  /// Advances all values by the problem's time step. Collective: every rank of the communicator calls it.
   void Step();
 
-  /// Collective. Moves levels 1, 2, ... to the fronts; at most one more level than before comes into being.
-  /// Values come from the old level where it was and from the coarser level elsewhere.
+  /// Moves levels 1, 2, ... to the fronts, and makes at most one new level. Values come from the old level
+  /// where it existed, and from the coarser level elsewhere. Collective: every rank of the communicator calls
+  /// it.
   void Regrid();
 
   struct Totals
   {
-    double Mean;   ///< of the first scalar over the domain
+    double Mean;   ///< mean of the first scalar over the domain
     double Error;  ///< mean of |value - exact|; with periodic boundaries the exact solution wraps
   };
-  /// Collective. The same on all ranks and for any number of ranks.
+  /// Returns the totals, which are the same on all ranks and for any number of ranks. Collective: every rank
+  /// of the communicator calls it.
   Totals MakeTotals(double time) const;
 
 private:
@@ -68,7 +71,7 @@ private:
     std::vector<Field> Scalars;
     std::vector<OwnedBox> Ghosted;  ///< patches with ghosts
     CopyPlan FromSame;
-    std::vector<OwnedBox> Under;  ///< coarse cells below Ghosted; empty where the level itself has all ghosts
+    std::vector<OwnedBox> Under;  ///< coarse cells below Ghosted; empty if the level has all ghosts
     CopyPlan FromCoarser;
   };
 

@@ -1,7 +1,8 @@
-// Linear advection of a sharp ball or a smooth profile on adaptively refined patches. Its output goes through
-// patchio.h, as that of other simulations, and to SAMRAI dumps, which the project's sample data are.
+// Linear advection of a sharp ball or a smooth profile on adaptively refined patches. The program writes its
+// output through patchio.h, as other simulations do, and as SAMRAI dumps, which are the project's sample
+// data.
 //
-// Exit codes: 0: done; 1: an error; 2: the command line makes no sense.
+// Exit codes: 0: success; 1: an error; 2: an invalid command line.
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Hierarchy.h"
@@ -27,10 +28,10 @@ namespace fs = std::filesystem;
 
 // ---- options ----
 
-/// As given on the command line. Lists have one value for all axes or one for each.
+/// The options of the command line. Lists have one value for all axes or one value per axis.
 struct Options
 {
-  std::vector<int> Cells{64};  ///< as many values as the problem has dimensions; one value: 2-D
+  std::vector<int> Cells{64};  ///< one value per dimension of the problem; a single value: 2-D
   std::vector<int> Patch{16};
   std::vector<int> Ratio{2};
   int Levels = 1;
@@ -39,7 +40,7 @@ struct Options
   bool Periodic = false;
 
   std::string Profile = "ball";
-  std::vector<double> Centre;    ///< empty: at 0.3 of each side
+  std::vector<double> Centre;    ///< empty: 0.3 of each side
   double Radius = 0.0;           ///< 0: 0.15 of the shortest side
   std::vector<double> Velocity;  ///< empty: 1, 0.5, 0.25
 
@@ -52,7 +53,7 @@ struct Options
   int Variables = 1;
   bool NodeVariable = false;
   bool VectorVariable = false;
-  std::string Dumps;          ///< empty: none
+  std::string Dumps;          ///< folder of SAMRAI dumps; empty: no dumps
   std::string Configuration;  ///< empty: no output through patchio.h
   bool Overwrite = false;
 };
@@ -97,7 +98,7 @@ void AddOptions(CLI::App& program, Options& options)
   program.add_flag("--vector-variable", options.VectorVariable, "Also write flux, a vector on cells");
 }
 
-/// The command line makes no sense.
+/// An error about an invalid command line.
 class UsageError : public Error
 {
 public:
@@ -112,7 +113,7 @@ void Require(bool good, const char* option, const std::string& expected, const F
   }
 }
 
-/// One value an axis from a list of one or all; `other` for the third axis in 2-D.
+/// Returns one value per axis from a list of one value or one per axis; `other` for the third axis in 2-D.
 template <typename T>
 std::array<T, 3> Spread(const char* option, const std::vector<T>& list, int dimension, T other)
 {
@@ -126,8 +127,8 @@ std::array<T, 3> Spread(const char* option, const std::vector<T>& list, int dime
   return result;
 }
 
-/// Checks the numbers of one axis. A number typed with a zero too many should end in a message, not in a
-/// machine without memory.
+/// Checks the numbers of one axis. A number with a typing error, such as a zero too many, should cause a
+/// message instead of exhausting the machine's memory.
 void CheckAxis(const Geometry& space, int levels, int axis)
 {
   constexpr int mostCells = 1 << 24;
@@ -172,10 +173,10 @@ Geometry MakeGeometry(const Options& options)
   return space;
 }
 
-/// Throws UsageError, the same on all ranks, when the options make no sense.
+/// Returns the problem. Throws UsageError, the same on all ranks, for invalid options.
 Problem MakeProblem(const Options& options)
 {
-  constexpr double courant = 0.8, height = 75.0;  // of the profile, see FillExactly()
+  constexpr double courant = 0.8, height = 75.0;  // height of the profile; see FillExactly()
   Require(options.Levels >= 1 && options.Levels <= 8, "levels", "1 to 8", options.Levels);
   Require(options.Steps >= 0, "steps", "0 or more", options.Steps);
   Require(options.DumpEvery >= 1, "dump-every", "1 or more", options.DumpEvery);
@@ -192,7 +193,7 @@ Problem MakeProblem(const Options& options)
       options.Velocity.empty()
           ? Spread("velocity", {velocity.begin(), velocity.begin() + dimension}, dimension, 0.0)
           : Spread("velocity", options.Velocity, dimension, 0.0);
-  // The limit of the finest level, also while that level does not exist: the step never changes.
+  // The step is the limit of the finest level, even before that level exists, so that the step never changes.
   const Double3 finest = space.SpacingOf(options.Levels - 1);
   double step = std::numeric_limits<double>::infinity(), shortest = step;
   for (int axis = 0; axis < dimension; ++axis) {
@@ -238,11 +239,12 @@ std::vector<Variable> DescribeVariables(const Options& options, int dimension)
   return variables;
 }
 
-/// The state of the simulation as outputs take it. The hierarchy must not change while it is in use.
+/// The state of the simulation in the form that outputs need. The hierarchy must not change during the life
+/// of this object.
 class Snapshot
 {
 public:
-  /// Collective.
+  /// Collective: every rank of the communicator calls it.
   Snapshot(const Hierarchy& hierarchy, const Options& options, const Problem& problem)
   {
     for (int scalar = 0; scalar < options.Variables; ++scalar) {
@@ -271,15 +273,14 @@ public:
     }
   }
 
-  /// For each variable an array for each patch of this rank, components side by side, as patchio_write()
-  /// takes them.
+  /// The argument `values` of patchio_write(): for each variable, an array for each patch of this rank.
   std::vector<const void*> Arrays;
 
 private:
-  std::deque<std::vector<double>> Made;  ///< arrays that the simulation does not have in memory
+  std::deque<std::vector<double>> Made;  ///< arrays that are made only for the output
 };
 
-/// Makes sure that there is a directory without files of others. Removes only dumps, and only with
+/// Makes the directory of the dumps. Throws Error if it has other files. Removes only dumps, and only with
 /// --overwrite.
 void PrepareDirectory(const Options& options)
 {
@@ -306,7 +307,7 @@ void PrepareDirectory(const Options& options)
   }
 }
 
-/// Collective.
+/// Writes a SAMRAI dump. Collective: every rank of `ranks` calls it.
 void WriteSamraiDump(const Hierarchy& hierarchy, const Options& options, const Snapshot& snapshot, int step,
     double time, Communicator& ranks)
 {
@@ -317,7 +318,7 @@ void WriteSamraiDump(const Hierarchy& hierarchy, const Options& options, const S
   catalog.Step = step;
   catalog.Origin = space.Origin;
   catalog.Variables = DescribeVariables(options, space.Dimension);
-  std::map<int, std::size_t> mine;  // this rank's patches among all, and among themselves
+  std::map<int, std::size_t> mine;  // by global number: number among this rank's patches
   for (int level = 0; level < hierarchy.LevelCount(); ++level) {
     const std::vector<OwnedBox>& patches = hierarchy.Patches(level).Patches();
     Level& entry = catalog.Levels.emplace_back();
@@ -346,26 +347,26 @@ void WriteSamraiDump(const Hierarchy& hierarchy, const Options& options, const S
   draft::WriteDump(ranks, options.Dumps, catalog, values);
 }
 
-/// Output through patchio.h, by an output configuration. Errors do not end the run: ranks may get them at
-/// different steps, and a rank that stopped would leave the others waiting.
+/// Output through patchio.h, with an output configuration. The run continues after errors, because ranks may
+/// get them at different steps, and a rank that stopped would leave the other ranks waiting.
 class ChannelOutput
 {
 public:
-  /// Collective over `ranks`.
+  /// Opens the output. Collective: every rank of `ranks` calls it.
   ChannelOutput(const std::string& configuration, MPI_Comm ranks)
       : Out(patchio_open(configuration.c_str(), ranks))
   {
     if (!this->Out) {
       throw Error(patchio_error(nullptr));
     }
-    // On I/O ranks this call returns when all is written.
+    // On I/O ranks, this call returns when all steps are written.
     this->Note(patchio_compute(this->Out, &this->ComputeRanks));
   }
   ~ChannelOutput() { patchio_close(this->Out); }
   ChannelOutput(const ChannelOutput&) = delete;
   ChannelOutput& operator=(const ChannelOutput&) = delete;
 
-  /// The ranks that simulate; MPI_COMM_NULL on I/O ranks.
+  /// The communicator of the ranks that simulate; MPI_COMM_NULL on I/O ranks.
   MPI_Comm Compute() const { return this->ComputeRanks; }
 
   void Declare(const Options& options, const Problem& problem)
@@ -384,7 +385,7 @@ public:
     }
   }
 
-  /// Collective. To be called after each change of the patches.
+  /// Declares the patches. Call it after each change of the patches. Collective: every compute rank calls it.
   void DeclarePatches(const Hierarchy& hierarchy)
   {
     std::vector<patchio_patch> patches;
@@ -399,13 +400,13 @@ public:
     this->Note(patchio_patches(this->Out, static_cast<int>(patches.size()), patches.data()));
   }
 
-  /// Collective.
+  /// Writes a step. Collective: every compute rank calls it.
   void Write(const Snapshot& snapshot, int step, double time)
   {
     this->Note(patchio_write(this->Out, step, time, snapshot.Arrays.data()));
   }
 
-  /// Collective. Throws Error if something could not be written.
+  /// Closes the output. Throws Error if some step could not be written. Collective: every rank calls it.
   void Close()
   {
     const int fault = patchio_close(std::exchange(this->Out, nullptr));
@@ -449,7 +450,7 @@ void Report(const Hierarchy& hierarchy, int step, double time, bool root)
 
 // ---- the run ----
 
-/// channels: null: none.
+/// Runs the simulation. `channels`: output through patchio.h; may be null.
 void Simulate(const Options& options, const Problem& problem, Communicator& ranks, ChannelOutput* channels)
 {
   const bool root = ranks.Rank() == 0;
@@ -507,7 +508,7 @@ void Simulate(const Options& options, Communicator& world)
   });
   const std::string atEnd = CatchError([&] { channels.Close(); });
   fault = fault.empty() ? atEnd : fault;
-  // Rank 0, which says what went wrong, may be an I/O rank.
+  // Rank 0, which prints the error, may be an I/O rank.
   RunOnAllRanks(world, [&] {
     if (!fault.empty()) {
       throw Error(fault);
@@ -515,7 +516,7 @@ void Simulate(const Options& options, Communicator& world)
   });
 }
 
-/// Returns the exit code. All ranks throw and return the same.
+/// Runs the program. Returns the exit code. The result and the errors are the same on all ranks.
 int Run(int argc, char** argv, Communicator& world)
 {
   const auto complain = [&world](const char* message, int code) {
@@ -560,7 +561,7 @@ int main(int argc, char** argv)
     const auto world = patchio::MakeMpiCommunicator(MPI_COMM_WORLD);
     code = patchio::linadv::Run(argc, argv, *world);
   } catch (const std::exception& error) {
-    // Other ranks may be waiting for this one, and would wait forever.
+    // Other ranks may be waiting for this rank, and would wait forever.
     std::fprintf(stderr, "patchio-linadv: %s\n", error.what());
     MPI_Abort(MPI_COMM_WORLD, code);
   }

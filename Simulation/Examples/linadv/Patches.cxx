@@ -6,7 +6,7 @@ namespace patchio::linadv {
 
 bool AlongCurve::operator()(const Int3& a, const Int3& b) const
 {
-  // The axis whose indices differ in the highest bit decides; of several, the last one.
+  // The axis whose indices differ in the highest bit decides. If several axes do, the last one decides.
   int axis = 2;
   for (int other = 1; other >= 0; --other) {
     const unsigned here = a[axis] ^ b[axis], there = a[other] ^ b[other];
@@ -53,7 +53,7 @@ Grid::Grid(const Geometry& geometry, int level, const TileSet& tiles, int ranks)
     this->PatchOfTile.emplace(tile, static_cast<int>(this->PatchList.size()));
     this->PatchList.push_back({geometry.TileCells(level, tile), 0});
   }
-  // A patch goes to the rank in whose share of all cells its middle lies.
+  // The owner of a patch is the rank whose share of all cells contains the middle of the patch.
   const std::int64_t total = this->Cells();
   std::int64_t before = 0;
   for (OwnedBox& patch : this->PatchList) {
@@ -85,7 +85,7 @@ bool Grid::Covers(const Box& box) const
 
 namespace {
 
-/// Visits the rows of the region along axis 0: visit(first value of the row, number of values).
+/// Calls visit(first value of the row, number of values) for each row of the region along axis 0.
 template <typename AnyArray, typename Visit>
 void ForRows(AnyArray& array, const Box& region, Visit visit)
 {

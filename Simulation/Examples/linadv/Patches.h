@@ -1,4 +1,4 @@
-// The patches of the levels: their cells, the ranks that own them, arrays on them, and copies between arrays.
+// The patches of the levels: their cells, their owner ranks, their arrays, and copies between arrays.
 #pragma once
 
 #include "Catalog/Box.h"
@@ -23,31 +23,31 @@ using TileSet = std::set<Int3, AlongCurve>;
 /// The cells of all levels. In 2-D the third axis has one cell, one tile and no ghosts, so that other code
 /// need not distinguish 2-D and 3-D.
 ///
-/// The index space of a level begins at 0 in the lower corner of the domain. It is cut into tiles of `Patch`
-/// cells; the last tile along an axis may be smaller.
+/// The index space of a level begins at 0 in the lower corner of the domain. The domain is cut into tiles of
+/// `Patch` cells; the last tile along an axis may be smaller.
 struct Geometry
 {
   int Dimension = 3;
-  Int3 Cells{1, 1, 1};  ///< of the domain on level 0
+  Int3 Cells{1, 1, 1};  ///< cells of the domain on level 0
   Int3 Patch{1, 1, 1};  ///< cells of a tile, on all levels
-  Int3 Ratio{1, 1, 1};  ///< between neighbouring levels
+  Int3 Ratio{1, 1, 1};  ///< refinement ratio between neighbouring levels
   Double3 Origin{0, 0, 0};
   Double3 Spacing{1, 1, 1};  ///< cell size on level 0
   bool Periodic = false;
 
-  /// `layers` along the axes of the problem, 0 along others.
+  /// Returns `layers` along the axes of the problem, 0 along the other axes.
   Int3 Layers(int layers) const { return {layers, layers, this->Dimension == 3 ? layers : 0}; }
   Box Domain(int level) const;
   Double3 SpacingOf(int level) const;
   Box TileCells(int level, const Int3& tile) const;
 
-  /// Visits the tiles that share cells with `box`: visit(tile, shift). With periodic boundaries, the box may
-  /// reach out of the domain by a few cells; `shift` moves cells of the tile into the box.
+  /// Calls visit(tile, shift) for each tile that shares cells with `box`. With periodic boundaries, the box
+  /// may extend beyond the domain by a few cells; `shift` moves cells of the tile into the box.
   template <typename Visit>
   void ForTiles(int level, const Box& box, Visit visit) const;
 };
 
-/// Visits all cells, axis 0 fastest: visit(cell).
+/// Calls visit(cell) for all cells, axis 0 fastest.
 template <typename Visit>
 void ForCells(const Box& box, Visit visit)
 {
@@ -106,7 +106,7 @@ struct Array
 /// An array for each patch; arrays of patches of other ranks have no values.
 using Field = std::vector<Array>;
 
-/// Visits the arrays of this rank's patches: visit(patch, array).
+/// Calls visit(patch, array) for each array of this rank's patches.
 template <typename AnyField, typename Visit>
 void ForMine(AnyField& field, Visit visit)
 {
@@ -117,9 +117,9 @@ void ForMine(AnyField& field, Visit visit)
   }
 }
 
-/// The patches of one level, known on all ranks. They are numbered along the curve, so that numbers do not
-/// depend on the number of ranks. Ranks own consecutive ranges with about equally many cells, so that owners
-/// hardly change.
+/// The patches of one level, known on all ranks. Patches are numbered along Morton's curve, so that numbers
+/// do not depend on the number of ranks. Each rank owns a consecutive range with about the same number of
+/// cells, so that owners hardly change.
 class Grid
 {
 public:
@@ -130,12 +130,12 @@ public:
   const std::vector<OwnedBox>& Patches() const { return this->PatchList; }
   std::int64_t Cells() const;
 
-  /// Visits every patch that shares cells with `box`: visit(patch, region, shift). `region` is the shared
-  /// part within the box; the cells of the patch are region - shift (periodic boundaries).
+  /// Calls visit(patch, region, shift) for each patch that shares cells with `box`. `region`: the shared part
+  /// of the box. The cells of the patch are region - shift (periodic boundaries).
   template <typename Visit>
   void ForOverlaps(const Box& box, Visit visit) const;
 
-  /// True when the patches have all cells of `box`, except cells outside a domain that is not periodic.
+  /// Returns whether the patches have all cells of `box`, except cells outside a domain that is not periodic.
   bool Covers(const Box& box) const;
 
 private:
@@ -156,9 +156,9 @@ void Grid::ForOverlaps(const Box& box, Visit visit) const
   });
 }
 
-/// Copies between the arrays of a grid's patches and arrays on other boxes. Each rank keeps its part of
-/// both. Both ends of a message derive their lists from the patches, which all ranks know, in the same order:
-/// nothing is negotiated.
+/// Copies between the arrays of a grid's patches and arrays on other boxes. Each rank keeps its part of both.
+/// The sender and the receiver of a message derive their lists in the same order from the patches, which all
+/// ranks know, so no negotiation is necessary.
 class CopyPlan
 {
 public:
@@ -169,14 +169,15 @@ public:
   };
 
   CopyPlan() = default;
-  /// Copies all cells that the patches of `grid` and `boxes` share. Copies into one array must not overlap.
+  /// Plans copies of all cells that the patches of `grid` and `boxes` share. Copies into one array must not
+  /// overlap.
   CopyPlan(const Grid& grid, const std::vector<OwnedBox>& boxes, int rank, Direction direction = FromGrid);
 
-  /// Collective.
+  /// Makes the copies. Collective: every rank of `comm` calls it.
   void Run(MPI_Comm comm, const Field& source, Field& target) const;
 
 private:
-  /// The same cells in two arrays, which lie elsewhere in the target with periodic boundaries.
+  /// The same cells in two arrays. With periodic boundaries, the indices in the target may differ.
   struct Copy
   {
     int From, To;

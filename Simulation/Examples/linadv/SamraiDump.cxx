@@ -81,7 +81,7 @@ struct Member
   hsize_t Count = 1;
 };
 
-/// Records with the members in the order in which the file shall have them.
+/// Writes records. `members`: the members in the order of the file.
 template <typename Record>
 void WriteRecords(hid_t file, const std::string& path, const std::vector<Record>& values,
     const std::vector<Member>& members)
@@ -198,7 +198,7 @@ void WriteHdf5(const std::string& path, const Hdf5Draft& draft,
   const hdf5::QuietScope quiet;
   const hdf5::Handle creation(Checked(H5Pcreate(H5P_FILE_CREATE)));
   const hdf5::Handle access(Checked(H5Pcreate(H5P_FILE_ACCESS)));
-  H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);  // not the default of HDF5 2
+  H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);  // the default of HDF5 2 differs
   if (choose) {
     choose(creation, access);
   }
@@ -223,7 +223,7 @@ std::string ComponentOf(const Variable& variable, int component)
   return variable.StoredName + (variable.Components == 1 ? "" : fmt::format(".{:02}", component));
 }
 
-/// Appends three numbers, the third 0 in 2-D.
+/// Appends three numbers. The third one is 0 in 2-D.
 template <typename T>
 void AppendRow(std::vector<T>& rows, const std::array<T, 3>& row, int dimension)
 {
@@ -254,7 +254,8 @@ void DraftRun(const Catalog& catalog, int ranks, Hdf5Draft& draft)
   draft[info + "patch_names_printf"] = Texts({"f%F R%P B%B L%02L P%05T"});
 }
 
-/// The lower corner of level 0, which is what XLO stands for. Catalog::Origin belongs to index 0 instead.
+/// Returns the lower corner of level 0, which SAMRAI stores as XLO. Catalog::Origin is the position of index
+/// 0.
 Double3 CornerOfDomain(const Catalog& catalog)
 {
   Double3 corner = catalog.Origin;
@@ -299,14 +300,14 @@ void DraftPatches(const Catalog& catalog, Hdf5Draft& draft)
       const double spacing = catalog.Levels[patch.Level].Spacing[axis];
       extent.Lower[axis] = patch.Cells.Lower[axis];
       extent.Upper[axis] = patch.Cells.Upper[axis];
-      // As SAMRAI has them: shifted where the domain does not begin at index 0.
+      // In SAMRAI's files, these corners are shifted if the first index of the domain is not 0.
       extent.LowerCorner[axis] = corner[axis] + spacing * patch.Cells.Lower[axis];
       extent.UpperCorner[axis] = corner[axis] + spacing * (patch.Cells.Upper[axis] + 1);
     }
   }
   draft["/extents/patch_map"] = Records(map);
   draft["/extents/patch_extents"] = Records(extents);
-  // SAMRAI fills these only when it writes ghost layers; 0 does not mean "interior".
+  // SAMRAI sets these numbers only when it writes ghost layers; 0 does not mean "interior".
   draft["/extents/bdry_type"] = [count = 6 * map.size()](hid_t file, const std::string& path) {
     WriteDataset(file, path, H5T_NATIVE_INT, H5T_NATIVE_INT, {count}, std::vector<int>(count, 0).data());
   };
@@ -353,7 +354,8 @@ void DraftVariables(const Catalog& catalog, const std::vector<ComponentRange>& r
   draft[info + "material_state_variable"] = Ints(std::vector<int>(count, 0));
 }
 
-/// A table of children or parents: the numbers of each patch one after another, and where they begin.
+/// Drafts a table of children or parents: the numbers of all patches one after another, and the begin of each
+/// patch's numbers.
 void DraftRelation(const std::string& word, const char* countName, const std::vector<std::vector<int>>& lists,
     Hdf5Draft& draft)
 {
@@ -414,7 +416,7 @@ Hdf5Draft DraftCluster(
 {
   Hdf5Draft draft;
   for (int p = 0; p < static_cast<int>(catalog.Patches.size()); ++p) {
-    int number = 0;  // among the components of all variables
+    int number = 0;  // number among the components of all variables
     for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
       for (int c = 0; c < catalog.Variables[v].Components; ++c, ++number) {
         if (catalog.Patches[p].File != file || catalog.PresenceOf(v, p) != Presence::Stored) {
@@ -440,7 +442,7 @@ Hdf5Draft DraftCluster(
 
 namespace {
 
-/// Completes a catalog that has the members which WriteDump() requires.
+/// Completes a catalog that has the members that WriteDump() uses.
 void Complete(Catalog& catalog)
 {
   for (Patch& patch : catalog.Patches) {
@@ -464,7 +466,8 @@ void Complete(Catalog& catalog)
   }
 }
 
-/// Makes the folder of a dump. A dump of the same step may have had more ranks: its files must not stay.
+/// Makes the folder of a dump. Removes the files of an earlier dump of the same step, which may have had more
+/// ranks.
 void PrepareFolder(const std::string& path)
 {
   std::error_code fault;
@@ -480,7 +483,7 @@ void PrepareFolder(const std::string& path)
   }
 }
 
-/// Adds a line to dumps.visit, unless the file has it already.
+/// Adds a line to dumps.visit, unless the file already has that line.
 void AddToIndex(const std::string& path, const std::string& line)
 {
   std::set<std::string> lines;
@@ -509,7 +512,7 @@ void WriteDump(Communicator& comm, const std::string& directory, Catalog catalog
   RunOnAllRanks(comm, [&] {
     Hdf5Draft cluster = DraftCluster(catalog, comm.Rank(), values, &ranges);
     for (std::size_t level = 0; level < catalog.Levels.size(); ++level) {
-      // A level without patches of this rank has a group, too.
+      // Each level has a group, even if this rank has no patches on that level.
       cluster[fmt::format("/processor.{:05}/level.{:05}", comm.Rank(), level)] =
           [](hid_t file, const std::string& path) {
             const hdf5::Handle links = MakeGroupsOnTheWay();

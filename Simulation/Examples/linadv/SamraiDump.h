@@ -1,7 +1,7 @@
-// SAMRAI VisIt dumps ("VDR" 2.0) as SAMRAI 4 writes them: for linadv, for measurements and for tests. This is
-// a reading of the format of its own, which shares no code with the reader in Core/Formats/SAMRAI.
+// A writer of SAMRAI VisIt dumps ("VDR" 2.0) like those of SAMRAI 4, for linadv, measurements and tests. This
+// writer is independent of the reader in Core/Formats/SAMRAI, and shares no code with it.
 //
-// A file is drafted before it is written, so that tests can change a part of it.
+// A file is drafted before it is written, so that tests can change a part of the draft.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -20,34 +20,34 @@ namespace patchio::draft {
 
 // ---- HDF5 files ----
 
-/// Writes one object at a path of an open file, and the groups on the way to it.
+/// A function that writes one object at a path of an open file, and the groups above the object.
 using DraftDataset = std::function<void(hid_t file, const std::string& path)>;
 /// The objects of a file by their paths.
 using Hdf5Draft = std::map<std::string, DraftDataset>;
 
 /// Throws Error if an HDF5 call has failed; otherwise returns its result.
 hid_t Checked(hid_t result);
-/// Properties of H5P_LINK_CREATE: groups on the way to a new object are made as needed.
+/// Returns properties of H5P_LINK_CREATE with which HDF5 makes the missing groups above a new object.
 hdf5::Handle MakeGroupsOnTheWay();
-/// Writes a data set; without values if `values` is null. choose: sets properties of H5P_DATASET_CREATE.
-/// Returns the data set for attributes.
+/// Writes a data set. `values`: null for a data set without values. `choose` sets properties of
+/// H5P_DATASET_CREATE. Returns the open data set, to which attributes can be added.
 hdf5::Handle WriteDataset(hid_t file, const std::string& path, hid_t fileType, hid_t memoryType,
     const std::vector<hsize_t>& shape, const void* values,
     const std::function<void(hid_t creation)>& choose = {});
 
-// Data sets of SAMRAI's database class: big endian, one dimension, an attribute with the type.
+// These functions make data sets of SAMRAI's database class: big endian, one dimension, a type attribute.
 DraftDataset Ints(const std::vector<int>& values);
 DraftDataset Floats(const std::vector<float>& values);
 DraftDataset Doubles(const std::vector<double>& values);
 DraftDataset Texts(const std::vector<std::string>& values);
 
-// Data sets of SAMRAI's VisIt writer: native, rows of three.
+// These functions make data sets of SAMRAI's VisIt writer: native byte order, rows of three numbers.
 DraftDataset NativeInts(const std::vector<int>& values);
 DraftDataset NativeDoubles(const std::vector<double>& values);
 
 struct PatchMapDraft
 {
-  int Cluster, Processor, Level, Patch;  // in memory as in SAMRAI; on disk in another order
+  int Cluster, Processor, Level, Patch;  // SAMRAI's order in memory; the order in files differs
 };
 struct PatchExtentsDraft
 {
@@ -59,9 +59,9 @@ struct MinMaxDraft
   double Min = 0, Max = 1;
   int MaterialFlag = 2, SpeciesFlag = 2;
   char Defined = 1;
-  char Padding[7] = {};  ///< so that no chance bytes reach the file
+  char Padding[7] = {};  ///< zeros, so that files do not contain uninitialized bytes
 };
-/// The children, or the parents, of one patch: a part of an array of global patch numbers.
+/// The children or the parents of one patch: a range of an array of global patch numbers.
 struct PointerDraft
 {
   int Offset, Count;
@@ -71,20 +71,21 @@ DraftDataset Records(const std::vector<PatchExtentsDraft>& values);
 DraftDataset Records(const std::vector<MinMaxDraft>& values);
 DraftDataset Records(const std::vector<PointerDraft>& values, const char* countName = "number_children");
 
-/// Replaces the file. choose: sets properties of H5P_FILE_CREATE and H5P_FILE_ACCESS; files are of the old
-/// style unless it chooses another. Throws Error if the file cannot be written.
+/// Writes the file, and replaces an existing one. `choose` sets properties of H5P_FILE_CREATE and
+/// H5P_FILE_ACCESS; by default, files have the oldest version of the format. Throws Error if the file cannot
+/// be written.
 ///
-/// When the environment variable SOURCE_DATE_EPOCH is set, no present time goes into the file.
+/// If the environment variable SOURCE_DATE_EPOCH is set, the file does not contain the present time.
 void WriteHdf5(const std::string& path, const Hdf5Draft& draft,
     const std::function<void(hid_t creation, hid_t access)>& choose = {});
 
 // ---- dumps ----
 
-/// Puts one component of a variable on a patch into `values`, which has the right length already: one per
-/// cell (or node) as stored, axis 0 fastest. `patch` is a global number.
+/// A function that stores one component of a variable on a patch in `values`, which already has the right
+/// length: one value per stored cell (or node), axis 0 fastest. `patch`: global number.
 using PatchValues = std::function<void(int patch, int variable, int component, std::vector<double>& values)>;
 
-/// Smallest and largest value of one component on one patch. Travels between ranks as bytes.
+/// The smallest and largest value of one component on one patch. Ranks send such objects as bytes.
 struct ComponentRange
 {
   int Patch;      ///< global number
@@ -92,24 +93,27 @@ struct ComponentRange
   double Min, Max;
 };
 
-/// The summary of a dump by `ranks` ranks. Used of the catalog: all but Path and materials.
+/// Returns the summary of a dump by `ranks` ranks. Uses all members of the catalog except Path and materials.
 Hdf5Draft DraftSummary(const Catalog& catalog, int ranks, const std::vector<ComponentRange>& ranges);
 
-/// A cluster file: the variables that are Stored, as 32-bit floats. Calls `values` when the file is written,
-/// and adds the ranges before rounding to `ranges`, unless null, which must still exist then.
+/// Returns a cluster file with the variables that are Stored, as 32-bit floats. When the file is written,
+/// calls `values`, and adds the ranges of the values before rounding to `ranges`, which must still exist
+/// then. `ranges` may be null.
 Hdf5Draft DraftCluster(
     const Catalog& catalog, int file, const PatchValues& values, std::vector<ComponentRange>* ranges);
 
-/// The group of a patch in its cluster file, with a slash at the end.
+/// Returns the group of a patch in its cluster file, with a slash at the end.
 std::string PatchGroup(const Patch& patch);
 std::string ClusterPath(const std::string& summary, int file);
 
-/// Collective. Writes a dump into directory/visit_dump.NNNNN: a cluster file a rank (also for ranks without
-/// patches) and the summary; and a line in dumps.visit when the dump is complete. catalog: the same on all
-/// ranks. Used of it: Dimension, Time, Step, Origin, Levels, Variables (without ghosts), and of the patches
-/// Cells, Level, Number and Writer, the rank that has the values. All patches have all variables. values:
-/// called for the patches of this rank only; must not communicate. Throws Error, on all ranks, if a file
-/// cannot be written.
+/// Writes a dump to directory/visit_dump.NNNNN: one cluster file per rank (also for ranks without patches)
+/// and the summary. Adds a line to dumps.visit when the dump is complete. Throws Error on all ranks if a file
+/// cannot be written. Collective: every rank of `comm` calls it.
+///
+/// catalog: the same on all ranks. Dimension, Time, Step, Origin, Levels, Variables (without ghosts) and, of
+///   the patches, Cells, Level, Number and Writer (the rank that has the values) are used. All patches have
+///   all variables.
+/// values: called for the patches of this rank only; must not communicate.
 void WriteDump(Communicator& comm, const std::string& directory, Catalog catalog, const PatchValues& values);
 
 }  // namespace patchio::draft
