@@ -20,7 +20,7 @@ public:
 
   std::shared_ptr<File> Open(int file) override
   {
-    this->Task.CheckGoesOn();
+    this->Task.CheckNotStopped();
     return std::make_shared<WatchedFile>(this->Files->Open(file), this->Task);
   }
 
@@ -33,7 +33,7 @@ private:
     using File::Read;
     void Read(std::uint64_t offset, const std::vector<iovec>& buffers) override
     {
-      this->Task.CheckGoesOn();
+      this->Task.CheckNotStopped();
       this->Behind->Read(offset, buffers);
     }
 
@@ -48,7 +48,7 @@ private:
 
 }  // namespace
 
-bool LocateTask::GoesOn(double fraction)
+bool LocateTask::Continues(double fraction)
 {
   this->Stopped = this->Stopped || (this->Options.Progress && !this->Options.Progress(fraction));
   return !this->Stopped;
@@ -64,11 +64,11 @@ void LocateTask::ThrowIfStopped() const
 void LocateTask::Tell(double fraction)
 {
   this->Fraction = fraction;
-  this->GoesOn(fraction);
+  this->Continues(fraction);
   this->ThrowIfStopped();
 }
 
-void LocateTask::CheckGoesOn()
+void LocateTask::CheckNotStopped()
 {
   if (std::this_thread::get_id() == this->Caller) {
     this->Tell(this->Fraction);
@@ -85,7 +85,7 @@ void LocateTask::RunTasks(std::size_t tasks, const TaskBody& body)
   }
   this->Tell(0);
   patchio::RunTasks(
-      tasks, this->Options.Threads, body, [this](double fraction) { return this->GoesOn(fraction); });
+      tasks, this->Options.Threads, body, [this](double fraction) { return this->Continues(fraction); });
   this->ThrowIfStopped();
 }
 

@@ -40,10 +40,10 @@ public:
   std::unique_ptr<Source> FilesOf(const std::vector<std::string>& paths);
 
   /// Throws Error after the caller has stopped the work. Thread-safe.
-  void CheckGoesOn();
+  void CheckNotStopped();
 
 private:
-  bool GoesOn(double fraction);  ///< call it on the thread that made this object
+  bool Continues(double fraction);  ///< call it on the thread that made this object
   void ThrowIfStopped() const;
 
   const LocateOptions& Options;

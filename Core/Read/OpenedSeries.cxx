@@ -340,7 +340,7 @@ void OpenedSeries::Open(Communicator& ranks, const SeriesOptions& options)
   this->TimesOfSteps = TimeValues(this->Found);
   this->SeriesIsOpen = true;
   this->FirstFile = ranks.Rank() == 0 ? StateOf(this->Found.Steps.front().Path) : std::nullopt;
-  this->Told.insert(this->Found.Warnings.begin(), this->Found.Warnings.end());
+  this->Reported.insert(this->Found.Warnings.begin(), this->Found.Warnings.end());
   this->OpenSeconds += watch.Seconds();
 }
 
@@ -354,10 +354,10 @@ void OpenedSeries::Close()
   this->ChannelWarned = false;
   this->ReportedMissing.clear();
   this->Watched.Forget();
-  this->IsAnother = false;
-  this->LooksInVain = 0;
+  this->IsOtherRun = false;
+  this->FailedAttempts = 0;
   this->LeftOut.clear();
-  this->Told.clear();
+  this->Reported.clear();
 }
 
 void OpenedSeries::OpenAny(Communicator& ranks)
@@ -505,11 +505,11 @@ void OpenedSeries::HoldBackUnfinished(Communicator& ranks, int threads)
 
 bool OpenedSeries::LookForNewSteps(Communicator& ranks, int threads)
 {
-  if (this->IsAnother || !RankZeroFinds(ranks, [this] { return this->Watched.Changed(); })) {
+  if (this->IsOtherRun || !RankZeroFinds(ranks, [this] { return this->Watched.Changed(); })) {
     return false;
   }
   std::optional<Series> now = this->OpenAgain(ranks);
-  if (!now || !this->GoesOn(ranks, *now)) {
+  if (!now || !this->Continues(ranks, *now)) {
     return false;
   }
   if (this->MayGrow(this->PathOfShown) &&
@@ -519,7 +519,7 @@ bool OpenedSeries::LookForNewSteps(Communicator& ranks, int threads)
   }
   const std::vector<TimeStep> added = this->CompleteSteps(ranks, *now, threads);
   if (!added.empty()) {
-    this->TellOfLeftOut(now->Warnings);
+    this->ReportLeftOut(now->Warnings);
     this->Found.Notes = now->Notes;
     this->AddSteps(added);
   }
@@ -551,7 +551,7 @@ std::optional<Series> OpenedSeries::OpenAgain(Communicator& ranks)
   const std::int64_t begin = NowInNanoseconds();
   try {
     Series now = OpenSeries(ranks, this->FileNames, options, this->Channel);
-    this->LooksInVain = 0;
+    this->FailedAttempts = 0;
     this->Found.Watched = now.Watched;
     if (ranks.Rank() == 0) {
       this->Watched.Watch(now.Watched, begin, ChannelSettings().SettleSeconds);
@@ -559,8 +559,8 @@ std::optional<Series> OpenedSeries::OpenAgain(Communicator& ranks)
     return now;
   } catch (const Error& error) {
     // A file that is being replaced will be complete at the next attempt.
-    if (++this->LooksInVain == 2) {
-      this->TellOnce(fmt::format("Follow cannot look for new time steps at the moment. {}", error.what()));
+    if (++this->FailedAttempts == 2) {
+      this->WarnOnce(fmt::format("Follow cannot look for new time steps at the moment. {}", error.what()));
     }
     return std::nullopt;
   }
@@ -568,7 +568,7 @@ std::optional<Series> OpenedSeries::OpenAgain(Communicator& ranks)
 
 /// Returns whether `now` is a continuation of the open series. The meaning of a listed time step must not
 /// change. Collective: every rank of the communicator calls it.
-bool OpenedSeries::GoesOn(Communicator& ranks, const Series& now)
+bool OpenedSeries::Continues(Communicator& ranks, const Series& now)
 {
   std::map<StepKey, const TimeStep*> steps;
   for (const TimeStep& step : now.Steps) {
@@ -591,13 +591,13 @@ bool OpenedSeries::GoesOn(Communicator& ranks, const Series& now)
     }
   }
   if (other) {
-    this->IsAnother = true;
-    this->TellOnce(
+    this->IsOtherRun = true;
+    this->WarnOnce(
         fmt::format("{} was replaced after the series was opened, so another run may have started. Follow "
                     "stops adding time steps: {}.",
             other->Path, Remedy));
   } else if (gone) {
-    this->TellOnce(fmt::format(
+    this->WarnOnce(fmt::format(
         "Step {} in {} no longer exists, but is still in the list of time steps: {} to update the list.",
         gone->Step, gone->Path, Remedy));
   }
@@ -669,19 +669,19 @@ void OpenedSeries::AddSteps(const std::vector<TimeStep>& added)
 }
 
 /// Reports the steps that were left out in two successive calls, because they will not be completed.
-void OpenedSeries::TellOfLeftOut(const std::vector<std::string>& texts)
+void OpenedSeries::ReportLeftOut(const std::vector<std::string>& texts)
 {
   for (const std::string& text : texts) {
     if (std::find(this->LeftOut.begin(), this->LeftOut.end(), text) != this->LeftOut.end()) {
-      this->TellOnce(text);
+      this->WarnOnce(text);
     }
   }
   this->LeftOut = texts;
 }
 
-void OpenedSeries::TellOnce(const std::string& text)
+void OpenedSeries::WarnOnce(const std::string& text)
 {
-  if (this->Told.insert(text).second) {
+  if (this->Reported.insert(text).second) {
     this->GrowthWarning += (this->GrowthWarning.empty() ? "" : "\n") + text;
   }
 }

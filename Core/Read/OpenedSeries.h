@@ -128,13 +128,13 @@ private:
   ChannelMode ModeFor(const std::string& path) const;
   bool MayGrow(const std::string& path) const;
   std::optional<Series> OpenAgain(Communicator& ranks);
-  bool GoesOn(Communicator& ranks, const Series& now);
+  bool Continues(Communicator& ranks, const Series& now);
   std::vector<TimeStep> CompleteSteps(Communicator& ranks, Series& now, int threads);
   std::string WhyIncomplete(
       Communicator& ranks, const TimeStep& step, int threads, std::shared_ptr<OpenedStep>& opened);
   void AddSteps(const std::vector<TimeStep>& added);
-  void TellOfLeftOut(const std::vector<std::string>& texts);
-  void TellOnce(const std::string& text);
+  void ReportLeftOut(const std::vector<std::string>& texts);
+  void WarnOnce(const std::string& text);
 
   std::vector<std::string> FileNames;
   ChannelMode Channel = ChannelMode::On;
@@ -153,10 +153,10 @@ private:
   // For a series that grows. Rank 0 alone looks at files.
   WatchedFiles Watched;                ///< Found.Watched
   std::optional<FileState> FirstFile;  ///< state of the first step's file when the series was opened
-  bool IsAnother = false;              ///< true: the files now belong to another run
-  int LooksInVain = 0;                 ///< successive attempts at which the series could not be opened
+  bool IsOtherRun = false;             ///< true: the files now belong to another run
+  int FailedAttempts = 0;              ///< successive attempts at which the series could not be opened
   std::vector<std::string> LeftOut;    ///< reasons why steps were left out when others were added
-  std::set<std::string> Told;
+  std::set<std::string> Reported;
   std::string GrowthWarning;
   double OpenSeconds = 0;
   double SecondsOfPrepare = 0;

@@ -158,14 +158,14 @@ void RankRead::Allocate()
   pool.Trim(static_cast<std::uint64_t>(wanted / 20));
   this->Shared->GetReady();
   this->Tasks = std::make_unique<IoScheduler>(
-      this->Shared->Units(), [tasks = this->Shared](std::size_t unit) { tasks->Execute(unit); },
+      this->Shared->UnitCount(), [tasks = this->Shared](std::size_t unit) { tasks->Execute(unit); },
       this->Shared->Request->Ahead ? TaskPriority::Prefetch : TaskPriority::Read);
 }
 
 void RankRead::Execute(const ReadProgressCallback& progress)
 {
   const double byLibrary = static_cast<double>(this->Shared->Plan.Library.size());
-  const double all = byLibrary + static_cast<double>(this->Shared->Units());
+  const double all = byLibrary + static_cast<double>(this->Shared->UnitCount());
   this->LibraryShare = all > 0 ? byLibrary / all : 0;
   if (this->ReadThroughLibrary(progress)) {
     this->ReadInTasks(progress);
@@ -197,7 +197,7 @@ bool RankRead::ReadThroughLibrary(const ReadProgressCallback& progress)
         return false;
       }
     }
-    if (!this->GoesOn(progress, static_cast<double>(i + 1) / static_cast<double>(tasks.size()), 0)) {
+    if (!this->Continues(progress, static_cast<double>(i + 1) / static_cast<double>(tasks.size()), 0)) {
       return false;
     }
   }
@@ -216,7 +216,7 @@ TimelinePoint RankRead::MomentNow() const
 
 /// Reports the progress, from the fractions of the library's and of the tasks' work. Returns false if the
 /// read must stop.
-bool RankRead::GoesOn(const ReadProgressCallback& progress, double ofLibrary, double ofTasks)
+bool RankRead::Continues(const ReadProgressCallback& progress, double ofLibrary, double ofTasks)
 {
   this->Moments.Add(this->MomentNow());
   if (!progress) {
@@ -237,7 +237,7 @@ void RankRead::ReadInTasks(const ReadProgressCallback& progress)
     this->Tasks->SetLimit(this->Threads());
   }
   if (this->Tasks->Width() == 0) {
-    this->ReadHere(progress);
+    this->ReadOnThisThread(progress);
   }
   this->Wait(progress);
 }
@@ -247,7 +247,7 @@ bool RankRead::IsShort() const
 {
   const ReadControl* const control = this->Shared->Request->Control;
   const int most = control ? control->MostThreads() : this->Shared->Request->Threads;
-  return this->BytesToRead < ShortBytes && (this->Shared->Units() <= 1 || most <= 1);
+  return this->BytesToRead < ShortBytes && (this->Shared->UnitCount() <= 1 || most <= 1);
 }
 
 /// Returns the limit on reads in flight at present.
@@ -258,11 +258,11 @@ int RankRead::Threads() const
 }
 
 /// Reads on this thread, because the read is short or the scheduler grants no other thread.
-void RankRead::ReadHere(const ReadProgressCallback& progress)
+void RankRead::ReadOnThisThread(const ReadProgressCallback& progress)
 {
   while (this->Tasks->TakeTask()) {
     this->StepControl();
-    if (!this->GoesOn(progress, 1, this->Tasks->Fraction())) {
+    if (!this->Continues(progress, 1, this->Tasks->Fraction())) {
       this->Tasks->Cancel();
     }
   }
@@ -273,14 +273,14 @@ void RankRead::Wait(const ReadProgressCallback& progress)
 {
   while (!this->Tasks->WaitFor(PollInterval)) {
     this->StepControl();
-    if (!this->GoesOn(progress, 1, this->Tasks->Fraction())) {
+    if (!this->Continues(progress, 1, this->Tasks->Fraction())) {
       this->Stop();
       return;
     }
     this->Tasks->SetLimit(this->Threads());
   }
   if (this->Tasks->Width() > 0 && !this->Result.Cancelled) {
-    this->GoesOn(progress, 1, 1);
+    this->Continues(progress, 1, 1);
   }
 }
 
@@ -386,7 +386,7 @@ std::vector<ComponentRange> RankTasks::WantedRanges() const
   return ranges;
 }
 
-std::size_t RankTasks::Units() const
+std::size_t RankTasks::UnitCount() const
 {
   return this->Plan.Transfers.size() + this->Plan.Whole.size() + this->Plan.Constant.size() +
          this->Arrays.FromCache().Copied().size();

@@ -39,7 +39,7 @@ public:
 
   /// The number of read tasks: one each for a transfer, for a task that needs no transfer, and for an array
   /// made of others.
-  std::size_t Units() const;
+  std::size_t UnitCount() const;
   /// The bytes that tasks read from the storage.
   std::uint64_t BytesToRead() const;
 
@@ -137,9 +137,9 @@ private:
   void Execute(const ReadProgressCallback& progress);
   bool ReadThroughLibrary(const ReadProgressCallback& progress);
   void ReadInTasks(const ReadProgressCallback& progress);
-  void ReadHere(const ReadProgressCallback& progress);
+  void ReadOnThisThread(const ReadProgressCallback& progress);
   void Wait(const ReadProgressCallback& progress);
-  bool GoesOn(const ReadProgressCallback& progress, double ofLibrary, double ofTasks);
+  bool Continues(const ReadProgressCallback& progress, double ofLibrary, double ofTasks);
   void StepControl();
   TimelinePoint MomentNow() const;
   void Stop();

@@ -283,7 +283,7 @@ void ReadSession::Report(LoadedStep& loaded)
 void ReadSession::Prefetch(Communicator& ranks, const ReadRequest& request, const ReadObserver& observer)
 {
   this->Ahead.Shown(this->Series.CurrentStep());
-  this->NotAhead.reset();
+  this->NotPrefetched.reset();
   if (!this->Ahead.Agree(ranks, request.PrefetchSteps)) {
     this->Ahead.Clear();
     return;
@@ -295,7 +295,7 @@ void ReadSession::Prefetch(Communicator& ranks, const ReadRequest& request, cons
         this->Threads.ReadsGoOn();
       } catch (const std::exception& error) {
         // All ranks have the same error. The displayed step is not affected.
-        this->NotAhead = {step, error.what()};
+        this->NotPrefetched = {step, error.what()};
         return;
       }
     }
@@ -307,8 +307,8 @@ void ReadSession::Prefetch(Communicator& ranks, const ReadRequest& request, cons
 std::string ReadSession::NotAheadText(const IoReport& report) const
 {
   const bool wasToBe =
-      this->NotAhead && this->NotAhead->Step == this->Series.CurrentStep() && report.Ahead == 0;
-  return wasToBe ? "not read ahead: " + this->NotAhead->Reason : std::string();
+      this->NotPrefetched && this->NotPrefetched->Step == this->Series.CurrentStep() && report.Ahead == 0;
+  return wasToBe ? "not read ahead: " + this->NotPrefetched->Reason : std::string();
 }
 
 /// Does all of a read except reading: opens, plans, locates and reserves memory. Collective: every rank of

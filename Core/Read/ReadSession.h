@@ -125,7 +125,7 @@ private:
   bool Verified = false;  ///< whether the values in the cache were compared with their checksums
   ReadThreads Threads;
   Prefetcher Ahead;
-  std::optional<Refusal> NotAhead;
+  std::optional<Refusal> NotPrefetched;
   // For the report of the last read:
   ReadProgress Progress;
   std::string Note;  ///< reason why Skip By Value has no effect; otherwise empty

@@ -85,17 +85,17 @@ void BoundedCommunicator::Enter(const std::string& call, const std::string& abou
   this->Check();
   this->Here.Call = call;
   this->Here.About = about;
-  this->Met = false;
+  this->Synchronized = false;
 }
 
 /// A dissemination barrier (Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988):
 /// in round k, a rank sends its position to the rank 2^k behind it. A rank that sees another call sends no
 /// more messages, so that no rank leaves the barrier.
-void BoundedCommunicator::Meet()
+void BoundedCommunicator::Synchronize()
 {
   this->Check();
-  this->Here.Number += this->Met ? 0 : 1;
-  for (int distance = 1; distance < this->SizeValue && !this->Met; distance *= 2) {
+  this->Here.Number += this->Synchronized ? 0 : 1;
+  for (int distance = 1; distance < this->SizeValue && !this->Synchronized; distance *= 2) {
     this->Positions->Add(this->Here, (this->RankValue + distance) % this->SizeValue, ArrivalTag);
     int from = (this->RankValue + this->SizeValue - distance) % this->SizeValue;
     Position there;
@@ -106,7 +106,7 @@ void BoundedCommunicator::Meet()
     this->Check();
   }
   this->Positions->Test();
-  this->Met = true;
+  this->Synchronized = true;
 }
 
 /// Returns whether another rank has given up in this wait or an earlier one. If another rank has given up in
@@ -232,7 +232,7 @@ void BoundedCommunicator::Wait(std::vector<MPI_Request>& requests, Buffers& buff
 
 void BoundedCommunicator::Broadcast(std::vector<std::byte>& bytes)
 {
-  this->Meet();
+  this->Synchronize();
   std::vector<std::uint64_t> size{bytes.size()};
   std::vector<MPI_Request> requests(1);
   MPI_Ibcast(size.data(), 1, MPI_UINT64_T, 0, this->Comm, requests.data());
@@ -250,7 +250,7 @@ void BoundedCommunicator::Broadcast(std::vector<std::byte>& bytes)
 
 std::vector<double> BoundedCommunicator::Largest(const std::vector<double>& values)
 {
-  this->Meet();
+  this->Synchronize();
   std::pair<std::vector<double>, std::vector<double>> buffers{values, values};
   std::vector<MPI_Request> requests(1);
   MPI_Iallreduce(buffers.first.data(), buffers.second.data(), static_cast<int>(values.size()), MPI_DOUBLE,
@@ -263,7 +263,7 @@ std::vector<double> BoundedCommunicator::Largest(const std::vector<double>& valu
 /// its text to all others in separate messages.
 std::vector<std::string> BoundedCommunicator::AllGather(const std::string& text)
 {
-  this->Meet();
+  this->Synchronize();
   std::vector<MPI_Request> requests(1);
   std::pair<std::vector<std::uint64_t>, std::vector<std::uint64_t>> sizes{
       {text.size()}, std::vector<std::uint64_t>(this->SizeValue)};
@@ -317,7 +317,7 @@ std::vector<std::string> BoundedCommunicator::Gather(const std::string& text)
 
 void BoundedCommunicator::Exchange(std::vector<std::string>& texts, std::vector<std::string>& into)
 {
-  this->Meet();
+  this->Synchronize();
   std::vector<MPI_Request> requests(1);
   std::pair<std::vector<std::uint64_t>, std::vector<std::uint64_t>> sizes;
   for (const std::string& text : texts) {

@@ -34,9 +34,9 @@ public:
   /// such as "step 7". Ranks whose `call` differs are in different calls. Throws Error after a wait that was
   /// given up. Not collective.
   void Enter(const std::string& call, const std::string& about = {});
-  /// Returns when all ranks have entered the same call. All other collective methods call Meet() first.
-  /// Collective: every rank of the communicator calls it.
-  void Meet();
+  /// Returns when all ranks have entered the same call. All other collective methods call Synchronize()
+  /// first. Collective: every rank of the communicator calls it.
+  void Synchronize();
   /// Returns whether a wait was given up. All methods then throw.
   bool IsBroken() const { return !this->Fault.empty(); }
 
@@ -69,7 +69,7 @@ private:
   std::unique_ptr<PendingSends> Positions;
   const double WaitSeconds;
   Position Here;
-  bool Met = false;                ///< true: all ranks have entered this call
+  bool Synchronized = false;       ///< true: all ranks have entered this call
   std::map<int, Position> Others;  ///< by rank: positions of other ranks that have given up
   std::string Fault;               ///< error of all further calls; empty: none
 };

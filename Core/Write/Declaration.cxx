@@ -368,21 +368,21 @@ std::string EncodeFault(const std::string& fault)
   return char(Tells::Fault) + fault;
 }
 
-void ThrowFaultIn(const std::string& lists)
+void ThrowFaultIn(const std::string& message)
 {
-  if (lists[0] == Tells::Fault) {
-    throw Error(lists.substr(1));
+  if (message[0] == Tells::Fault) {
+    throw Error(message.substr(1));
   }
 }
 
 std::vector<ArrayOfStep> DecodeArrays(
-    const std::string& lists, int rank, const Declaration& declared, const std::vector<bool>& wanted)
+    const std::string& message, int rank, const Declaration& declared, const std::vector<bool>& wanted)
 {
   std::vector<ArrayOfStep> arrays;
-  for (const auto& [variable, patch] : ValuesInTexts<std::array<int, 2>>({lists.substr(1)})) {
+  for (const auto& [variable, patch] : ValuesInTexts<std::array<int, 2>>({message.substr(1)})) {
     arrays.push_back({variable, patch});
   }
-  for (std::size_t variable = 0; variable < wanted.size() && lists[0] == Tells::All; ++variable) {
+  for (std::size_t variable = 0; variable < wanted.size() && message[0] == Tells::All; ++variable) {
     for (const int patch : wanted[variable] ? declared.PatchesOf(rank) : std::vector<int>()) {
       arrays.push_back({static_cast<int>(variable), patch});
     }

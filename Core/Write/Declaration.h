@@ -112,11 +112,11 @@ std::string EncodeArrays(const std::vector<ArrayOfStep>& arrays, bool hasAll);
 /// Encodes the message that this rank cannot provide its arrays. `fault`: the reason.
 std::string EncodeFault(const std::string& fault);
 
-/// Throws Error if `lists` is a message of EncodeFault().
-void ThrowFaultIn(const std::string& lists);
+/// Throws Error if `message` is a message of EncodeFault().
+void ThrowFaultIn(const std::string& message);
 
 /// Decodes the list that `rank` encoded with EncodeArrays(): its arrays in the same order, without values.
 std::vector<ArrayOfStep> DecodeArrays(
-    const std::string& lists, int rank, const Declaration& declared, const std::vector<bool>& wanted);
+    const std::string& message, int rank, const Declaration& declared, const std::vector<bool>& wanted);
 
 }  // namespace patchio::output

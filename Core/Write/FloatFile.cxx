@@ -41,7 +41,7 @@ void CopyFloats(ElementType type, const void* from, std::size_t first, std::int6
   VisitType(type, [&](auto value) { CopyFloats<decltype(value)>(from, first, count, to); });
 }
 
-void ClearPlace(const std::string& path, bool overwrite, const std::string& kind,
+void PreparePath(const std::string& path, bool overwrite, const std::string& kind,
     const std::function<bool()>& isReplaceable)
 {
   std::error_code ignored;
@@ -67,7 +67,7 @@ void ClearPlace(const std::string& path, bool overwrite, const std::string& kind
   }
 }
 
-void AlikeSteps::Check(const Catalog& step) const
+void UniformSteps::Check(const Catalog& step) const
 {
   if (this->IsEmpty()) {
     return;
@@ -84,7 +84,7 @@ void AlikeSteps::Check(const Catalog& step) const
   }
 }
 
-void AlikeSteps::Add(const Catalog& step)
+void UniformSteps::Add(const Catalog& step)
 {
   if (this->IsEmpty()) {
     this->First = LinesOf(step);

@@ -22,15 +22,15 @@ void CopyFloats(ElementType type, const void* from, std::size_t first, std::int6
 /// `path`. Throws Error if `path` exists and `overwrite` is false. Also throws Error if `path` is not a file
 /// of an earlier run: a link, a folder, or a file that is not empty and for which isReplaceable() returns
 /// false. `kind`: phrase for the new file, such as "a k-Wave file".
-void ClearPlace(const std::string& path, bool overwrite, const std::string& kind,
+void PreparePath(const std::string& path, bool overwrite, const std::string& kind,
     const std::function<bool()>& isReplaceable);
 
 /// Checks the steps of a file without step numbers whose header describes the variables and the grid of all
 /// steps. All steps must have the same variables and grid, and increasing numbers.
-class AlikeSteps
+class UniformSteps
 {
 public:
-  explicit AlikeSteps(const std::string& path) : Path(path) {}
+  explicit UniformSteps(const std::string& path) : Path(path) {}
 
   /// Throws Error if the step differs from the first step of the file, or does not follow the last one.
   void Check(const Catalog& step) const;

@@ -97,7 +97,7 @@ public:
         What(channel),
         Descriptor(channel.Path),
         DataPath(fs::path(channel.Path).replace_extension(".dat").string()),
-        Alike(channel.Path)
+        Uniform(channel.Path)
   {
   }
 
@@ -132,7 +132,7 @@ private:
   const std::string Descriptor, DataPath;
   std::unique_ptr<PlainFile> File;  ///< null before the first step
   std::size_t Steps = 0;            ///< steps in the file, including lost ones
-  AlikeSteps Alike;
+  UniformSteps Uniform;
   LostSteps Lost;
   Box Cells;
   std::vector<std::string> Names;
@@ -153,13 +153,13 @@ void GradsTarget::Open()
 void GradsTarget::WriteStep(
     const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads)
 {
-  this->Alike.Check(step.Data);
+  this->Uniform.Check(step.Data);
   const std::string fault = CatchError([&] { this->TryToWrite(step, mine, threads); });
   if (!fault.empty()) {
     this->Lose(step.Data.Step);
     throw Error(fault);
   }
-  this->Alike.Add(step.Data);
+  this->Uniform.Add(step.Data);
 }
 
 void GradsTarget::TryToWrite(
@@ -236,9 +236,9 @@ bool GradsTarget::IsDescribed() const
 void GradsTarget::MakeFile(bool overwrite) const
 {
   const bool isOurs = this->IsDescribed();
-  // ClearPlace() throws for the data file before the descriptor is removed.
-  ClearPlace(this->DataPath, overwrite, "the data file of " + this->Descriptor, [&] { return isOurs; });
-  ClearPlace(
+  // PreparePath() throws for the data file before the descriptor is removed.
+  PreparePath(this->DataPath, overwrite, "the data file of " + this->Descriptor, [&] { return isOurs; });
+  PreparePath(
       this->Descriptor, overwrite, "a descriptor with the line " + this->DataLine(), [&] { return isOurs; });
   // A run that ends within its first step leaves files that the next run may replace.
   ReplaceFile(this->Descriptor, this->DataLine() + "\n");

@@ -166,11 +166,11 @@ IoRoles::IoRoles(Communicator& ranks, MPI_Comm all, const OutputConfig& config) 
                     "{}. Start more ranks, or change \"io ranks\" or \"mode\".",
             CountText(std::max(count, 1), "I/O rank"), CountText(ranks.Size(), "rank")));
   }
-  this->Serves = ChooseIoRanks(this->Machines, count, this->Layout);
+  this->IsIoRank = ChooseIoRanks(this->Machines, count, this->Layout);
   for (int rank = 0; rank < ranks.Size(); ++rank) {
-    this->OfKind[this->Serves[rank] ? 1 : 0].push_back(rank);
+    this->OfKind[this->IsIoRank[rank] ? 1 : 0].push_back(rank);
   }
-  MPI_Comm_dup(all, &this->Everybody);
+  MPI_Comm_dup(all, &this->AllRanks);
   MPI_Comm_split(all, this->Computes() ? 0 : 1, this->Self, &this->Same);
 }
 
@@ -180,7 +180,7 @@ IoRoles::~IoRoles()
   MPI_Finalized(&finalized);
   if (!finalized && !this->Kept) {
     MPI_Comm_free(&this->Same);
-    MPI_Comm_free(&this->Everybody);
+    MPI_Comm_free(&this->AllRanks);
   }
 }
 
@@ -190,7 +190,7 @@ std::vector<int> IoRoles::Map(const Declaration& declared) const
     return this->Layout == IoLayout::Shared ? this->Machines[rank] : 0;
   };
   std::vector<ComputeRank> compute;
-  for (const int rank : this->Computing()) {
+  for (const int rank : this->ComputeRanks()) {
     ComputeRank& one = compute.emplace_back();
     one.Machine = machineOf(rank);
     Double3 sum{0, 0, 0};
@@ -208,7 +208,7 @@ std::vector<int> IoRoles::Map(const Declaration& declared) const
     }
   }
   std::vector<int> machines;
-  for (const int rank : this->Serving()) {
+  for (const int rank : this->IoRanks()) {
     machines.push_back(machineOf(rank));
   }
   return MapRanks(compute, machines);

@@ -47,16 +47,16 @@ public:
   IoRoles& operator=(const IoRoles&) = delete;
 
   /// Communicator of all ranks, for PatchIO's messages only.
-  MPI_Comm All() const { return this->Everybody; }
+  MPI_Comm All() const { return this->AllRanks; }
   /// Communicator of the ranks that have the role of this rank.
-  MPI_Comm Alike() const { return this->Same; }
+  MPI_Comm OfSameRole() const { return this->Same; }
   /// Returns whether this rank is a compute rank.
-  bool Computes() const { return !this->Serves[this->Self]; }
+  bool Computes() const { return !this->IsIoRank[this->Self]; }
   int Rank() const { return this->Self; }
 
   /// Numbers of the compute ranks and of the I/O ranks among all ranks.
-  const std::vector<int>& Computing() const { return this->OfKind[0]; }
-  const std::vector<int>& Serving() const { return this->OfKind[1]; }
+  const std::vector<int>& ComputeRanks() const { return this->OfKind[0]; }
+  const std::vector<int>& IoRanks() const { return this->OfKind[1]; }
 
   /// Prevents the release of the communicators, because MPI may still use messages that were given up.
   void Keep() { this->Kept = true; }
@@ -65,12 +65,12 @@ public:
   std::vector<int> Map(const Declaration& declared) const;
 
 private:
-  MPI_Comm Everybody = MPI_COMM_NULL, Same = MPI_COMM_NULL;
+  MPI_Comm AllRanks = MPI_COMM_NULL, Same = MPI_COMM_NULL;
   bool Kept = false;
   const IoLayout Layout;
   int Self = 0;
-  std::vector<int> Machines;  ///< machine of each rank
-  std::vector<bool> Serves;   ///< whether each rank is an I/O rank
+  std::vector<int> Machines;   ///< machine of each rank
+  std::vector<bool> IsIoRank;  ///< whether each rank is an I/O rank
   std::array<std::vector<int>, 2> OfKind;
 };
 

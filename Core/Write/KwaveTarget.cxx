@@ -18,7 +18,7 @@ class KwaveTarget : public Target
 {
 public:
   KwaveTarget(Communicator& ranks, const Channel& channel)
-      : Path(channel.Path), Alike(channel.Path), Writer(ranks, channel)
+      : Path(channel.Path), Uniform(channel.Path), Writer(ranks, channel)
   {
   }
 
@@ -36,7 +36,7 @@ private:
       std::vector<float>& values) const;
 
   const std::string Path;
-  AlikeSteps Alike;
+  UniformSteps Uniform;
   SensorWriter Writer;
   std::shared_ptr<const SensorCut> Current;
   std::int64_t Prepared = 0;  ///< number of prepared steps
@@ -72,14 +72,14 @@ std::shared_ptr<const SensorCut> KwaveTarget::CutOf(const std::shared_ptr<const 
 
 PendingStep KwaveTarget::Prepare(container::StepToWrite step, const GivenArrays& given)
 {
-  this->Alike.Check(step.Data);
+  this->Uniform.Check(step.Data);
   this->Check(step.Data);
   SensorSample sample{this->Prepared++, step.Data.Step, step.Data.Time, nullptr, {}, given.Fault};
   this->BytesOf(given.What, step.Types.size());
   sample.What = this->Current;
   sample.Values = this->Writer.TakeMemory();
   const std::string problem = CatchError([&] {
-    if (this->Alike.IsEmpty()) {
+    if (this->Uniform.IsEmpty()) {
       this->Writer.LayOut(step.Data);
     }
     for (std::size_t series = 0; series < this->Writer.Series().size() && given.Fault.empty(); ++series) {
@@ -89,7 +89,7 @@ PendingStep KwaveTarget::Prepare(container::StepToWrite step, const GivenArrays&
     }
   });
   sample.Fault = given.Fault.empty() ? problem : given.Fault;
-  this->Alike.Add(step.Data);
+  this->Uniform.Add(step.Data);
   return [this, sample = std::move(sample)](const container::HeldValues&, int threads) mutable {
     this->Writer.Add(std::move(sample), threads);
   };

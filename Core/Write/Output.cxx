@@ -282,7 +282,7 @@ Output::Output(const OutputConfig& config, MPI_Comm comm) : Config(WithAbsoluteP
   if (config.How == Mode::Ranks) {
     this->Roles = std::make_unique<IoRoles>(*this->Ranks, comm, config);
     this->Ranks =
-        std::make_unique<BoundedCommunicator>(this->Roles->Alike(), config.WaitSeconds, "patchio_open");
+        std::make_unique<BoundedCommunicator>(this->Roles->OfSameRole(), config.WaitSeconds, "patchio_open");
   }
   const bool later = this->Roles ? !this->Roles->Computes() : config.How == Mode::Thread;
   this->Writer = std::make_unique<ChannelOutput>(this->Config, *this->Ranks, later);
@@ -320,7 +320,7 @@ MPI_Comm Output::Compute()
     if (!this->Sender) {
       this->Sender = std::make_unique<StepSender>(*this->Roles, *this->Ranks, this->Config);
     }
-    return this->Roles->Alike();
+    return this->Roles->OfSameRole();
   }
   if (!this->Receiver) {
     this->Receiver = std::make_unique<StepReceiver>(*this->Roles, this->Ranks->Rank(), this->Config);
@@ -503,7 +503,7 @@ void Output::FinishSteps(const std::string& call, bool closes)
 {
   const std::string apart = CatchError([&] {
     this->Ranks->Enter(call);
-    this->Ranks->Meet();
+    this->Ranks->Synchronize();
   });
   const std::string fault = CatchError([&] {
     if (!apart.empty() && !closes) {

@@ -232,7 +232,7 @@ SensorFile::SensorFile(const SensorSeries& series, const Catalog& data, std::int
 
 void SensorFile::Create(bool overwrite)
 {
-  ClearPlace(this->Path, overwrite, "a k-Wave file", [this] {
+  PreparePath(this->Path, overwrite, "a k-Wave file", [this] {
     const Format* const format = FindFormat(this->Path);
     return format && format->Name() == std::string("k-Wave");
   });

@@ -274,7 +274,7 @@ public:
         Others(ranks.Size())
   {
     RunOnAllRanks(ranks, [&] { this->Entrance = std::make_unique<Listener>(this->SizeValue); });
-    this->TakeMeetings(ranks);
+    this->ExchangeEndpoints(ranks);
     RunOnAllRanks(ranks, [&] { this->RankValue == 0 ? this->Await(this->SizeValue - 1) : this->Join(0); });
   }
 
@@ -333,10 +333,10 @@ public:
   void Exchange(std::vector<std::string>& texts, std::vector<std::string>& into) override;
 
 private:
-  void TakeMeetings(Communicator& ranks);
+  void ExchangeEndpoints(Communicator& ranks);
   void Await(int count);
   void Join(int rank);
-  void JoinWhere(const std::vector<bool>& needed);
+  void ConnectTo(const std::vector<bool>& needed);
   void Run(std::vector<Transfer>& transfers);
   void Advance(Transfer& transfer, short events);
   void Put(int rank, const std::string& text);
@@ -348,13 +348,13 @@ private:
   const int SizeValue;
   const double WaitSeconds;
   std::unique_ptr<Listener> Entrance;
-  std::vector<Endpoint> Meetings;  ///< endpoints of all ranks
-  std::vector<Socket> Others;      ///< by rank; ranks connect to rank 0 and to partners of Exchange()
-  std::string Broken;              ///< error of all further calls; empty: none
+  std::vector<Endpoint> Endpoints;  ///< endpoints of all ranks
+  std::vector<Socket> Others;       ///< by rank; ranks connect to rank 0 and to partners of Exchange()
+  std::string Broken;               ///< error of all further calls; empty: none
 };
 
 /// Exchanges the addresses and secrets of all ranks. Collective: every rank of `ranks` calls it.
-void SocketCommunicator::TakeMeetings(Communicator& ranks)
+void SocketCommunicator::ExchangeEndpoints(Communicator& ranks)
 {
   ByteWriter out;
   Endpoint here = this->Entrance->Place();
@@ -363,7 +363,7 @@ void SocketCommunicator::TakeMeetings(Communicator& ranks)
   for (const std::string& text :
       ranks.AllGather(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()))) {
     ByteReader in(text);
-    in.Get(this->Meetings.emplace_back().Fields());
+    in.Get(this->Endpoints.emplace_back().Fields());
   }
 }
 
@@ -382,19 +382,19 @@ void SocketCommunicator::Await(int count)
     throw Error(
         fmt::format("Rank {} on {} waited {} s for {} of {} ranks to connect over the network. Check that "
                     "the ranks can reach each other.",
-            this->RankValue, this->Meetings[this->RankValue].Machine, this->WaitSeconds, missing, count));
+            this->RankValue, this->Endpoints[this->RankValue].Machine, this->WaitSeconds, missing, count));
   }
 }
 
 void SocketCommunicator::Join(int rank)
 {
-  this->Others[rank] = Connect(this->RankValue, rank, this->Meetings[rank]);
+  this->Others[rank] = Connect(this->RankValue, rank, this->Endpoints[rank]);
   this->Others[rank].SetWait(this->WaitSeconds);
 }
 
 /// Makes the missing connections to the needed ranks. The rank with the smaller number connects to the other
 /// one.
-void SocketCommunicator::JoinWhere(const std::vector<bool>& needed)
+void SocketCommunicator::ConnectTo(const std::vector<bool>& needed)
 {
   int awaited = 0;
   for (int rank = 0; rank < this->SizeValue; ++rank) {
@@ -428,7 +428,7 @@ void SocketCommunicator::Exchange(std::vector<std::string>& texts, std::vector<s
       transfers.push_back({rank, &texts[rank], &into[rank]});
     }
   }
-  const std::string fault = CatchError([&] { this->JoinWhere(needed); });
+  const std::string fault = CatchError([&] { this->ConnectTo(needed); });
   if (!fault.empty()) {
     this->Broken = fault;
     this->Others.clear();

@@ -43,8 +43,8 @@ void StepSender::Listen()
       this->Last = credit;
     }
   }
-  while (static_cast<std::int64_t>(this->Unmarked.size()) > this->Steps - this->Last.Steps) {
-    this->Unmarked.pop_front();
+  while (static_cast<std::int64_t>(this->Unacknowledged.size()) > this->Steps - this->Last.Steps) {
+    this->Unacknowledged.pop_front();
   }
   while (static_cast<std::int64_t>(this->Unwritten.size()) > this->Steps - this->Last.Written) {
     this->Unwritten.pop_front();
@@ -76,14 +76,15 @@ std::string StepSender::TextOfUnwritten() const
 /// Returns the water mark minus the bytes that are being sent.
 std::uint64_t StepSender::Room() const
 {
-  const std::uint64_t sent = std::accumulate(this->Unmarked.begin(), this->Unmarked.end(), std::uint64_t(0));
+  const std::uint64_t sent =
+      std::accumulate(this->Unacknowledged.begin(), this->Unacknowledged.end(), std::uint64_t(0));
   return this->Last.Rooms == this->Rooms && this->Last.Room > sent ? this->Last.Room - sent : 0;
 }
 
 /// Returns the number of this rank's I/O rank among all ranks.
 int StepSender::Server() const
 {
-  return this->Roles.Serving()[this->Map[this->Compute.Rank()]];
+  return this->Roles.IoRanks()[this->Map[this->Compute.Rank()]];
 }
 
 void StepSender::MakeRoom(std::uint64_t bytes)
@@ -117,7 +118,7 @@ void StepSender::Send(Command step, const std::shared_ptr<const Declaration>& de
   this->Unwritten.push_back(step.Step);
   this->ToServers(step);
   ++this->Steps;
-  this->Unmarked.push_back(bytes);
+  this->Unacknowledged.push_back(bytes);
   if (bytes > 0) {
     Buffer buffer(bytes);
     pack(buffer.Data());
@@ -153,7 +154,7 @@ void StepSender::RequestRoom(const std::shared_ptr<const Declaration>& declared,
 /// Throws Error, the same on all ranks, if a step needs more room than an I/O rank has.
 void StepSender::CheckThatItFits(const std::vector<std::uint64_t>& needs, const Command& step) const
 {
-  std::vector<std::uint64_t> sums(this->Roles.Serving().size());
+  std::vector<std::uint64_t> sums(this->Roles.IoRanks().size());
   for (std::size_t rank = 0; rank < needs.size(); ++rank) {
     std::uint64_t& sum = sums[this->Map[rank]];
     sum += needs[rank];
@@ -161,7 +162,7 @@ void StepSender::CheckThatItFits(const std::vector<std::uint64_t>& needs, const 
       throw Error(
           fmt::format("Raise \"memory\" or \"io ranks\" in the output configuration: step {} needs {} or "
                       "more on I/O rank {}, and the limit is {}.",
-              step.Step, ByteText(static_cast<double>(sum)), this->Roles.Serving()[this->Map[rank]],
+              step.Step, ByteText(static_cast<double>(sum)), this->Roles.IoRanks()[this->Map[rank]],
               ByteText(static_cast<double>(RoomIn(this->Memory)))));
     }
   }
@@ -172,7 +173,7 @@ void StepSender::CheckThatItFits(const std::vector<std::uint64_t>& needs, const 
 void StepSender::ToServers(const Command& command)
 {
   if (this->Compute.Rank() == 0 || this->Compute.IsBroken()) {
-    for (const int server : this->Roles.Serving()) {
+    for (const int server : this->Roles.IoRanks()) {
       this->Commands.Add(command, server, CommandTag);
     }
   }
@@ -333,7 +334,7 @@ void StepReceiver::Take(Command command)
       array.Values = next;
       next += this->Declared->RoomFor(array.Variable, array.Patch);
     }
-    const auto coming = BeginReceive(this->Roles.All(), buffer, this->Roles.Computing()[rank]);
+    const auto coming = BeginReceive(this->Roles.All(), buffer, this->Roles.ComputeRanks()[rank]);
     step->Coming.insert(step->Coming.end(), coming.begin(), coming.end());
     step->Arrays.insert(step->Arrays.end(), arrays.begin(), arrays.end());
     step->Buffers[rank] = std::move(buffer);
@@ -421,7 +422,7 @@ void StepReceiver::SendCredits()
 {
   for (const auto& [rank, bytes] : this->Promised) {
     this->Now.Room = bytes;
-    this->Credits.Add(this->Now, this->Roles.Computing()[rank], CreditTag, true);
+    this->Credits.Add(this->Now, this->Roles.ComputeRanks()[rank], CreditTag, true);
   }
   this->Now.Faults.clear();
 }

@@ -73,9 +73,10 @@ private:
   const double WaitSeconds;
   std::shared_ptr<const Declaration> Declared;  ///< the declaration that the I/O ranks have
   std::vector<int> Map;
-  std::int64_t Rooms = 0;              ///< number of commands to make room
-  std::int64_t Steps = 0;              ///< number of steps sent
-  std::deque<std::uint64_t> Unmarked;  ///< bytes of the last steps, which the last report does not include
+  std::int64_t Rooms = 0;  ///< number of commands to make room
+  std::int64_t Steps = 0;  ///< number of steps sent
+  std::deque<std::uint64_t>
+      Unacknowledged;                  ///< bytes of the last steps, which the last report does not include
   std::deque<std::int64_t> Unwritten;  ///< numbers of the last steps, which are not written yet
   std::vector<std::int64_t> Lost;      ///< steps lost since the last step that was sent
   Credit Last;

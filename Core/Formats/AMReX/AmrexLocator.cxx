@@ -25,7 +25,7 @@ namespace {
 constexpr const char* Advice = "The file is damaged, or only partly copied or written";
 
 /// A patch with requests, and the data found about its FAB.
-struct WantedFab
+struct RequestedFab
 {
   int Patch = 0;
   std::uint64_t Values = 0;  ///< offset of the numbers
@@ -38,7 +38,7 @@ struct WantedFile
 {
   std::size_t First = 0, End = 0;
   std::uint64_t Bytes = 0;
-  std::vector<std::size_t> Unclear;  ///< FABs whose headers must be read one by one
+  std::vector<std::size_t> Uncertain;  ///< FABs whose headers must be read one by one
 };
 
 class Locator
@@ -55,7 +55,7 @@ public:
     this->FindFiles();
     this->Storage = this->Task.FilesOf(this->Table.Files);
     this->Task.RunTasks(
-        this->Files.size(), [this](std::size_t file) { this->LookIntoFile(static_cast<int>(file)); });
+        this->Files.size(), [this](std::size_t file) { this->ExamineFile(static_cast<int>(file)); });
     this->ReadUnclear();
     this->WriteLocations();
     return std::move(this->Table);
@@ -64,35 +64,35 @@ public:
 private:
   void FindFabs();
   void FindFiles();
-  void LookIntoFile(int file);
+  void ExamineFile(int file);
   void FindSizeOf(int file);
-  void LookAtHeaders(int file);
+  void ReadHeaders(int file);
   void ReadUnclear();
-  void ReadHeader(int file, WantedFab& fab, FabHeader& header) const;
-  void TakeHeader(int file, WantedFab& fab, const FabHeader& header) const;
-  bool TakeExpected(int file, WantedFab& fab, const FabHeader& example) const;
-  void CheckInside(int file, WantedFab& fab) const;
+  void ReadHeader(int file, RequestedFab& fab, FabHeader& header) const;
+  void TakeHeader(int file, RequestedFab& fab, const FabHeader& header) const;
+  bool TakeExpected(int file, RequestedFab& fab, const FabHeader& example) const;
+  void CheckInside(int file, RequestedFab& fab) const;
   void WriteLocations();
-  void WriteLocation(std::size_t request, int component, const WantedFab& fab, int file);
+  void WriteLocation(std::size_t request, int component, const RequestedFab& fab, int file);
 
-  const FabStyle& StyleOf(const WantedFab& fab) const
+  const FabStyle& StyleOf(const RequestedFab& fab) const
   {
     return this->Where.Levels[static_cast<std::size_t>(this->Data.Patches[fab.Patch].Level)];
   }
-  const FabLocation& LocationOf(const WantedFab& fab) const { return this->Where.Fabs[fab.Patch]; }
+  const FabLocation& LocationOf(const RequestedFab& fab) const { return this->Where.Fabs[fab.Patch]; }
   int Components() const { return static_cast<int>(this->Data.Variables.size()); }
-  std::uint64_t BytesOfComponent(const WantedFab& fab) const
+  std::uint64_t BytesOfComponent(const RequestedFab& fab) const
   {
     return static_cast<std::uint64_t>(this->Data.StoredTuples(0, fab.Patch)) * SizeOf(fab.Kind.Type);
   }
-  TypedBox BoxOf(const WantedFab& fab) const;
+  TypedBox BoxOf(const RequestedFab& fab) const;
 
   const Catalog& Data;
   const std::vector<PatchVariable>& Requests;
   const LocateOptions Options;
   const FabLocations Where;
   LocationTable Table;
-  std::vector<WantedFab> Fabs;        ///< sorted by file and offset
+  std::vector<RequestedFab> Fabs;     ///< sorted by file and offset
   std::vector<WantedFile> Files;      ///< in the order of Table.Files
   std::vector<std::uint32_t> FabOf;   ///< per patch: position in Fabs
   std::vector<std::uint32_t> FileOf;  ///< per entry of Fabs: index into Table.Files
@@ -112,7 +112,7 @@ void Locator::FindFabs()
       this->Fabs.push_back({request.Patch, 0, {}, {}});
     }
   }
-  const auto before = [this](const WantedFab& a, const WantedFab& b) {
+  const auto before = [this](const RequestedFab& a, const RequestedFab& b) {
     const int fileA = this->Data.Patches[a.Patch].File, fileB = this->Data.Patches[b.Patch].File;
     return fileA != fileB ? fileA < fileB : this->LocationOf(a).Offset < this->LocationOf(b).Offset;
   };
@@ -141,11 +141,11 @@ void Locator::FindFiles()
 }
 
 /// Examines a file. This method runs in a task, so it must not throw.
-void Locator::LookIntoFile(int file)
+void Locator::ExamineFile(int file)
 {
   const std::string fault = CatchError([&] {
     this->FindSizeOf(file);
-    this->LookAtHeaders(file);
+    this->ReadHeaders(file);
   });
   const WantedFile& wanted = this->Files[static_cast<std::size_t>(file)];
   for (std::size_t i = wanted.First; i < wanted.End && !fault.empty(); ++i) {
@@ -164,13 +164,13 @@ void Locator::FindSizeOf(int file)
 }
 
 /// Reads one header of a file, which shows the length of the others.
-void Locator::LookAtHeaders(int file)
+void Locator::ReadHeaders(int file)
 {
   WantedFile& wanted = this->Files[static_cast<std::size_t>(file)];
   FabHeader example;
   bool haveExample = false;
   for (std::size_t i = wanted.First; i < wanted.End; ++i) {
-    WantedFab& fab = this->Fabs[i];
+    RequestedFab& fab = this->Fabs[i];
     if (!this->StyleOf(fab).Headers) {
       fab.Kind = this->StyleOf(fab).Kind;
       fab.Values = this->LocationOf(fab).Offset;
@@ -179,7 +179,7 @@ void Locator::LookAtHeaders(int file)
       this->ReadHeader(file, fab, example);
       haveExample = fab.Fault.empty();
     } else if (this->Options.Verify || !this->TakeExpected(file, fab, example)) {
-      wanted.Unclear.push_back(i);
+      wanted.Uncertain.push_back(i);
     }
   }
 }
@@ -190,7 +190,7 @@ void Locator::ReadUnclear()
   constexpr std::size_t inTask = 16;
   std::vector<std::size_t> unclear;
   for (const WantedFile& file : this->Files) {
-    unclear.insert(unclear.end(), file.Unclear.begin(), file.Unclear.end());
+    unclear.insert(unclear.end(), file.Uncertain.begin(), file.Uncertain.end());
   }
   this->Task.RunTasks((unclear.size() + inTask - 1) / inTask, [&](std::size_t task) {
     for (std::size_t i = task * inTask; i < std::min(unclear.size(), (task + 1) * inTask); ++i) {
@@ -200,7 +200,7 @@ void Locator::ReadUnclear()
   });
 }
 
-void Locator::ReadHeader(int file, WantedFab& fab, FabHeader& header) const
+void Locator::ReadHeader(int file, RequestedFab& fab, FabHeader& header) const
 {
   const std::string& path = this->Table.Files[static_cast<std::size_t>(file)];
   const std::uint64_t size = this->Files[static_cast<std::size_t>(file)].Bytes;
@@ -223,7 +223,7 @@ void Locator::ReadHeader(int file, WantedFab& fab, FabHeader& header) const
   }
 }
 
-void Locator::TakeHeader(int file, WantedFab& fab, const FabHeader& header) const
+void Locator::TakeHeader(int file, RequestedFab& fab, const FabHeader& header) const
 {
   const TypedBox box = this->BoxOf(fab);
   if (!(header.Box.Indices == box.Indices) || header.Box.NodeCentred != box.NodeCentred ||
@@ -241,7 +241,7 @@ void Locator::TakeHeader(int file, WantedFab& fab, const FabHeader& header) cons
 }
 
 /// Returns whether the FAB has exactly the size that a header like `example` and the numbers need.
-bool Locator::TakeExpected(int file, WantedFab& fab, const FabHeader& example) const
+bool Locator::TakeExpected(int file, RequestedFab& fab, const FabHeader& example) const
 {
   const FabLocation& place = this->LocationOf(fab);
   const std::uint64_t end = place.Next != 0 ? place.Next : this->Files[static_cast<std::size_t>(file)].Bytes;
@@ -254,7 +254,7 @@ bool Locator::TakeExpected(int file, WantedFab& fab, const FabHeader& example) c
          room / components == this->BytesOfComponent(fab);
 }
 
-void Locator::CheckInside(int file, WantedFab& fab) const
+void Locator::CheckInside(int file, RequestedFab& fab) const
 {
   const std::uint64_t size = this->Files[static_cast<std::size_t>(file)].Bytes;
   const std::uint64_t components = static_cast<std::uint64_t>(this->Components());
@@ -269,7 +269,7 @@ void Locator::CheckInside(int file, WantedFab& fab) const
 }
 
 /// Returns the box in the FAB's header, which includes ghost layers.
-TypedBox Locator::BoxOf(const WantedFab& fab) const
+TypedBox Locator::BoxOf(const RequestedFab& fab) const
 {
   TypedBox box;
   box.Indices = Grown(this->Data.Patches[fab.Patch].Cells, this->Data.Variables[0].Ghosts);
@@ -294,7 +294,7 @@ void Locator::WriteLocations()
   }
 }
 
-void Locator::WriteLocation(std::size_t request, int component, const WantedFab& fab, int file)
+void Locator::WriteLocation(std::size_t request, int component, const RequestedFab& fab, int file)
 {
   Location& location = this->Table.Locations[request];
   if (!fab.Fault.empty() || component < 0 || component >= this->Components()) {

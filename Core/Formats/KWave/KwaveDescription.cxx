@@ -276,7 +276,7 @@ std::array<std::int64_t, 3> ExtentsOf(const DatasetInfo& info)
 void WidenGrain(Part& part, const DatasetInfo& info, std::size_t axis)
 {
   if (!info.Chunks.empty()) {
-    part.Grain = std::max(part.Grain, static_cast<std::int64_t>(info.Chunks[axis]));
+    part.PlanesPerCut = std::max(part.PlanesPerCut, static_cast<std::int64_t>(info.Chunks[axis]));
   }
 }
 

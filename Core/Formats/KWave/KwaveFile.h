@@ -89,8 +89,8 @@ public:
 /// A contiguous set of values: the whole domain, one cuboid, or a list of points.
 struct Part
 {
-  Box Cells;               ///< cells of the domain; for a list, axis 0 counts its points
-  std::int64_t Grain = 1;  ///< planes across the last axis that can be read without their neighbours
+  Box Cells;                      ///< cells of the domain; for a list, axis 0 counts its points
+  std::int64_t PlanesPerCut = 1;  ///< planes across the last axis that can be read without their neighbours
 };
 
 /// The parts that form one level of the catalog.

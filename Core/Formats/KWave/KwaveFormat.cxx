@@ -40,8 +40,8 @@ void AddSet(const PartSet& set, const KwaveDescription& description, Catalog& ca
   const int last = set.Role == LevelRole::Points ? 0 : description.Dims[2] > 1 ? 2 : 1;
   for (std::size_t p = 0; p < set.Parts.size(); ++p) {
     const bool cuts = SlowestAxis(set.Parts[p].Cells) == last;
-    const std::vector<Box> boxes =
-        cuts ? CutAcross(set.Parts[p].Cells, last, set.Parts[p].Grain) : std::vector<Box>{set.Parts[p].Cells};
+    const std::vector<Box> boxes = cuts ? CutAcross(set.Parts[p].Cells, last, set.Parts[p].PlanesPerCut)
+                                        : std::vector<Box>{set.Parts[p].Cells};
     for (const Box& box : boxes) {
       Patch& patch = catalog.Patches.emplace_back();
       patch.Cells = box;

@@ -107,19 +107,19 @@ struct LevelArray : Variable
 };
 
 /// The description of one level.
-struct LevelFacts
+struct LevelDescription
 {
   Double3 Spacing{1, 1, 1};
   std::vector<Box> Boxes;        ///< the boxes, for images and AMR
   std::vector<MeshSize> Meshes;  ///< the partitions, for meshes
   std::vector<LevelArray> Arrays;
-  std::int64_t Grain = 1;  ///< planes of the thickest chunks, which are decoded as a whole; for images
+  std::int64_t PlanesPerCut = 1;  ///< planes of the thickest chunks, which are decoded as a whole; for images
 };
 
 /// The description of a file. An image is one level with one box, a mesh one level of partitions. Boxes and
 /// partitions belong to one step. LevelArray::First has entries for all steps, or only for that one step if
 /// other steps have other patches.
-struct FileFacts
+struct FileDescription
 {
   std::string Path;
   FileType Type = FileType::None;
@@ -130,12 +130,12 @@ struct FileFacts
   int Step = 0;
   std::vector<double> Times;   ///< times of all steps in the file; empty if the file has no steps
   bool PatchesChange = false;  ///< see Catalog::PatchesChange
-  std::vector<LevelFacts> Levels;
+  std::vector<LevelDescription> Levels;
   std::vector<std::string> LeftOut;  ///< texts with the reasons, one per array that cannot be shown
 };
 
 /// Reads the description of a file at a step. Throws Error when the file is broken, contains something
 /// unsupported, or does not have the step.
-FileFacts ReadFacts(const std::string& path, int step = 0);
+FileDescription ReadFileDescription(const std::string& path, int step = 0);
 
 }  // namespace patchio::vtkhdf

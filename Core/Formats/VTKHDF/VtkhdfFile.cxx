@@ -400,7 +400,7 @@ public:
     this->Facts.Step = step;
   }
 
-  FileFacts Run()
+  FileDescription Run()
   {
     this->File.RequireGroup(Root);
     const std::string type = this->File.Text(Root, "Type");
@@ -432,19 +432,19 @@ private:
   void ReadTime();
   void ReadImage();
   void ReadAmr();
-  void ReadLevel(const std::string& group, LevelFacts& level);
+  void ReadLevel(const std::string& group, LevelDescription& level);
   std::vector<BoxRows> RowsOfSteps(const std::string& group, std::uint64_t boxes) const;
   void ReadMesh();
-  void ReadArrays(const std::string& group, const FirstTuples& first, LevelFacts& level);
+  void ReadArrays(const std::string& group, const FirstTuples& first, LevelDescription& level);
   std::vector<std::uint64_t> FirstOf(const std::string& group, Centering center, const std::string& name,
-      const FirstTuples& first, const LevelFacts& level) const;
-  std::optional<LevelArray> ReadArray(const std::string& group, LevelArray array, LevelFacts& level);
+      const FirstTuples& first, const LevelDescription& level) const;
+  std::optional<LevelArray> ReadArray(const std::string& group, LevelArray array, LevelDescription& level);
   bool IsScattered(const std::string& dataset, const LevelArray& array, std::uint64_t tuples) const;
   void LeaveOut(const LevelArray& array, const std::string& fault);
   std::optional<int> ComponentsOf(
-      std::vector<std::uint64_t> dims, const LevelArray& array, const LevelFacts& level) const;
+      std::vector<std::uint64_t> dims, const LevelArray& array, const LevelDescription& level) const;
   std::vector<std::uint64_t> OfOwnSteps(std::vector<std::uint64_t> ofSteps) const;
-  std::uint64_t TuplesOf(const LevelFacts& level, const LevelArray& array) const;
+  std::uint64_t TuplesOf(const LevelDescription& level, const LevelArray& array) const;
   std::uint64_t TuplesOfBoxes(const std::vector<Box>& boxes, Centering center) const;
   /// Returns whether the axis has a single layer of nodes.
   bool IsFlat(int axis) const
@@ -456,7 +456,7 @@ private:
 
   Access File;
   StepsGroup Steps;
-  FileFacts Facts;
+  FileDescription Facts;
   std::size_t Places = 0;      ///< number of entries in LevelArray::First of all arrays
   std::set<std::string> Told;  ///< arrays that LeftOut already contains, from all levels
 };
@@ -485,7 +485,7 @@ std::vector<std::uint64_t> FactsReader::OfOwnSteps(std::vector<std::uint64_t> of
 
 void FactsReader::ReadImage()
 {
-  LevelFacts& level = this->Facts.Levels.emplace_back();
+  LevelDescription& level = this->Facts.Levels.emplace_back();
   level.Boxes = {this->File.WholeExtent(Root, this->Facts.FlatAxes)};
   level.Spacing = this->File.Triple(Root, "Spacing");
   this->Facts.Origin = this->File.Triple(Root, "Origin");
@@ -537,7 +537,7 @@ void FactsReader::ReadAmr()
   }
 }
 
-void FactsReader::ReadLevel(const std::string& group, LevelFacts& level)
+void FactsReader::ReadLevel(const std::string& group, LevelDescription& level)
 {
   level.Spacing = this->File.Triple(group, "Spacing");
   const std::vector<Box> all = this->File.Boxes(group + "/AMRBox");
@@ -586,7 +586,7 @@ void FactsReader::ReadMesh()
 {
   const Partitions partitions(this->File, this->Facts.Type, this->Steps);
   this->Facts.PatchesChange = partitions.Change();
-  LevelFacts& level = this->Facts.Levels.emplace_back();
+  LevelDescription& level = this->Facts.Levels.emplace_back();
   level.Meshes = partitions.SizesOf(static_cast<std::size_t>(this->Facts.Step));
   const auto firstOf = [&](const auto& place) {
     std::vector<std::uint64_t> tuples;
@@ -627,7 +627,7 @@ std::uint64_t FactsReader::TuplesOfBoxes(const std::vector<Box>& boxes, Centerin
   return tuples < 4e18 ? static_cast<std::uint64_t>(tuples) : 0;
 }
 
-std::uint64_t FactsReader::TuplesOf(const LevelFacts& level, const LevelArray& array) const
+std::uint64_t FactsReader::TuplesOf(const LevelDescription& level, const LevelArray& array) const
 {
   if (level.Meshes.empty()) {
     return this->TuplesOfBoxes(level.Boxes, array.Center);
@@ -639,7 +639,7 @@ std::uint64_t FactsReader::TuplesOf(const LevelFacts& level, const LevelArray& a
   return tuples;
 }
 
-void FactsReader::ReadArrays(const std::string& group, const FirstTuples& first, LevelFacts& level)
+void FactsReader::ReadArrays(const std::string& group, const FirstTuples& first, LevelDescription& level)
 {
   for (const Centering center : {Centering::Cell, Centering::Node}) {
     const std::string folder = FolderOf(center);
@@ -661,7 +661,7 @@ void FactsReader::ReadArrays(const std::string& group, const FirstTuples& first,
 /// Returns the first tuple of each step of an array: the array's own if the file states it, otherwise that of
 /// the array's grid.
 std::vector<std::uint64_t> FactsReader::FirstOf(const std::string& group, Centering center,
-    const std::string& name, const FirstTuples& first, const LevelFacts& level) const
+    const std::string& name, const FirstTuples& first, const LevelDescription& level) const
 {
   const std::string ofLevel = group == Root ? std::string() : group.substr(group.rfind('/') + 1) + "/";
   const std::string list = center == Centering::Cell ? "CellDataOffset" : "PointDataOffset";
@@ -687,7 +687,7 @@ std::vector<std::uint64_t> FactsReader::FirstOf(const std::string& group, Center
 
 /// Reads the description of an array. Returns nothing if the array cannot be read; see LeaveOut().
 std::optional<LevelArray> FactsReader::ReadArray(
-    const std::string& group, LevelArray array, LevelFacts& level)
+    const std::string& group, LevelArray array, LevelDescription& level)
 {
   const std::string dataset = group + "/" + array.StoredName;
   hdf5::Dataset info;
@@ -726,7 +726,7 @@ std::optional<LevelArray> FactsReader::ReadArray(
     this->LeaveOut(array, hdf5::UnsupportedError(this->Facts.Path, SeveralParts, dataset).what());
     return std::nullopt;
   }
-  level.Grain = std::max(level.Grain, PlanesOfChunk(info, this->Steps.IsThere()));
+  level.PlanesPerCut = std::max(level.PlanesPerCut, PlanesOfChunk(info, this->Steps.IsThere()));
   return array;
 }
 
@@ -756,7 +756,7 @@ void FactsReader::LeaveOut(const LevelArray& array, const std::string& fault)
 /// Returns the number of components of an array. `dims`: number of values per axis, slowest first. Returns
 /// nothing for an invalid shape.
 std::optional<int> FactsReader::ComponentsOf(
-    std::vector<std::uint64_t> dims, const LevelArray& array, const LevelFacts& level) const
+    std::vector<std::uint64_t> dims, const LevelArray& array, const LevelDescription& level) const
 {
   if (this->Facts.Type != FileType::Image) {
     return ComponentsBehind(dims, 1);  // the values of AMR and of meshes follow each other
@@ -790,7 +790,7 @@ void FactsReader::CheckTuples(
 
 }  // namespace
 
-FileFacts ReadFacts(const std::string& path, int step)
+FileDescription ReadFileDescription(const std::string& path, int step)
 {
   return FactsReader(std::filesystem::absolute(path).lexically_normal().string(), step).Run();
 }

@@ -66,7 +66,7 @@ StepPlaces PlacesOf(const Catalog& catalog)
 
 /// Returns the refinement ratio of a level to the next coarser one, from the cell sizes of both. Throws
 /// Error.
-int RatioOf(const FileFacts& facts, int level, int axis)
+int RatioOf(const FileDescription& facts, int level, int axis)
 {
   const double coarse = facts.Levels[level - 1].Spacing[axis], fine = facts.Levels[level].Spacing[axis];
   const double ratio = std::round(coarse / fine);
@@ -78,7 +78,7 @@ int RatioOf(const FileFacts& facts, int level, int axis)
   return static_cast<int>(ratio);
 }
 
-void AddPartition(const FileFacts& facts, const MeshSize& mesh, Catalog& catalog)
+void AddPartition(const FileDescription& facts, const MeshSize& mesh, Catalog& catalog)
 {
   constexpr std::int64_t most = 1 << 30;
   if (mesh.AllCells() > most) {
@@ -92,15 +92,16 @@ void AddPartition(const FileFacts& facts, const MeshSize& mesh, Catalog& catalog
   catalog.Meshes.push_back(mesh);
 }
 
-std::vector<Box> BoxesOf(const FileFacts& facts, const LevelFacts& level)
+std::vector<Box> BoxesOf(const FileDescription& facts, const LevelDescription& level)
 {
-  return facts.Type == FileType::Image ? CutAcross(level.Boxes[0], SlowestAxis(level.Boxes[0]), level.Grain)
-                                       : level.Boxes;
+  return facts.Type == FileType::Image
+             ? CutAcross(level.Boxes[0], SlowestAxis(level.Boxes[0]), level.PlanesPerCut)
+             : level.Boxes;
 }
 
-void AddLevel(const FileFacts& facts, int number, Catalog& catalog)
+void AddLevel(const FileDescription& facts, int number, Catalog& catalog)
 {
-  const LevelFacts& from = facts.Levels[number];
+  const LevelDescription& from = facts.Levels[number];
   Level& level = catalog.Levels.emplace_back();
   level.FirstPatch = static_cast<int>(catalog.Patches.size());
   level.Spacing = from.Spacing;
@@ -141,7 +142,7 @@ int VariableOf(const LevelArray& array, const std::string& path, Catalog& catalo
 
 /// Returns whether the array is the same at all steps: the patches do not change, and the array begins at the
 /// same place at all steps.
-bool IsTimeInvariant(const FileFacts& facts, const LevelArray& array)
+bool IsTimeInvariant(const FileDescription& facts, const LevelArray& array)
 {
   return facts.Times.size() > 1 && !facts.PatchesChange &&
          std::all_of(array.First.begin(), array.First.end(),
@@ -160,10 +161,10 @@ void SetPresence(int variable, const Level& level, Catalog& catalog)
 }
 
 /// Adds the variables of all arrays to the catalog. Returns StepPlaces::First for these variables.
-std::vector<std::uint64_t> AddVariables(const FileFacts& facts, Catalog& catalog)
+std::vector<std::uint64_t> AddVariables(const FileDescription& facts, Catalog& catalog)
 {
   std::vector<std::vector<int>> ofLevels;
-  for (const LevelFacts& level : facts.Levels) {
+  for (const LevelDescription& level : facts.Levels) {
     std::vector<int>& variables = ofLevels.emplace_back();
     for (const LevelArray& array : level.Arrays) {
       variables.push_back(VariableOf(array, facts.Path, catalog));
@@ -203,7 +204,7 @@ std::int64_t NumberInName(const std::string& path)
   return digits.size() < 18 ? std::stoll(digits) : 0;
 }
 
-TimeStep StepOf(const FileFacts& facts, int number)
+TimeStep StepOf(const FileDescription& facts, int number)
 {
   TimeStep step;
   step.Path = facts.Path;
@@ -220,7 +221,7 @@ GridKind GridOf(FileType type)
                                         : GridKind::Uniform;
 }
 
-Catalog CatalogOf(const FileFacts& facts)
+Catalog CatalogOf(const FileDescription& facts)
 {
   Catalog catalog;
   catalog.Path = facts.Path;
@@ -337,7 +338,7 @@ Series VtkhdfFormat::OpenSeries(const std::string& path, const SeriesOptions& op
     series.Steps.push_back(*known);
     return series;
   }
-  const FileFacts facts = ReadFacts(absolute);
+  const FileDescription facts = ReadFileDescription(absolute);
   for (int step = 0; step < std::max(static_cast<int>(facts.Times.size()), 1); ++step) {
     series.Steps.push_back(StepOf(facts, step));
   }
@@ -347,12 +348,12 @@ Series VtkhdfFormat::OpenSeries(const std::string& path, const SeriesOptions& op
 
 Catalog VtkhdfFormat::ReadCatalog(const std::string& path) const
 {
-  return CatalogOf(ReadFacts(path));
+  return CatalogOf(ReadFileDescription(path));
 }
 
 Catalog VtkhdfFormat::ReadStep(const TimeStep& step) const
 {
-  return CatalogOf(ReadFacts(step.Path, step.InFile));
+  return CatalogOf(ReadFileDescription(step.Path, step.InFile));
 }
 
 bool VtkhdfFormat::NeedsIndex(const Catalog& catalog) const
