@@ -170,9 +170,9 @@ std::uint64_t Checksum(const void* data, std::size_t bytes);
 /// if there are none.
 std::uint32_t Crc32(std::uint32_t before, const void* data, std::size_t bytes);
 
-/// The contribution of a part of some bytes to the CRC-32 of all bytes: the CRC-32 is the exclusive or of the
-/// contributions of all parts, in any order. crc: CRC-32 of the part alone; bytesAfter: number of bytes that
-/// follow the part.
+/// Returns the contribution of one part of a byte string to the CRC-32 of the whole string. The CRC-32 of the
+/// whole is the exclusive or of the contributions of all parts, in any order. crc: CRC-32 of the part alone;
+/// bytesAfter: number of bytes that follow the part.
 std::uint32_t PartOfCrc32(std::uint32_t crc, std::uint64_t bytesAfter);
 
 }  // namespace patchio

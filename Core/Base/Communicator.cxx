@@ -180,8 +180,8 @@ protected:
   }
 
 private:
-  /// Collective: resizes `bytes`. If one rank has too little memory, all ranks throw Error; otherwise the
-  /// other ranks would wait for it in the broadcast.
+  /// Resizes `bytes`. Collective: every rank of the communicator calls it. All ranks throw Error if one rank
+  /// has too little memory, because the others would wait for that rank in the broadcast.
   void ResizeTogether(std::vector<std::byte>& bytes, std::uint64_t size)
   {
     int enough = 1;
@@ -198,8 +198,9 @@ private:
     }
   }
 
-  /// Collective: concatenates the values of all ranks. Rank r's values are at offsets[r] .. offsets[r+1] - 1.
-  /// If their number exceeds what one MPI call can count, the ranks broadcast their values in turn.
+  /// Concatenates the values of all ranks. Collective: every rank of the communicator calls it. Rank r's
+  /// values are at offsets[r] .. offsets[r+1] - 1. If there are more values than one MPI call can count, the
+  /// ranks broadcast their values in turn.
   template <typename T>
   std::vector<T> GatherV(
       const T* data, std::size_t size, MPI_Datatype type, std::vector<std::uint64_t>& offsets)

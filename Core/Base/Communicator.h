@@ -30,8 +30,8 @@ public:
   /// MPI_COMM_NULL for a single process without MPI.
   virtual MPI_Comm Mpi() const { return MPI_COMM_NULL; }
 
-  /// Copies the bytes of rank 0 to all ranks. Throws Error on all ranks if the bytes exceed the memory of
-  /// one.
+  /// Copies the bytes of rank 0 to all ranks. Throws Error on all ranks if the bytes exceed the memory of any
+  /// rank.
   virtual void Broadcast(std::vector<std::byte>& bytes) = 0;
   /// Returns the texts of all ranks, in rank order, on all ranks.
   virtual std::vector<std::string> AllGather(const std::string& text) = 0;
@@ -138,7 +138,7 @@ std::unique_ptr<Communicator> MakeSelfCommunicator();
 std::unique_ptr<Communicator> MakeMpiCommunicator(MPI_Comm comm);
 
 /// Runs `work`. Returns the message of the exception that it throws, worded for the user, or an empty text if
-/// it throws none.
+/// `work` succeeds.
 std::string CatchError(const std::function<void()>& work);
 /// Returns the message, worded for the user, of the exception being handled. Call it in a catch block.
 inline std::string CaughtError()

@@ -37,8 +37,8 @@ std::optional<std::uint64_t> NumberAfter(const std::string& word, const std::str
   return {};
 }
 
-/// Returns the number in a file that consists of one, or nothing if the file contains another text, such as
-/// "max".
+/// Returns the number that is the whole contents of a file, or nothing if the file contains another text,
+/// such as "max".
 std::optional<std::uint64_t> NumberIn(const std::string& path)
 {
   std::ifstream file(path);

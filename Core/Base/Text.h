@@ -18,7 +18,7 @@ namespace patchio {
 /// "2.25 GB". 1 kB is 1000 bytes.
 std::string ByteText(double bytes);
 
-/// Formats a number with its noun: "1 step", "2 steps". several: the plural, if it is not `one` with an "s".
+/// Formats a number with its noun: "1 step", "2 steps". several: the plural; if empty, `one` with an "s".
 std::string CountText(std::uint64_t count, const std::string& one, const std::string& several = {});
 
 /// Formats at most `most` names in quotes: "'a', 'b' and 3 more". Returns "none" for an empty list.
@@ -41,7 +41,8 @@ std::optional<Enum> ValueNamed(const std::string& name, Enum last)
   return std::nullopt;
 }
 
-/// These functions know ASCII letters and digits only, whatever the locale.
+/// Returns whether `letter` is an ASCII digit. This function and the next two handle ASCII only, in every
+/// locale.
 inline bool IsDigit(char letter)
 {
   return letter >= '0' && letter <= '9';

@@ -20,8 +20,8 @@ struct Bounds
 };
 
 /// Returns the position of a node of a level along an axis below Catalog::Dimension, in the units of the
-/// data. On rectilinear grids, a node beyond the ends of the axis has the position of the nearest end. Not
-/// for curvilinear grids.
+/// data. On rectilinear grids, a node beyond the ends of the axis has the position of the nearest end. The
+/// grid must not be curvilinear.
 double PositionOfNode(const Catalog& catalog, int level, int axis, std::int64_t node);
 
 /// Returns the bounds of the patches of a level without ghost layers; for a level of points, those of

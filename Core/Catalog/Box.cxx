@@ -15,8 +15,8 @@ BoxBins::BoxBins(std::vector<Box> boxes) : Boxes(std::move(boxes))
     return;
   }
   this->ChooseSize();
-  // A few huge boxes among many tiny ones would lie in nearly all bins. The loop ends at a single bin at the
-  // latest.
+  // A few huge boxes among many tiny ones would lie in nearly all bins. The loop ends when a single bin is
+  // left, at the latest.
   const std::size_t most = 32 * this->Boxes.size() + 1024;
   while (this->BinCount() > most || this->CountMembers() > most) {
     this->SetSize({2 * this->Size[0], 2 * this->Size[1], 2 * this->Size[2]});
@@ -135,8 +135,8 @@ std::optional<std::map<int, std::vector<Box>>> BoxBins::WithoutThoseBefore() con
 {
   std::map<int, std::vector<Box>> rests;
   const auto count = static_cast<std::int64_t>(this->Boxes.size());
-  // In simulations a box meets some dozens of others in its bins and is cut into a few pieces. The limits
-  // stop damaged or malicious files, whose boxes may all meet each other.
+  // In simulations, a box shares bins with some dozens of other boxes and is cut into a few pieces. The
+  // limits stop damaged or malicious files, whose boxes may all meet each other.
   std::int64_t comparisons = 1000 * count + 1000000;
   std::int64_t pieces = 8 * count + 100000;
   std::vector<Box> open, left;

@@ -182,9 +182,10 @@ public:
   /// Returns the indices of the boxes that share a cell with `cells`, in ascending order.
   std::vector<int> Meeting(const Box& cells) const;
 
-  /// For each box that shares cells with boxes of lower index: maps its index to those of its cells that lie
-  /// in none of the lower boxes, as disjoint boxes. Returns nothing if this would take too long or yield too
-  /// many pieces, which does not happen with the boxes of simulations.
+  /// Returns an entry for each box that shares cells with boxes of lower index. The key is the index of the
+  /// box; the value is the part of the box outside all boxes of lower index, as disjoint boxes. Returns
+  /// nothing if this would take too long or yield too many pieces, which does not happen with the boxes of
+  /// simulations.
   std::optional<std::map<int, std::vector<Box>>> WithoutThoseBefore() const;
 
   const Box& operator[](int index) const { return this->Boxes[index]; }

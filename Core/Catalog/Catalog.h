@@ -30,16 +30,16 @@ enum class GridKind : std::uint8_t
   Polygonal      ///< lists of vertices, lines, polygons and strips of triangles
 };
 
-/// Returns "uniform" and so on.
+/// Returns the name of a kind of grid, such as "uniform".
 const char* NameOf(GridKind grid);
 
 /// The presence of a variable on one patch.
 enum class Presence : std::uint8_t
 {
-  Absent,  ///< the variable does not exist there
-  Stored,  ///< has bytes in a file
-  Zero,    ///< not stored because it is 0 everywhere on the patch
-  One      ///< not stored because it is 1 everywhere on the patch
+  Absent,  ///< the variable does not exist on the patch
+  Stored,  ///< the values are in a file
+  Zero,    ///< not stored because all values on the patch are 0
+  One      ///< not stored because all values on the patch are 1
 };
 
 /// The purpose of an array of a mesh. Arrays of all roles but Values are read whenever the mesh is shown. An
@@ -97,14 +97,14 @@ enum class LevelRole : std::int32_t
           ///< box; its positions are the variable with Variable::Positions
 };
 
-/// Returns "refinement" and so on.
+/// Returns the name of a role, such as "refinement".
 const char* NameOf(LevelRole role);
 
 /// One refinement level. Level 0 is the coarsest.
 struct Level
 {
-  int FirstPatch = 0;   ///< global number of its first patch
-  int PatchCount = 0;   ///< its patches are FirstPatch .. FirstPatch + PatchCount - 1
+  int FirstPatch = 0;   ///< global number of the level's first patch
+  int PatchCount = 0;   ///< the level's patches are FirstPatch .. FirstPatch + PatchCount - 1
   Int3 Ratio{1, 1, 1};  ///< cells of this level per cell of the next coarser one, per axis; 1 on level 0
   LevelRole Role = LevelRole::Refinement;
   Double3 Spacing{1, 1, 1};    ///< cell size, uniform grids only
@@ -144,8 +144,8 @@ struct Axis
 {
   int First = 0;                  ///< index of the first node
   std::vector<double> Positions;  ///< strictly increasing
-  /// Quantity that the positions stand for, such as pressure: one value per position. Empty if that is the
-  /// position itself.
+  /// Quantity that the positions stand for, such as pressure: one value per position. Empty if the positions
+  /// are the quantity.
   std::vector<double> Labels;
 };
 
@@ -230,7 +230,7 @@ public:
   }
 
   /// Returns the number of values per axis of an array of this centering on the patch, including `ghosts`
-  /// layers. Axis 2 of a two-dimensional patch has 1; so have axes 1 and 2 of a mesh.
+  /// layers. The number is 1 for axis 2 of a two-dimensional patch and for axes 1 and 2 of a mesh.
   std::array<std::int64_t, 3> ArrayDims(int patch, Centering center, const Int3& ghosts) const;
   /// Returns the number of values per axis of an array of this variable, which may be a list of cells of a
   /// mesh.

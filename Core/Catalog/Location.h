@@ -12,7 +12,7 @@
 
 namespace patchio {
 
-/// The least and the greatest value of a variable on a patch. Unbounded if the files do not tell.
+/// The least and the greatest value of a variable on a patch. Unbounded if the files do not state the range.
 struct ValueRange
 {
   double Least = -std::numeric_limits<double>::infinity();
@@ -178,14 +178,14 @@ struct LibraryArray
   std::string Dataset;  ///< full name in the file
   std::uint64_t First = 0;
   std::uint64_t Count = 0;  ///< number of values, in the order of the data set with its last axis fastest
-  std::string Reason;       ///< why PatchIO cannot decode it, for the report: "filter 4 (szip)"
+  std::string Reason;       ///< why PatchIO cannot decode the array, for the report: "filter 4 (szip)"
   std::uint64_t StepValues = 0;  ///< see ChunkedArray::StepValues
 };
 
 /// The way in which the values of a variable on a patch are stored.
 enum class Encoding : std::uint8_t
 {
-  Missing,          ///< the format could not locate it; LocationTable::Problems tells why
+  Missing,          ///< the format could not locate the values; LocationTable::Problems has the reason
   Absent,           ///< the variable does not exist on this patch
   Constant,         ///< no bytes: every value is Location::Value
   Raw,              ///< one byte range per component, values in VTK's order
@@ -229,8 +229,8 @@ struct LocationTable
   std::vector<LibraryArray> LibraryArrays;
   std::vector<LocationProblem> Problems;
   std::vector<std::string> Notes;  ///< further notes for the user, without duplicates
-  /// CRC-32 of the stored values of each request, which is a single array then. Empty if the format has no
-  /// checksums or LocateOptions::Verify is off.
+  /// CRC-32 of the stored values of each request. Each request is then a single array. Empty if the format
+  /// has no checksums or LocateOptions::Verify is off.
   std::vector<std::uint32_t> Checksums;
 };
 

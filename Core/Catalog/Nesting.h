@@ -16,8 +16,8 @@ namespace patchio {
 /// nothing if no patches of a level overlap.
 std::optional<std::pair<int, int>> FindOverlap(const Catalog& catalog);
 
-/// Multiplies refinement ratios. A product beyond the range of indices is clamped: the entire domain is one
-/// coarse cell then anyway.
+/// Multiplies refinement ratios. A product beyond the range of indices is clamped; the entire domain is then
+/// within one coarse cell.
 inline Int3 Times(const Int3& a, const Int3& b)
 {
   Int3 product;
@@ -40,18 +40,18 @@ public:
   /// per patch and is copied. `catalog` must outlive this object.
   Nesting(const Catalog& catalog, const std::vector<bool>& shown);
 
-  /// Return the shown patches of the next finer level that may overlap the patch, or `part` of it.
+  /// Returns the shown patches of the next finer level that may overlap the patch, or `part` of the patch.
   std::vector<int> ChildrenOf(int patch) const;
   std::vector<int> ChildrenOf(int patch, const Box& part) const;
 
   /// Returns the boxes of entire cells of the patch that the OwnCells() of the next finer level cover. The
   /// boxes are disjoint, in the patch's level, and each lies within one of the patch's OwnCells(). Together
   /// they are the own cells that CoveredCells() marks, except cells that only several finer boxes cover
-  /// together. Not for curvilinear grids. Requires KnowsOwners() for both levels.
+  /// together. The grid must not be curvilinear, and KnowsOwners() must be true for both levels.
   std::vector<Box> CoveredBoxes(int patch) const;
 
-  /// Returns the shown patches of a level that share cells with a box of that level, ascending. Not for
-  /// curvilinear grids.
+  /// Returns the shown patches of a level that share cells with a box of that level, in ascending order. The
+  /// grid must not be curvilinear.
   std::vector<int> PatchesMeeting(int level, const Box& cells) const;
 
   /// Returns false if the shown patches of a level overlap so much that finding each cell's owner would take

@@ -19,8 +19,8 @@ class ArrayPiece
 {
 public:
   explicit ArrayPiece(FileBytes& bytes) : Source(bytes) {}
-  /// Reads the piece, unless it is in memory already. Its last 4 bytes are its checksum. signature: its first
-  /// 4 bytes; null if it has none.
+  /// Reads the piece unless it is in memory already. The last 4 bytes of the piece are its checksum.
+  /// signature: first 4 bytes of the piece; null if the piece has no signature.
   const std::byte* Read(std::uint64_t address, std::uint64_t bytes, const char* signature);
 
 private:

@@ -20,8 +20,8 @@ enum class StorageLayout : std::uint8_t
   Contiguous,   ///< all values at Offset
   Chunked,      ///< in chunks, with filters that FilterKind lists
   Virtual,      ///< in other data sets, see Structure::Mappings(); Reason is VirtualDataset
-  Library,      ///< in this file, but only the HDF5 library can decode them; Reason tells why
-  Unsupported,  ///< PatchIO cannot read them; Reason tells why: "filter 32000 (lzf)"
+  Library,      ///< in this file, but only the HDF5 library can decode the values; Reason tells why
+  Unsupported,  ///< PatchIO cannot read the values; Reason tells why: "filter 32000 (lzf)"
   Nowhere       ///< not written yet; Reason tells so
 };
 
@@ -88,7 +88,7 @@ constexpr const char* ExternalLink = "external link";
 /// Returns the values per axis, slowest first; 0 for axes after the first ChunkedArray::MaximumRank ones.
 std::vector<std::uint64_t> DimsOf(const Dataset& dataset);
 
-/// Returns the element type that PatchIO delivers without conversion, or nothing if it has no such type.
+/// Returns the element type that PatchIO delivers without conversion, or nothing if there is no such type.
 std::optional<ElementType> TypeOfValues(const Dataset& dataset);
 std::optional<ElementType> TypeOfNumber(const Datatype& type);
 
@@ -107,8 +107,8 @@ std::uint64_t PlainChunkBytes(const Dataset& dataset);
 /// Fills `chunks`, which has ChunksOf(dataset) entries, as if no chunk was written.
 void ClearChunks(const Dataset& dataset, Chunk* chunks);
 
-/// Returns the greatest plausible number of chunks in a file of this size. Each takes 32 bytes in an index,
-/// so a valid file has more only if most of them were never written.
+/// Returns the greatest plausible number of chunks in a file of this size. A chunk takes 32 bytes in an
+/// index, so a valid file has more chunks only if most of them were never written.
 constexpr std::uint64_t MostChunks(std::uint64_t fileBytes)
 {
   return 4096 + fileBytes / 16;

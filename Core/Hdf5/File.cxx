@@ -96,7 +96,8 @@ std::vector<std::string> File::Names(const std::string& group) const
   });
 }
 
-/// Returns the address of a data set, or of another object with that name. Throws Error if there is none.
+/// Returns the address of a data set, or of another object with that name. Throws Error if there is no such
+/// object.
 std::uint64_t File::AddressOf(const std::string& dataset) const
 {
   const auto header = this->Lookup(dataset);
@@ -151,8 +152,8 @@ const File& File::NearFile(const std::string& path, const std::string& dataset) 
 namespace {
 
 /// Returns the path of a file that a virtual data set names. The file must be in the folder of `path` or
-/// below. The library writes absolute names if it was given some; the files may have been moved together
-/// since.
+/// below. For an absolute name outside this folder, the file with the same last part in the folder is used,
+/// because the files may have been moved together.
 std::string NearPath(const std::string& path, const std::string& name)
 {
   namespace fs = std::filesystem;

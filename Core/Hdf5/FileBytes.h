@@ -146,7 +146,7 @@ public:
 private:
   static constexpr std::size_t WholeFile = 256 * 1024;
   // Measured with SAMRAI's files (in the page cache), in which metadata lies scattered between values: larger
-  // windows copy more than they save, and with fewer windows the same ones are read again.
+  // windows copy more than they save, and with fewer windows the same windows are read again.
   static constexpr std::size_t WindowBytes = 4096;
   static constexpr std::size_t WindowCount = 256;
   static constexpr std::size_t LargePiece = 64 * 1024;  ///< pieces from this size on are read without a copy

@@ -21,7 +21,7 @@ struct FileImage
   std::vector<std::pair<std::uint64_t, std::uint64_t>> Rooms;
 };
 
-/// Makes the library create files with the property list `access` in `image`, which must outlive them.
+/// Makes the library create files with the property list `access` in `image`, which must outlive the files.
 /// Returns false if HDF5 refuses.
 bool KeepIn(FileImage& image, hid_t access);
 

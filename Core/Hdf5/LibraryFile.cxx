@@ -230,7 +230,7 @@ bool Answer(Reader& reader, const Request& request, std::uint64_t fileBytes)
          Send(parent, fault.data(), fault.size());
 }
 
-/// Prepares a child process: the program's signal handlers and output are unwanted in it.
+/// Prepares a child process: the program's signal handlers and output are unwanted in the child.
 void BecomeQuiet()
 {
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTERM}) {
@@ -242,7 +242,7 @@ void BecomeQuiet()
   Limit(RLIMIT_CORE, 0);
 }
 
-/// Serves the requests of the parent until it ends.
+/// Serves the requests of the parent until the parent ends.
 [[noreturn]] void BeChild(int file, std::uint64_t fileBytes)
 {
   BecomeQuiet();
@@ -267,7 +267,8 @@ void BecomeQuiet()
 
 }  // namespace
 
-/// The process that reads a file, as seen by its parent; or a reader in this process.
+/// The child process that reads a file, as seen by its parent, or a reader in this process if the library is
+/// trusted.
 class LibraryFile::Child
 {
 public:
@@ -378,7 +379,8 @@ bool HasFilter(int filter)
   return H5Zfilter_avail(filter) > 0;
 }
 
-/// Asks in a child process, because the HDF5 library loads plug-ins to find out.
+/// Returns whether the library has a filter. A child process asks the library, because the library loads
+/// plug-ins to find out.
 bool ChildHasFilter(int filter)
 {
   const pid_t child = ::fork();

@@ -20,11 +20,13 @@ OutputFile::OutputFile(
   const Handle access(H5Pcreate(H5P_FILE_ACCESS));
   // The old style is not the default of HDF5 2.
   H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);
-  // Without a sieve buffer values are written, and fail, when we ask for it and not in some destructor.
+  // Without a sieve buffer, the library writes values at once, so that errors occur in the call and not in a
+  // destructor.
   H5Pset_sieve_buf_size(access, 0);
   this->Check(KeepIn(this->Image, access) ? 0 : -1, "memory for the description of a file");
   H5Pset_alignment(access, alignment, alignment);
-  // All that describes lies before the first value: nothing of the room for values is in memory.
+  // A single block for all descriptions lies before the first value, so the image needs no memory for the
+  // values.
   H5Pset_meta_block_size(access, fewest + objects * ofObject + listBytes);
   this->File = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
   this->Check(this->File, "memory for the description of a file");
@@ -99,7 +101,7 @@ Handle OutputFile::MakeChunked(const std::string& name, hid_t fileType, const st
   const Handle creation(H5Pcopy(this->Creation));
   H5Pset_chunk(creation, static_cast<int>(chunk.size()), chunk.data());
   H5Pset_shuffle(creation);
-  // Optional: a library without it makes the data set all the same.
+  // The filter is optional, so that a library without the filter can create the data set, too.
   this->Check(
       H5Pset_filter(creation, filter.Number, H5Z_FLAG_OPTIONAL, 1, &filter.Level), "a filter for " + name);
   return this->Make(name, fileType, shape, creation);

@@ -1,5 +1,6 @@
 // Makes HDF5 files in memory: groups, contiguous and chunked data sets, space for values that the caller
-// writes, attributes. Others write them to the storage, with the values. Errors contain the file's name.
+// writes, attributes. The caller writes the files to the storage, together with the values. Errors contain
+// the file's name.
 #pragma once
 
 #include "Hdf5/Dataset.h"
@@ -37,9 +38,9 @@ struct ChunkFilter
 class OutputFile
 {
 public:
-  /// `path`: the file's name in messages. `alignment`: data sets of at
-  /// least that many bytes begin at multiples of it. `objects`: approximate number of groups and data sets;
-  /// `listBytes`: approximate size of the indices of chunks.
+  /// `path`: the file's name in messages. `alignment`: data sets of at least `alignment` bytes begin at
+  /// multiples of `alignment`. `objects`: approximate number of groups and data sets; `listBytes`:
+  /// approximate size of the indices of chunks.
   OutputFile(const std::string& path, std::uint64_t alignment, std::size_t objects, std::uint64_t listBytes);
 
   hid_t Id() const { return this->File; }
@@ -59,7 +60,7 @@ public:
   Handle MakeChunked(const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape,
       const std::vector<hsize_t>& chunk, const ChunkFilter& filter) const;
   /// Allocates space for the chunk whose first value has the indices `begin`. Returns its offset in the file.
-  /// Only after everything else was created.
+  /// Call it after everything else was created.
   std::uint64_t ReserveChunk(
       hid_t dataset, const std::vector<hsize_t>& begin, std::uint64_t bytes, std::uint32_t skippedFilters);
 

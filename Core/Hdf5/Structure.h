@@ -1,4 +1,4 @@
-// The structure of an HDF5 file, parsed without the HDF5 library, which takes ten and more times as long,
+// The structure of an HDF5 file, parsed without the HDF5 library, which takes at least ten times as long,
 // allows one thread only, and crashes on damaged files. Supports the old style (superblocks 0 and 1, groups
 // as symbol tables, object headers of version 1) and the new style (superblocks 2 and 3, object headers of
 // version 2, links in headers or in fractal heaps), all layouts of data sets, all indices of chunks, and
@@ -58,7 +58,7 @@ public:
     int links = MostLinks;
     return this->Find(group, name, links);
   }
-  /// Returns the address of the object at a path of names with slashes between them, like Find().
+  /// Returns the address of the object at `path`, names with slashes between them. Otherwise like Find().
   std::optional<std::uint64_t> FindPath(const Group& group, const std::string& path)
   {
     int links = MostLinks;

@@ -57,18 +57,18 @@ public:
   void Walk(const Tree2& tree, const UseRun& use);
   /// Visits a record. Returns true to end the walk.
   using Use = std::function<bool(const std::byte* record)>;
-  /// Calls `use` with the records that have the hash of `name`, until it returns true. The hash is at offset
-  /// `place` of a record, and records must be sorted by it.
+  /// Calls `use` with the records that have the hash of `name`, until `use` returns true. The hash is at
+  /// offset `place` of a record, and records must be sorted by their hashes.
   void WalkNamed(const Tree2& tree, const std::string& name, std::size_t place, const Use& use);
 
 private:
   /// Returns a negative number, 0, or a positive number if the record is before, among, or after the wanted
-  /// ones.
+  /// records.
   using Order = std::function<int(const std::byte* record)>;
   void WalkAll(const Tree2& tree, std::uint64_t address, unsigned records, unsigned level, const UseRun& use);
   bool WalkNode(const Tree2& tree, std::uint64_t address, unsigned records, unsigned level,
       const Order& order, const Use& use);
-  /// A node's part below it.
+  /// The reference of a node to one of its children.
   struct Child
   {
     std::uint64_t Address;

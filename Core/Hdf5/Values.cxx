@@ -200,7 +200,7 @@ std::vector<T> File::Values(
     }
     return result;
   }
-  const ElementType type = TypeOfValues(info).value_or(ElementType::UInt8);  // plain ones have a type
+  const ElementType type = TypeOfValues(info).value_or(ElementType::UInt8);  // plain values have a type
   std::vector<std::byte> stored = this->Stored(dataset, info, first, count);
   if (info.Layout == StorageLayout::Contiguous) {
     BringToHostOrder(info.BigEndian, type, stored);
@@ -278,8 +278,8 @@ std::vector<std::string> File::Strings(const std::string& dataset, std::int64_t 
 
 namespace {
 
-/// Converts one member of all records. stored: the records of the file; offset: position of the member in
-/// them.
+/// Converts one member of all records. stored: the records of the file; offset: position of the member in a
+/// stored record.
 void TakeMember(const Datatype& number, const RecordMember& wanted, std::size_t storedStep,
     std::size_t storedEach, std::size_t count, std::vector<std::byte>& stored, std::size_t offset,
     std::size_t recordBytes, std::byte* records)

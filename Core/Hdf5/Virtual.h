@@ -18,7 +18,7 @@ struct Selection
   std::vector<std::uint64_t> Begin, Count;  ///< per axis, slowest first
 };
 
-/// A mapping of values of another data set to values of a virtual one.
+/// A mapping of values of another data set to values of a virtual data set.
 struct VirtualMapping
 {
   std::string File;     ///< relative to the folder of the virtual data set's file; ".": the same file

@@ -12,7 +12,7 @@ namespace patchio {
 
 /// The ranges of each component of an array and of the lengths of its tuples. All values lie in their range,
 /// including 64-bit integers that no double equals. ParaView asks for ranges before each picture, and VTK
-/// takes longer to find them than most storages to deliver the values.
+/// needs more time to find them than most storages need to deliver the values.
 class ArrayRange
 {
 public:
@@ -31,11 +31,11 @@ public:
   /// Returns whether values with this number of components were added and none of them is infinite. NaN does
   /// not count, as in VTK.
   bool IsKnown(int components) const;
-  /// Returns the range of a component if IsKnown(), None() if the component has only NaN. 0 <= component <
+  /// Returns the range of a component if IsKnown(), or None() if the component has only NaN. 0 <= component <
   /// components.
   const ValueRange& OfComponent(int component) const { return this->Components[component]; }
   /// Returns the range of the Euclidean lengths of the tuples if IsKnown() and there are at least 2
-  /// components, None() if all lengths are NaN.
+  /// components, or None() if all lengths are NaN.
   const ValueRange& OfLength() const { return this->Length; }
 
 private:

@@ -24,7 +24,8 @@ std::byte* StraightPlace(const Window& window, const ChunkedArray& array, const 
 /// it is less than ChunkBytes(); a chunk without filters may end there.
 std::size_t UsedChunkBytes(const ChunkedArray& array, std::uint64_t number);
 
-/// Returns false if the window has no place for any value of the chunk. May return true without need.
+/// Returns false if the window has no place for any value of the chunk. May also return true for a chunk
+/// without such a value.
 bool ReachesWindow(const Window& window, const ChunkedArray& array, std::uint64_t number);
 
 /// Returns the contribution of a chunk to the CRC-32 of the array's `Count` values as stored, see

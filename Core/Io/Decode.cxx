@@ -115,7 +115,7 @@ std::int64_t FindFlag(const std::uint8_t* flags, std::int64_t begin, std::int64_
   return found ? static_cast<const std::uint8_t*>(found) - flags : end;
 }
 
-/// Fills the gaps of a row with values of the row. Returns false if the row is entirely gap.
+/// Fills the gaps of a row with values of the row. Returns false if the row has no values.
 bool FillRow(const std::uint8_t* filled, std::int64_t count, std::size_t tupleBytes, std::byte* row)
 {
   const std::int64_t first = FindFlag(filled, 0, count, 1);
@@ -132,8 +132,8 @@ bool FillRow(const std::uint8_t* filled, std::int64_t count, std::size_t tupleBy
   return true;
 }
 
-/// Fills rows or planes without values with a copy of the nearest one that has values; of two equally near
-/// ones with the one before. Returns false if none has values.
+/// Fills rows or planes without values with a copy of the nearest row or plane that has values, or of the
+/// first of two equally near ones. Returns false if no row or plane has values.
 bool CopyNearest(const std::vector<bool>& hasSome, std::size_t bytes, std::byte* data)
 {
   const auto count = static_cast<std::int64_t>(hasSome.size());
@@ -432,7 +432,7 @@ void RunPlacer::PlaceRows(const std::byte* values, std::int64_t first, std::int6
   }
 }
 
-/// Places those of the values first .. end - 1 that lie in row (j, k). `values` points to value `first`.
+/// Places the values among first .. end - 1 that lie in row (j, k). `values` points to value `first`.
 template <typename Word, bool Swap>
 void RunPlacer::PlaceInRow(
     const std::byte* values, std::int64_t first, std::int64_t end, std::int64_t j, std::int64_t k) const

@@ -119,10 +119,10 @@ void PlaceRun(const Window& window, const void* values, std::int64_t first, std:
 
 /// Computes the volume fraction of one material in each cell from Silo's sparse form.
 ///
-/// materials: one number per cell, or a single one for a patch of one material. A number >= 0 is the material
-/// that fills the cell. A negative number is -(index+1) into the mix arrays, which have `mixCount` entries
-/// each: the material, its fraction, and the 1-based index of the cell's next entry (0 ends the chain).
-/// Returns false if an index is outside the arrays or a chain does not end.
+/// materials: one number per cell, or a single number for a patch of one material. A number >= 0 is the
+/// material that fills the cell. A negative number is -(index+1) into the mix arrays, which have `mixCount`
+/// entries each: the material, its fraction, and the 1-based index of the cell's next entry (0 ends the
+/// chain). Returns false if an index is outside the arrays or a chain does not end.
 bool DecodeSparseFractions(const std::int32_t* materials, std::int64_t materialCount,
     const std::int32_t* mixMaterial, const std::int32_t* mixNext, const float* mixFraction,
     std::int64_t mixCount, int material, std::int64_t cells, float* output);
@@ -131,8 +131,8 @@ bool DecodeSparseFractions(const std::int32_t* materials, std::int64_t materialC
 void ExtendEdges(const Window& window, std::size_t elementBytes, void* output);
 
 /// Fills gaps with values from their neighbourhood, so that the range of the array does not change: a tuple
-/// without value becomes the tuple before it along axis 0, or the one after it at the beginning of a row. A
-/// row without values becomes a copy of the nearest row of its plane that has some, and a plane without
+/// without value becomes the tuple before it along axis 0, or the tuple after it at the beginning of a row. A
+/// row without values becomes a copy of the nearest row of its plane that has values, and a plane without
 /// values a copy of the nearest plane.
 ///
 /// filled: one flag per tuple, axis 0 fastest, 0 for gaps; at least one flag must be 1.

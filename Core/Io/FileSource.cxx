@@ -13,8 +13,8 @@
 namespace patchio {
 namespace {
 
-/// The process has too many open files. Unlike other errors this one is temporary and not specific to the
-/// file.
+/// The error that the process has too many open files. Unlike other errors, this error is temporary and not
+/// specific to the file.
 class TooManyOpen : public Error
 {
 public:
@@ -128,7 +128,8 @@ private:
     bool Sequential = false;
     std::mutex Mutex;
     std::weak_ptr<File> Current;
-    std::string Fault;  ///< why the file cannot be opened; empty if there was no attempt or it succeeded
+    std::string
+        Fault;  ///< why the file cannot be opened; empty if no attempt was made or the attempt succeeded
   };
 
   static std::shared_ptr<File> OpenNew(Slot& slot)

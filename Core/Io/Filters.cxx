@@ -33,7 +33,7 @@ std::uint32_t Word16(const std::byte* bytes)
   return std::to_integer<std::uint32_t>(bytes[0]) << 8 | std::to_integer<std::uint32_t>(bytes[1]);
 }
 
-/// Unshuffles elements one by one, from number `first` on: those that remain after the vectors.
+/// Unshuffles the elements from number `first` on one by one, for elements that do not fill a vector.
 template <std::size_t ElementBytes>
 void UnshuffleFrom(std::size_t first, const std::byte* from, std::size_t count, std::byte* to)
 {

@@ -93,7 +93,8 @@ private:
   std::atomic<bool> Ending{false};
 };
 
-/// Waits until the system no longer counts a thread: it does so for a moment after the thread was joined.
+/// Waits until the system no longer counts `thread`. The system counts a thread for a moment after it was
+/// joined.
 void WaitForEnd(pid_t thread)
 {
   while (::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0) {
@@ -500,7 +501,7 @@ double IoScheduler::Seconds() const
 bool RunTasks(std::size_t tasks, int limit, const TaskBody& body, const ProgressCallback& progress)
 {
   IoScheduler run(tasks, [&body](std::size_t task) { body(task); });
-  // Starting a thread and waiting for it takes longer than many a task.
+  // Starting a thread and waiting for it takes longer than many tasks.
   if (tasks > 1 && limit > 1) {
     run.SetLimit(progress ? limit : limit - 1);
   }

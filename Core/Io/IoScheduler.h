@@ -18,12 +18,12 @@ namespace patchio {
 /// one more read. TBB allocates about 200 bytes for each thread, used or not.
 constexpr int MostIoThreads = 4096;
 
-/// Receives the finished fraction, 0..1, on the waiting thread only. If it returns false, the work is
-/// cancelled: running tasks finish, and no others begin.
+/// Receives the finished fraction, 0..1, on the waiting thread only. If the callback returns false, the work
+/// is cancelled: running tasks finish, and no others begin.
 using ProgressCallback = std::function<bool(double)>;
 
-/// Carries out one task, 0 <= task < number of tasks. Several threads call it concurrently. If it throws, no
-/// more tasks begin.
+/// Carries out one task, 0 <= task < number of tasks. Several threads call the body concurrently. If the body
+/// throws, no more tasks begin.
 using TaskBody = std::function<void(std::size_t task)>;
 
 /// The priority of tasks when TBB has fewer threads than requested.
@@ -91,9 +91,9 @@ constexpr std::chrono::milliseconds PollInterval(10);
 /// Carries out all tasks with at most `limit` threads and waits for them. Returns false if `progress`
 /// cancelled them. Rethrows the first exception of a task.
 ///
-/// Without `progress` the calling thread carries out tasks, too. With `progress` it only waits, because a
-/// task may take seconds, and calls `progress` every 10 ms. If the limit is 1 or TBB provides no threads, the
-/// calling thread carries out all tasks and calls `progress` after each.
+/// Without `progress` the calling thread carries out tasks, too. With `progress` the calling thread only
+/// waits, because a task may take seconds, and calls `progress` every 10 ms. If the limit is 1 or TBB
+/// provides no threads, the calling thread carries out all tasks and calls `progress` after each.
 bool RunTasks(std::size_t tasks, int limit, const TaskBody& body, const ProgressCallback& progress = {});
 
 /// Carries out work(task) for all tasks, even if some fail. Then throws Error with the message of the first

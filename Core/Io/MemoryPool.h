@@ -36,7 +36,7 @@ class MemoryPool
 {
 public:
   /// limit: greatest total size of the segments of this pool, used and kept, in bytes. 0: only the free
-  /// memory of the machine limits it.
+  /// memory of the machine is a limit.
   explicit MemoryPool(std::uint64_t limit = 0);
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;

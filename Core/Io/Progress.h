@@ -32,7 +32,8 @@ public:
     }
     ~Request()
     {
-      // Counted at the end: otherwise a rate measured while requests begin would count them as done.
+      // Requests are counted at their end; otherwise a rate measured while requests begin would count them as
+      // done.
       --this->Meter.InFlight;
       ++this->Meter.RequestCount;
       this->Meter.ByteCount += this->Bytes;
@@ -92,7 +93,7 @@ struct ReadProgress
 {
   double Fraction = 0;            ///< finished fraction of the tasks, 0..1
   std::uint64_t Bytes = 0;        ///< bytes read from the storage so far, without requests in flight
-  std::uint64_t BytesToRead = 0;  ///< in all, without those that the HDF5 library reads
+  std::uint64_t BytesToRead = 0;  ///< bytes to read in total, without the bytes that the HDF5 library reads
   double Seconds = 0;             ///< seconds since the read began
 
   /// Returns the mean rate, or 0 at the beginning.
@@ -116,7 +117,7 @@ public:
   /// during the read. Returns false once some rank was told to stop; this rank must then stop, too.
   bool Step(const ReadProgress& mine, bool stop);
   /// Replaces Step() after this rank has ended its read, successfully or not. Does not block. Returns true
-  /// once all ranks have ended or some rank was told to stop; every rank must call it until then.
+  /// once all ranks have ended or some rank was told to stop; every rank must call Ended() until then.
   bool Ended(bool stop);
   /// Calls Ended() until it returns true. between(): called many times per second; returns whether this rank
   /// was told to stop.
@@ -150,14 +151,14 @@ private:
 /// Seconds between two reports of progress to the user.
 constexpr double TellInterval = 0.01;
 
-/// Runs each rank's part of some work, and stops it on all ranks if the user stops it on one. `work` reports
-/// its progress to its argument, on the calling thread, as often as it likes; if that returns false, `work`
-/// must end soon, in any way.
+/// Runs each rank's part of some work, and stops it on all ranks if the user stops it on one. `work` passes
+/// its finished fraction to its argument, a callback, on the calling thread and at any rate. If the callback
+/// returns false, `work` must return or throw soon.
 ///
 /// progress: called about every 10 ms with the fraction that all ranks together have finished. If it returns
-/// false on any rank, the work ends on all ranks. Null (on all ranks or none): the work cannot be stopped,
-/// and its argument is null. Returns false if the work was stopped. If it fails on any rank, all ranks throw
-/// the same Error. Collective: every rank of the communicator calls it.
+/// false on any rank, the work ends on all ranks. Null (on all ranks or on none): the work cannot be stopped,
+/// and the argument of `work` is null. Returns false if the work was stopped. If `work` fails on any rank,
+/// all ranks throw the same Error. Collective: every rank of the communicator calls it.
 bool RunUnlessStopped(Communicator& ranks, const ProgressCallback& progress,
     const std::function<void(const ProgressCallback&)>& work);
 

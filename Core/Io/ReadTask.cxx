@@ -334,7 +334,8 @@ void TransferReader::PlaceStoredChunk(const Piece& piece, const ReadTarget& targ
   }
 }
 
-/// values: the entire chunk as stored, but without filters; null if it was never written.
+/// Sets the contribution of the piece's chunk to the checksum of its task. values: the entire chunk as
+/// stored, but without filters; null if the chunk was never written.
 void TransferReader::SumChunk(const Piece& piece, const std::byte* values) const
 {
   if (values && this->Sums && this->Sums->Wants(piece)) {
@@ -343,7 +344,8 @@ void TransferReader::SumChunk(const Piece& piece, const std::byte* values) const
   }
 }
 
-/// Returns the bytes of a chunk without filters, possibly in `stored`, or null if it was never written.
+/// Returns the bytes of a chunk without filters, possibly in `stored`, or null if the chunk was never
+/// written.
 const std::byte* TransferReader::Decoded(
     const ChunkedArray& array, const Chunk& chunk, const Piece& piece, const std::byte* stored) const
 {

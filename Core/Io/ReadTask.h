@@ -44,7 +44,7 @@ private:
   ChunkDecoder Chunks;
 };
 
-/// Provides one TaskReader per thread. `source` and `meter` must outlive it.
+/// Provides one TaskReader per thread. `source` and `meter` must outlive this object.
 class TaskReaders
 {
 public:
@@ -71,7 +71,8 @@ public:
   /// Returns whether the piece belongs to a task that takes part. This method and the following ones are
   /// thread-safe.
   bool Wants(const Piece& piece) const { return !this->OfTasks.empty() && this->OfTasks[piece.Task].Known; }
-  /// Sets the contribution of a piece's values, see PartOfCrc32(). If a piece is read again, it is set again.
+  /// Sets the contribution of a piece's values, see PartOfCrc32(). A second call for the same piece replaces
+  /// the contribution.
   void Set(std::size_t piece, std::uint32_t sum) { this->OfPieces[piece] = sum; }
   /// Adds the contribution of a piece to the sum of its task. Call it once per piece, before the task counts
   /// as complete.
@@ -114,7 +115,7 @@ struct ReadTarget
   Destination One;
   std::vector<Destination> More;
   const Variable* Info = nullptr;           ///< tells which stored numbers are undefined; null: none
-  const std::vector<int>* Slots = nullptr;  ///< output component of each stored array; others get 0
+  const std::vector<int>* Slots = nullptr;  ///< output component of each stored array; other components get 0
 
   template <typename Visit>
   void ForEach(Visit visit) const

@@ -1,4 +1,4 @@
-// The interface to the storage. Reading knows storages only through it.
+// The interface to the storage, through which read tasks get all bytes.
 #pragma once
 
 #include <sys/uio.h>

@@ -70,8 +70,8 @@ __attribute__((target("avx2"))) std::int64_t SwapVectors(
 }
 
 /// Copies words, or reverses their bytes, to complete cache lines with writes that bypass the cache. Returns
-/// the number of words. `to` must begin a cache line. Lines need not be fetched before they are overwritten,
-/// which saves one third of the memory traffic.
+/// the number of words copied. `to` must begin a cache line. Lines need not be fetched before they are
+/// overwritten, which saves one third of the memory traffic.
 template <typename Word, bool Swap>
 __attribute__((target("avx2"))) std::int64_t StreamLines(
     const std::byte* from, std::int64_t count, std::byte* to)

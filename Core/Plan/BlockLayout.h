@@ -36,7 +36,8 @@ public:
 
   /// Returns the patches that the blocks need, ascending.
   const std::vector<int>& Sources() const { return this->Patches; }
-  /// Return the range [begin, end) of the placements of patch Sources()[source]. For cells it is never empty.
+  /// Returns the range [begin, end) of the placements of patch Sources()[source]. The range for cells is
+  /// never empty.
   const Placement* Begin(std::size_t source, Centering centering) const
   {
     const Table& table = this->TableOf(centering);

@@ -91,7 +91,8 @@ void Merger::MergeLevel(int level)
   this->SortFrom(first);
 }
 
-/// Adds the patch's own cells to the group, and those of them that may be left out.
+/// Adds the patch's own cells to the wanted boxes of the group and, if `hideRefined` is set, the cells hidden
+/// by the next finer level to the unwanted boxes.
 void Merger::AddTo(Group& group, int patch, bool hideRefined) const
 {
   for (const Box& cells : this->Nests.OwnCells(patch)) {

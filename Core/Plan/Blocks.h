@@ -1,5 +1,5 @@
-// The blocks that are shown, made from patches: one block per patch, or few large ones. Also their ghost
-// layers, and the seam of grids that go around the globe.
+// The blocks that are shown, made from patches: one block per patch, or a few large blocks. This file also
+// has the ghost layers of blocks and the seam of grids that go around the globe.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -17,7 +17,8 @@ struct Region
 {
   Box Cells;  ///< in the block's level
   int Owner = 0;
-  Int3 Ratio{1, 1, 1};  ///< cells of the block's level per cell of the owner's; > 1: coarser owner
+  Int3 Ratio{
+      1, 1, 1};  ///< cells of the block's level per cell of the owner's level; > 1: the owner is coarser
 
   bool operator==(const Region& other) const
   {
@@ -26,8 +27,8 @@ struct Region
 };
 
 /// The origin of a block, see CutToPatches(). Filters must treat the visible cells of a cut block as they
-/// would in the original block: if the grid has hidden cells, filters ignore the values of refined cells at
-/// nodes.
+/// treat these cells in the original block: if the grid has hidden cells, filters ignore the values of
+/// refined cells at nodes.
 enum class CutFrom
 {
   Nothing,
@@ -80,35 +81,34 @@ struct BlockOptions
   CoverOptions Cover;
 };
 
-/// Returns one number per patch, its kind. Patches have the same kind if the same ones of `variables` exist
-/// on them, so that they can share arrays, and if they may be merged: patches of separate levels only if they
-/// have the same Patch::Number.
+/// Returns one number per patch, its kind. Patches of one kind can share arrays and may be merged: the same
+/// subset of `variables` exists on each of them, and patches of separate levels have the same Patch::Number.
 std::vector<int> PatchTypes(const Catalog& catalog, const std::vector<int>& variables);
 
 /// Makes the blocks of all shown patches, sorted by level and, within a level, by their lowest patch number.
 /// Each visible cell of a shown patch lies in exactly one part of one block. If `hideRefined` is set, cells
 /// that a finer shown patch hides may be left out, and no block contains patches that are entirely hidden.
 ///
-/// When merged, each cell belongs to the part of the patch that owns it by Nesting::OwnCells(). Curvilinear
-/// grids are not merged, nor are levels for which Nesting::KnowsOwners() is false; only patches of one kind
-/// are merged with each other. A pure function: the same arguments give the same blocks on every rank. O(n
-/// log n) in the number of patches.
+/// When merged, each cell belongs to the part of the patch that owns it by Nesting::OwnCells(). Patches of
+/// curvilinear grids, and of levels for which Nesting::KnowsOwners() is false, are not merged. Only patches
+/// of one kind are merged with each other. A pure function: the same arguments give the same blocks on every
+/// rank. O(n log n) in the number of patches.
 ///
-/// shown, kinds: one entry per patch. nesting: made with the same `shown`, or with more patches; these hide
-/// cells but are in no block.
+/// shown, kinds: one entry per patch. nesting: made with the same `shown`, or with further patches, which
+/// hide cells but are in no block.
 std::vector<Block> MakeBlocks(const Catalog& catalog, const std::vector<bool>& shown,
     const std::vector<int>& kinds, const Nesting& nesting, bool hideRefined, const BlockOptions& options);
 
-/// Removes the parts of patches whose flag in `kept` is false (one flag per patch), and blocks without other
-/// parts. A block that loses parts becomes one or several blocks, each with a layer of the remaining cells
-/// around it, within the original block. Filters that use neighbouring cells therefore find the same values
-/// as in the original block, whose outer edges stay edges. Only for uniform grids and blocks without a
-/// fringe.
+/// Removes the parts of patches whose flag in `kept` is false (one flag per patch), and blocks that have only
+/// such parts. A block that loses parts becomes one or several blocks, each with a layer of the remaining
+/// cells around it, within the original block. Filters that use neighbouring cells therefore find the same
+/// values as in the original block, whose outer edges stay edges. The grid must be uniform, and the blocks
+/// must have no fringe.
 std::vector<Block> CutToPatches(
     std::vector<Block> blocks, const std::vector<bool>& kept, const CoverOptions& options);
 
-/// Makes one block, without fringe, of each of the boxes that has cells of `block`. Only the own cells of
-/// each patch are kept, see Nesting::OwnCells().
+/// Makes one block without fringe for each of `boxes` that contains cells of the parts of `block`. Only the
+/// own cells of each patch are kept, see Nesting::OwnCells().
 std::vector<Block> CutToBoxes(const Block& block, const std::vector<Box>& boxes, const Nesting& nesting);
 
 /// Sets GhostLower and LayersAbove so that the grid is the smallest box that contains the block's cells and
@@ -119,13 +119,13 @@ void GrowToGhosts(Block& block);
 /// level.
 std::string NameOfBlock(const Catalog& catalog, const Block& block);
 
-/// Grows a block by one cell on each side of each axis on which a patch has cells there, and fills its
+/// Grows `block` by one cell on each side on which a patch has adjacent cells, and fills the block's
 /// GhostRegions. Cells of the grown box outside the block get values from shown patches of the block's level,
-/// or else of the next coarser level that has cells there; a coarse cell then provides its value for all fine
+/// or else of the next coarser level that has cells there; a coarse cell then provides the value of all fine
 /// cells in it. Sides on which no patch has a cell, such as the boundary of the domain, do not grow: filters
 /// such as Clip ignore that cells are hidden, so the block's own cells must be the last ones there. On the
-/// other sides, cells that no patch covers stay open. Only patches of the block's kind are used. Uniform
-/// grids only.
+/// other sides, cells that no patch covers have no entry in the GhostRegions. Only patches of the block's
+/// kind are used. The grid must be uniform.
 ///
 /// With this layer, filters that use neighbouring cells (contour, gradient) see the same values on both sides
 /// of a border between two blocks, whichever ranks have them.
@@ -134,8 +134,9 @@ void AddGhostLayer(
 
 /// Returns whether the columns of nodes of a geographic grid cover all longitudes once, so that the last
 /// column is one cell width away from the first: the number of columns times their distance is 360 degrees,
-/// to within half a cell. All variables must be node-centred, because there are no values for the cells in
-/// between, and each patch must have all columns. MakePlan() closes such grids if they are shown on a sphere.
+/// to within half a cell. All variables must be node-centred, because there are no values for the cells
+/// between the last and the first column, and each patch must have all columns. MakePlan() closes such grids
+/// if they are shown on a sphere.
 bool GoesAround(const Catalog& catalog);
 
 /// Adds the cells between the last and the first column to the blocks that contain the last column, and to

@@ -35,7 +35,7 @@ struct Cut
 struct Section
 {
   double Change = 0;
-  bool Touched = false;  ///< pieces begin or end there, even if the area does not change
+  bool Touched = false;  ///< pieces begin or end at the plane, even if the area does not change
 };
 
 class Coverer

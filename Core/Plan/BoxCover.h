@@ -24,7 +24,7 @@ struct OwnedBox
 struct CoverBox
 {
   Box Cells;
-  std::vector<OwnedBox> Parts;  ///< parts of the covered boxes in it; disjoint, within Cells
+  std::vector<OwnedBox> Parts;  ///< parts of the covered boxes; disjoint, within Cells
   bool Full = true;             ///< true: every cell of the box is wanted
 };
 
@@ -32,13 +32,13 @@ struct CoverOptions
 {
   /// Greatest number of cells of a box of the cover, unless a single covered box has more.
   std::int64_t MostCells = std::int64_t(1) << 26;
-  /// Number of cells of a box with unwanted cells that are worth one box less: such a box is made only if it
-  /// saves one box for each `CellsWorthABox` of its cells. 0: no box contains unwanted cells.
+  /// The price of unwanted cells: a box with unwanted cells is made only if it saves one box for each
+  /// `CellsWorthABox` of its cells. 0: no box contains unwanted cells.
   std::int64_t CellsWorthABox = 8000;
 };
 
 /// Covers `wanted` with few boxes. The boxes of the result are disjoint, and each wanted cell lies in exactly
-/// one part of one of them; wanted boxes are cut if that helps.
+/// one part of one of these boxes. Wanted boxes are cut if that lowers the cost.
 ///
 /// First the boxes are split recursively, at holes and where the cross-section changes most (M. Berger and I.
 /// Rigoutsos, "An algorithm for point clustering and grid generation", 1991, which makes refined patches from
@@ -46,9 +46,9 @@ struct CoverOptions
 /// 1 if it is full, and otherwise 1 + its cells / CellsWorthABox, because hidden cells slow filters down.
 ///
 /// wanted: disjoint, not empty, at most 2^40 cells each. unwanted: disjoint, each within one of `wanted`;
-/// these cells may be left out.
-/// Deterministic. O(n log n) for the boxes of simulations. If boxes would take too long or would be cut into
-/// too many parts, some stay as they are, each as a box of its own.
+/// these cells may be left out. Deterministic. O(n log n) for the boxes of simulations. If the search would
+/// take too long or cut the boxes into too many parts, some wanted boxes stay uncut, each as a box of its
+/// own.
 std::vector<CoverBox> CoverBoxes(
     const std::vector<OwnedBox>& wanted, const std::vector<Box>& unwanted, const CoverOptions& options);
 

@@ -154,7 +154,7 @@ std::vector<LevelGrid> GridsWithin(const Catalog& catalog, int firstLevel, int l
 }
 
 /// Calls visit(variable, patch) for each of the variables that exists on a patch of the grid, until `visit`
-/// returns true. Returns whether it did.
+/// returns true. Returns whether `visit` returned true.
 template <typename Visit>
 bool AnyOn(const LevelGrid& grid, const Catalog& catalog, const std::vector<int>& variables, Visit visit)
 {
@@ -238,7 +238,7 @@ const LevelGrid& GridOfName(
   return *found;
 }
 
-/// Returns the grids to show if the user selects none by name.
+/// Returns the grids to show if the user selects no grid by name.
 std::vector<LevelGrid> ChooseGrids(
     const Catalog& catalog, std::vector<LevelGrid> grids, const std::vector<int>& wanted, bool all)
 {
@@ -333,8 +333,8 @@ bool MeetsBox(const Bounds& bounds, const RegionOfInterest& region)
   return true;
 }
 
-/// Returns whether the corners lie on both sides of the plane, or one lies on it. Bounds that are infinite
-/// along an axis with a part of the normal meet every plane.
+/// Returns whether corners lie on both sides of the plane, or one corner lies on the plane. Bounds that are
+/// infinite along an axis with a component of the normal meet every plane.
 bool MeetsPlane(const Bounds& bounds, const RegionOfInterest& region)
 {
   double least = 0, most = 0;
@@ -349,8 +349,8 @@ bool MeetsPlane(const Bounds& bounds, const RegionOfInterest& region)
   return least <= 0 && most >= 0;
 }
 
-/// Finds the cells of a level that a plane cuts, as columns along the axis on which the plane is steepest.
-/// Each column is as long as the plane requires.
+/// Finds the cells of a level that a plane cuts, as columns along the axis with the greatest change of
+/// distance to the plane per cell. Each column is as long as the plane requires.
 class PlaneSearch
 {
 public:
@@ -461,8 +461,8 @@ bool IsCovered(const BoxBins& bins, const Box& cells)
   return open.empty();
 }
 
-/// Adds the ranges of the patches of a level that share a cell with `cells` to `together`, until it meets
-/// `enough`.
+/// Adds the ranges of the patches of a level that share a cell with `cells` to `together`, until `together`
+/// meets `enough`.
 void AddMeeting(const BoxBins* bins, const Level& level, const Box& cells,
     const std::vector<ValueRange>& ranges, const ValueRange& enough, ValueRange& together)
 {

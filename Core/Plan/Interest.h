@@ -41,14 +41,14 @@ std::vector<LevelGrid> GridsOf(const Catalog& catalog);
 /// Returns the variables with values on the grid, without geometry, as indices into Catalog::Variables.
 std::vector<int> VariablesOn(const LevelGrid& grid, const Catalog& catalog);
 
-/// Values of the user's choice of grids, besides the names of grids.
+/// Values of the user's choice of grids other than names of grids.
 constexpr const char* AutomaticGrid = "Automatic";  ///< the first grid of GridsOf() with a wanted variable
 constexpr const char* AllGrids = "All";             ///< each grid with a wanted variable
 
 /// Returns one flag per level of the catalog: true if the level is left out. AutomaticGrid and AllGrids leave
 /// out grids without a wanted variable, which would only hide other grids; AllGrids keeps grids without any
-/// variable, such as lists of points. If no grid has a wanted variable, all variables count as wanted. A name
-/// selects that grid, with or without values.
+/// variable, such as lists of points. If no grid has a wanted variable, all variables count as wanted. The
+/// name of a grid selects this grid, with or without values.
 ///
 /// firstLevel, lastLevel: the levels to consider; other levels are not left out. wanted: indices into
 /// Catalog::Variables. choice: AutomaticGrid, AllGrids or a LevelGrid::Name. Throws Error if there is no grid
@@ -77,21 +77,23 @@ void CheckRegion(const RegionOfInterest& region);
 bool KnowsPositions(const Catalog& catalog);
 
 /// Returns one flag per patch: true if the patch, grown by one of its cells so that filters have the
-/// neighbours that they need, meets the region. Levels of points have true; so have all patches if
-/// KnowsPositions() is false.
+/// neighbours that they need, meets the region. The flag is also true for patches of levels of points, and
+/// for all patches if KnowsPositions() is false.
 std::vector<bool> PatchesNear(const Catalog& catalog, const RegionOfInterest& region);
 
 /// Returns the cells of `cells`, a box of a level, that the plane of `region` may cut, and few others, as
-/// disjoint boxes: for a plane along the cells one box of all layers that it meets, for an oblique plane
-/// short columns of width `thickness`. Returns `cells` if KnowsPositions() is false.
+/// disjoint boxes. For a plane normal to an axis, the result is one box of the layers that meet the plane.
+/// For an oblique plane, the result is short columns at most `thickness` cells wide. Returns `cells` if
+/// KnowsPositions() is false.
 std::vector<Box> CellsOnPlane(
     const Catalog& catalog, int level, const Box& cells, const RegionOfInterest& region, int thickness);
 
-/// Returns one flag per patch: true if an iso-surface may pass through the patch or its vicinity. That is so
-/// if the values of the patch and of the patches at most two of its cells away lie on both sides of `wanted`
-/// or in it. Patches of the same level and of finer levels count, and coarser ones where the patch's level
-/// ends. All patches whose cells influence the position of the surface are marked, so the surface is the same
-/// as that of all patches. All patches are marked if KnowsPositions() is false.
+/// Returns one flag per patch: true if an iso-surface may pass through the patch or its vicinity. This is the
+/// case if the values of the patch and of the patches at most two of its cells away lie on both sides of
+/// `wanted` or within `wanted`. Patches of the same level and of finer levels count, and patches of coarser
+/// levels where the patch's level ends. All patches whose cells influence the position of the surface are
+/// marked, so the surface is the same as that of all patches. All patches are marked if KnowsPositions() is
+/// false.
 ///
 /// ranges: one per patch, in the order of Catalog::Patches.
 std::vector<bool> PatchesWithValues(

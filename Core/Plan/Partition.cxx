@@ -111,8 +111,8 @@ void Balancer::Relieve(int part, double mean, double most)
   this->BlocksOfPart[part].insert(this->BlocksOfPart[part].end(), stay.rbegin(), stay.rend());
 }
 
-/// Gives each empty part a block, as long as there are parts with several. Part 0 also gets the only block of
-/// another part, because many of ParaView's filters ask rank 0 for the arrays.
+/// Gives each empty part a block, as long as there are parts with several blocks. Part 0 also gets the only
+/// block of another part, because many of ParaView's filters ask rank 0 for the arrays.
 void Balancer::FillEmptyParts()
 {
   const int parts = static_cast<int>(this->Loads.size());
@@ -284,7 +284,7 @@ Iterator Bisection::Cut(Iterator begin, Iterator end, int firstPart, int middleP
     const double soFarAfter = std::accumulate(part + middlePart, part + endPart, after);
     cut += (soFarBefore + own) / partsBefore <= (soFarAfter + own) / partsAfter ? 1 : 0;
   }
-  // Each part gets a patch if there are enough, and otherwise at most one.
+  // Each part gets at least one patch if there are enough patches, and at most one otherwise.
   const auto [fewest, most] = std::minmax<std::ptrdiff_t>({partsBefore, end - begin - partsAfter});
   if (cut - begin < fewest || cut - begin > most) {
     cut = begin + std::clamp<std::ptrdiff_t>(cut - begin, fewest, most);

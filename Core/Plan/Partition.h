@@ -10,11 +10,12 @@
 namespace patchio {
 
 /// Divides blocks into parts that are disjoint, complete and balanced by weight. A block goes to the
-/// preferred rank of its first patch, so that it stays there when more or less is shown. Blocks are moved
-/// only if some part would exceed 1.1 times the mean plus an average block. They then move to the parts with
-/// the least weight, and only as many as needed: no part exceeds 1.1 times the mean afterwards, or, if the
-/// sizes of blocks do not allow that, the mean plus the heaviest block. Each part gets a block if there are
-/// enough, and part 0 in any case. A pure function: the same arguments give the same parts on every rank.
+/// preferred rank of its first patch, so that the block stays on its rank when more or less is shown. Blocks
+/// are moved only if some part would exceed 1.1 times the mean plus an average block. As few blocks as
+/// possible then move to the parts with the least weight: no part exceeds 1.1 times the mean afterwards, or,
+/// if the sizes of blocks do not allow that, the mean plus the heaviest block. Each part gets a block if
+/// there are enough blocks; part 0 gets one in any case. A pure function: the same arguments give the same
+/// parts on every rank.
 ///
 /// preferred: one rank per patch, 0 .. parts-1, see PreferredRanks(). weights: one per block, >= 0, usually
 /// bytes. Returns the part of each block, 0 .. parts-1. O(n log parts) in the number of blocks.
@@ -26,8 +27,8 @@ std::vector<int> PartitionBlocks(const std::vector<Block>& blocks, const std::ve
 std::vector<int> PartitionPatches(const Catalog& catalog, const std::vector<int>& patches,
     const std::vector<std::int64_t>& weights, int parts);
 
-/// Returns the preferred rank of each patch: the rank that reads it as long as the load is balanced (see
-/// PartitionBlocks()), so that values in memory stay useful when more or less is shown.
+/// Returns the preferred rank of each patch: the rank that reads the patch as long as the load is balanced
+/// (see PartitionBlocks()), so that values in memory stay useful when more or less is shown.
 ///
 /// Each level is divided separately, by recursive bisection across the longest axis, into boxes with about
 /// the same number of cells; all patches whose centres lie in one box prefer the same rank. Any choice of
