@@ -64,10 +64,12 @@ public:
   virtual bool EndSum(std::vector<double>& sum);
 
   /// Returns a duplicate of this communicator, for work that runs concurrently with work on this one. The
-  /// duplicate lives as long as this communicator. Collective in the first call.
+  /// duplicate lives as long as this communicator. The first call is collective: every rank of the
+  /// communicator calls it.
   Communicator& Aside();
-  /// Returns the communicator of the ranks that run on this rank's machine and share its memory. It lives as
-  /// long as this communicator. Collective over all ranks in the first call.
+  /// Returns the communicator of the ranks that run on this rank's machine and share its memory. The result
+  /// lives as long as this communicator. The first call is collective: every rank of the communicator calls
+  /// it.
   Communicator& OnMachine();
 
 protected:

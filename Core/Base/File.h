@@ -20,9 +20,9 @@ public:
   enum class Purpose
   {
     Read,
-    Create,  ///< for writing and reading; it must not exist yet
-    Update,  ///< for writing and reading; it must exist
-    Share    ///< for writing and reading; it is created if it does not exist
+    Create,  ///< for writing and reading; the file must not exist yet
+    Update,  ///< for writing and reading; the file must exist
+    Share    ///< for writing and reading; the file is created if it does not exist
   };
 
   /// Opens the file, without waiting for a writer if `path` is a pipe. `mode`: permissions of a new file,

@@ -70,7 +70,7 @@ struct Variable
   int Material = -1;           ///< for volume fractions in sparse form: number of the material; otherwise -1
   bool TimeInvariant = false;  ///< the values are the same in all steps of the file; see Catalog::StepsInFile
   /// True for the variable (with one component) that holds the positions of points: numbers of cells of
-  /// Catalog::Lattice, from 1, axis 0 fastest. It is geometry, not data.
+  /// Catalog::Lattice, from 1, axis 0 fastest. Such a variable is geometry, not data.
   bool Positions = false;
   /// Stored numbers from UndefinedFrom to UndefinedTo, and NaN, mean that there is no value. In
   /// floating-point arrays such numbers become NaN when they are read. If UndefinedFrom is NaN, every stored
@@ -91,8 +91,8 @@ struct Variable
 enum class LevelRole : std::int32_t
 {
   Refinement,  ///< finer than the level before, and hides the cells that it covers; also the role of level 0
-  Separate,    ///< other boxes of the same domain. They hide nothing and may overlap; patches are merged only
-               ///< if they have the same Patch::Number
+  Separate,  ///< other boxes of the same domain. These boxes hide nothing and may overlap; patches are merged
+             ///< only if they have the same Patch::Number
   Points  ///< points of Catalog::Lattice. A patch is a run of the list of points, counted along axis 0 of its
           ///< box; its positions are the variable with Variable::Positions
 };
@@ -125,8 +125,9 @@ struct Patch
   int File = 0;    ///< number of the file that contains the patch; the format knows the file's name
 };
 
-/// The size of a patch of a mesh. The box of such a patch only counts its cells: it begins at 0, its width
-/// along axis 0 is the number of cells (1 if there are none), and its width along the other axes is 1.
+/// The size of a patch of a mesh. The box of such a patch only counts its cells: the box begins at 0, its
+/// width along axis 0 is the number of cells (1 if there are no cells), and its width along the other axes is
+/// 1.
 struct MeshSize
 {
   static constexpr int MostLists = 4;
@@ -177,7 +178,7 @@ public:
   Box Lattice;                          ///< box of cells that contains the points of all levels of points
   int CoordinatesVariable = -1;         ///< node positions of a curvilinear grid; -1 for other grids
   /// Children of patch p on the next finer level, as recorded by the writer: Children[ChildBegin[p]] ..
-  /// Children[ChildBegin[p+1]-1]. Both are empty if the writer recorded none.
+  /// Children[ChildBegin[p+1]-1]. Both lists are empty if the writer recorded no children.
   std::vector<int> ChildBegin;
   std::vector<int> Children;
   /// Data that the format needs again in Locate(). Only the format knows the layout.

@@ -30,14 +30,14 @@ inline Int3 Times(const Int3& a, const Int3& b)
 /// The parent-child relation between the patches of neighbouring levels.
 ///
 /// On uniform and rectilinear grids, children are found from the boxes, through bins, in time proportional to
-/// the number of patches. On curvilinear grids they come from the catalog's child table, because the blocks
-/// of a multi-block grid share one index space, and overlaps of boxes of different blocks mean nothing.
-/// Without a table, patches have no children.
+/// the number of patches. On curvilinear grids, children come from the catalog's child table, because the
+/// blocks of a multi-block grid share one index space, and overlaps of boxes of different blocks mean
+/// nothing. Without a table, patches have no children.
 class Nesting
 {
 public:
-  /// Only patches p with shown[p] take part; a patch that is not shown hides nothing. `shown` has one entry
-  /// per patch and is copied. `catalog` must outlive this object.
+  /// Finds the relations between the shown patches p, those with shown[p]. A patch that is not shown hides
+  /// nothing. `shown` has one entry per patch and is copied. `catalog` must outlive this object.
   Nesting(const Catalog& catalog, const std::vector<bool>& shown);
 
   /// Returns the shown patches of the next finer level that may overlap the patch, or `part` of the patch.

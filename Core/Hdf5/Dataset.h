@@ -36,6 +36,7 @@ enum class ChunkIndex : std::uint8_t
   Tree2             ///< B-tree of version 2, for data sets with several unlimited axes
 };
 
+/// The description of a data set: element type, shape, storage layout and filters.
 struct Dataset
 {
   static constexpr std::uint64_t Unlimited = ~std::uint64_t(0);
@@ -98,7 +99,8 @@ std::string TypeText(const Dataset& dataset);
 /// Returns all values of a chunked data set as one ChunkedArray. The caller sets FirstChunk and ChunkCount.
 ChunkedArray ArrayOf(const Dataset& dataset, ElementType type, int file);
 
-/// Returns the number of chunks of a chunked data set, written or not. It is at most the number of values.
+/// Returns the number of chunks of a chunked data set, written or not. The result is at most the number of
+/// values.
 std::uint64_t ChunksOf(const Dataset& dataset);
 
 /// Returns the size of a chunk without filters, in bytes.

@@ -19,7 +19,7 @@ constexpr FloatFormat Ieee[] = {{32, 31, 23, 8, 23, 127}, {64, 63, 52, 11, 52, 1
 
 Datatype TakeTypeWithin(Cursor& message, int nested);
 
-/// Parses the properties of an integer. Bit fields have the same ones.
+/// Parses the properties of an integer. Bit fields have the same properties.
 void TakeInteger(Cursor& message, unsigned bits, Datatype& type)
 {
   const unsigned first = message.Take<std::uint16_t>(), precision = message.Take<std::uint16_t>();

@@ -63,6 +63,7 @@ constexpr TypeClass LastTypeClass = TypeClass::Complex;
 
 struct TypeMember;
 
+/// The type of the elements of a data set or an attribute.
 struct Datatype
 {
   TypeClass Class = TypeClass::Opaque;
@@ -75,6 +76,7 @@ struct Datatype
   std::vector<TypeMember> Members;
 };
 
+/// A member of a compound type, or the element type of an array type.
 struct TypeMember
 {
   std::string Name;

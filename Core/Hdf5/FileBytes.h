@@ -124,7 +124,7 @@ public:
   /// Switches to another file of `bytes` bytes, and empties the cache. Throws Error if a small file cannot be
   /// read.
   void Attach(ReadAt read, std::uint64_t bytes);
-  /// Sets the offset to which addresses are relative; it is not 0 in files with a user block.
+  /// Sets the offset to which addresses are relative. The offset is not 0 in files with a user block.
   void SetBase(std::uint64_t base) { this->Base = base; }
   std::uint64_t BaseAddress() const { return this->Base; }
   /// Returns the first address after the end of the file.

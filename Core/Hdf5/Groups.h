@@ -35,6 +35,7 @@ struct Group
   Tree2 Hashes;
 };
 
+/// A link from a group to an object.
 struct Link
 {
   enum class Style : std::uint8_t

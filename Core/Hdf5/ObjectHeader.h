@@ -31,6 +31,7 @@ enum class MessageType : std::uint16_t
   LastKnown = 0x18
 };
 
+/// One message of an object header.
 struct Message
 {
   MessageType Type = MessageType::Dataspace;
@@ -53,6 +54,7 @@ struct Message
   }
 };
 
+/// Reads the messages of one object header after another. Not thread-safe.
 class ObjectHeader
 {
 public:

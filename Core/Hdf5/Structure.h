@@ -23,6 +23,7 @@ namespace patchio::hdf5 {
 
 class DatasetMessages;
 
+/// An attribute of an object, with its values.
 struct Attribute
 {
   Datatype Type;
@@ -40,7 +41,7 @@ public:
   Structure(const Structure&) = delete;
   Structure& operator=(const Structure&) = delete;
 
-  /// Switches to another file of `bytes` bytes. Also throws Truncated.
+  /// Switches to another file of `bytes` bytes. Throws Truncated in addition to the errors of all methods.
   void Open(ReadAt read, std::uint64_t bytes);
   /// Sets whether a wrong checksum is an error, see FileBytes::CompareChecksums().
   void CompareChecksums(bool compare) { this->Bytes.CompareChecksums(compare); }

@@ -297,7 +297,7 @@ void FractalHeapReader::CheckBlock(const FractalHeap& heap, const Block& block)
   this->Source.Read(block.Address, this->Bytes.data(), block.Bytes);
   RequireOfHeap(Begins(this->Bytes.data(), "FHDB"));
   if (heap.HasChecksums && this->Source.ComparesChecksums()) {
-    // The checksum lies before the objects. It is computed with zeros in its place.
+    // The checksum lies before the objects and is computed with zeros in its place.
     std::byte* const place = this->Bytes.data() + HeadBytes(heap);
     const auto checksum = Load<std::uint32_t>(place);
     std::fill_n(place, ChecksumBytes, std::byte{0});

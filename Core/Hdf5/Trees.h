@@ -90,7 +90,7 @@ struct FractalHeap
   unsigned LengthBytes = 0;
   bool HasChecksums = false;     ///< blocks with objects have checksums
   std::uint64_t Width = 0;       ///< blocks in a row of a table
-  std::uint64_t FirstBytes = 0;  ///< size of blocks in the first two rows; it doubles with each further row
+  std::uint64_t FirstBytes = 0;  ///< size of blocks in the first two rows; doubles with each further row
   std::uint64_t MostBytes = 0;   ///< greatest size of blocks with objects; larger blocks are tables
   std::uint64_t MostObjectBytes = 0;
   std::uint64_t Root = NoAddress;

@@ -41,7 +41,8 @@ To Nearest(From value)
   }
 }
 
-/// Converts numbers in this machine's byte order. They are `step` bytes apart, the results `toStep` bytes.
+/// Converts numbers in this machine's byte order. The numbers are `step` bytes apart, the results `toStep`
+/// bytes.
 template <typename From, typename To>
 void ConvertFrom(
     const std::byte* from, std::size_t step, std::size_t count, std::byte* to, std::size_t toStep)

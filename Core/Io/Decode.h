@@ -127,7 +127,7 @@ bool DecodeSparseFractions(const std::int32_t* materials, std::int64_t materialC
     const std::int32_t* mixMaterial, const std::int32_t* mixNext, const float* mixFraction,
     std::int64_t mixCount, int material, std::int64_t cells, float* output);
 
-/// If the window `Extends`: fills the output outside First .. Last with the nearest tuple inside.
+/// Fills the output outside First .. Last with the nearest tuple inside if `window.Extends` is set.
 void ExtendEdges(const Window& window, std::size_t elementBytes, void* output);
 
 /// Fills gaps with values from their neighbourhood, so that the range of the array does not change: a tuple

@@ -128,8 +128,7 @@ private:
     bool Sequential = false;
     std::mutex Mutex;
     std::weak_ptr<File> Current;
-    std::string
-        Fault;  ///< why the file cannot be opened; empty if no attempt was made or the attempt succeeded
+    std::string Fault;  ///< why the file cannot be opened; empty before the first attempt and on success
   };
 
   static std::shared_ptr<File> OpenNew(Slot& slot)

@@ -24,13 +24,13 @@ public:
   ChunkDecoder(const ChunkDecoder&) = delete;
   ChunkDecoder& operator=(const ChunkDecoder&) = delete;
 
-  /// Returns the values of a chunk, `chunkBytes` bytes in the stored byte order, without alignment. They are
-  /// valid until the next call, and lie in `stored` if no filter changes anything.
+  /// Returns the values of a chunk, `chunkBytes` bytes in the stored byte order, without alignment. The
+  /// values are valid until the next call, and lie in `stored` if no filter changes anything.
   ///
   /// filters: in the order in which they were applied. skipped: bit i is set if filter i was not applied.
-  /// elementBytes: size of a value. chunkBytes: see ChunkBytes(); that much memory is allocated only if
-  /// `stored` can yield as much. Throws std::bad_alloc if memory runs out, and Error if the bytes are damaged
-  /// or yield more or fewer than `chunkBytes`; the message says what was found, as a phrase for FileError().
+  /// elementBytes: size of a value. chunkBytes: see ChunkBytes(); this memory is allocated only if `stored`
+  /// can yield as many bytes. Throws std::bad_alloc if memory runs out, and Error if the bytes are damaged or
+  /// yield more or fewer than `chunkBytes`; the message says what was found, as a phrase for FileError().
   const std::byte* Undo(const std::array<FilterKind, ChunkedArray::MaximumFilters>& filters,
       std::uint32_t skipped, std::size_t elementBytes, const std::byte* stored, std::size_t storedBytes,
       std::size_t chunkBytes);

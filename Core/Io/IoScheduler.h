@@ -60,7 +60,8 @@ public:
   void SetLimitAfter(IoScheduler& before, int limit);
   /// Prevents further tasks from beginning.
   void Cancel();
-  /// Waits for at most `most`. Returns true once all tasks are finished or, after Cancel(), none is running.
+  /// Waits for at most `most`. Returns true once all tasks are finished or, after Cancel(), no task is
+  /// running.
   bool WaitFor(std::chrono::milliseconds most) const;
   /// Carries out the next task on the calling thread. Returns false if there is none.
   bool TakeTask();

@@ -11,8 +11,8 @@ struct BufferDeleter
 {
   void operator()(void* data) const;
 };
-/// The memory of one array within a segment, uninitialized. It begins at a multiple of 64 bytes, or of 4096
-/// bytes if the array has 64 KiB or more. The segment returns to its pool when its last buffer is freed.
+/// The memory of one array within a segment, uninitialized. A buffer begins at a multiple of 64 bytes, or of
+/// 4096 bytes if the array has 64 KiB or more. The segment returns to its pool when its last buffer is freed.
 using Buffer = std::unique_ptr<void, BufferDeleter>;
 
 /// Frees a buffer that was released from its Buffer. The signature is that of
@@ -62,9 +62,9 @@ private:
   std::shared_ptr<State> Shared;
 };
 
-/// Cuts the arrays of one read from segments of a pool. `room` bytes after each buffer are readable: they
-/// belong to other buffers, or to untouched memory after the segment, which costs only addresses and does not
-/// count.
+/// Cuts the arrays of one read from segments of a pool. `room` bytes after each buffer are readable: these
+/// bytes belong to other buffers, or to untouched memory after the segment, which costs only addresses and
+/// does not count.
 class MemoryArena
 {
 public:

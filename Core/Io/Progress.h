@@ -110,7 +110,7 @@ using ReadProgressCallback = std::function<bool(const ReadProgress&)>;
 class SharedProgress
 {
 public:
-  /// Collective in the first call for `ranks`.
+  /// Collective in the first call for `ranks`: every rank of the communicator calls it.
   explicit SharedProgress(Communicator& ranks);
 
   /// Reports this rank's progress, and whether this rank was told to stop. To be called many times per second

@@ -226,7 +226,7 @@ private:
 
   /// Returns the address in the output to which the storage can write the piece directly, or null if stored
   /// values and output have different layouts. Small pieces go through the thread's scratch memory, which is
-  /// in the cache: that is cheaper than additional addresses.
+  /// in the cache, because a copy is cheaper than additional addresses.
   std::byte* StraightAddress(const Piece& piece, const ReadTarget& target) const
   {
     constexpr std::uint64_t small = 64 << 10;

@@ -14,7 +14,7 @@ namespace patchio {
 class Source
 {
 public:
-  /// One open file. It is closed when its last owner releases it.
+  /// One open file. The file is closed when its last owner releases it.
   class File
   {
   public:

@@ -17,8 +17,7 @@ struct Region
 {
   Box Cells;  ///< in the block's level
   int Owner = 0;
-  Int3 Ratio{
-      1, 1, 1};  ///< cells of the block's level per cell of the owner's level; > 1: the owner is coarser
+  Int3 Ratio{1, 1, 1};  ///< cells of the block's level per cell of the owner's; > 1: the owner is coarser
 
   bool operator==(const Region& other) const
   {
@@ -36,8 +35,8 @@ enum class CutFrom
   BlockWithGaps
 };
 
-/// A box of one level that becomes one grid. It is a single patch if blocks are not merged or merging does
-/// not help; otherwise it consists of parts of patches.
+/// A box of one level that becomes one grid. A block is a single patch if patches are not merged or merging
+/// does not help; otherwise, a block consists of parts of patches.
 struct Block
 {
   int Level = 0;

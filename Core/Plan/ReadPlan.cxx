@@ -178,7 +178,7 @@ void Planner::Merge()
     std::vector<Transfer>& transfers = this->Plan.Transfers;
     Transfer* last = transfers.empty() ? nullptr : &transfers.back();
     const std::uint64_t end = last ? last->Offset + last->Bytes : 0;
-    // Chunks that were never written have no bytes in the file; they are filled without reading.
+    // Chunks that were never written have no bytes in the file and are filled without reading.
     const bool joins = last && (last->Bytes == 0) == (part.Bytes == 0) && last->File == part.File &&
                        last->PieceCount < MaximumPieces && part.Offset >= end &&
                        part.Offset - end <= this->Limits.Gap &&

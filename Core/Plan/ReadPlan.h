@@ -17,6 +17,7 @@ struct StorageModel
   double Bandwidth = 1e9;  ///< bytes per second of one request at the usual concurrency, > 0
 };
 
+/// The limits for merging and cutting the requests of a read, see LimitsOf().
 struct RequestLimits
 {
   std::uint64_t Gap = 0;    ///< greatest gap of unneeded bytes that a request reads

@@ -22,7 +22,7 @@ struct Fingerprint
   bool operator!=(const Fingerprint& other) const { return !(*this == other); }
 };
 
-/// The state of a file at the time of a look.
+/// The state of a file at one moment.
 struct FileState
 {
   Fingerprint Print;
@@ -31,14 +31,14 @@ struct FileState
   std::int64_t Changed = 0;
 };
 
-/// Returns the state of a plain file, or nothing if `path` is not there or is not a plain file.
+/// Returns the state of a plain file, or nothing if `path` does not exist or is not a plain file.
 std::optional<FileState> StateOf(const std::string& path);
 /// Returns the state of a file of any kind. The time of a folder changes when an entry is added, removed or
 /// renamed.
 std::optional<FileState> StateOfAny(const std::string& path);
 
-/// Returns the state of each path, in order, as StateOf() does. Looks at `threads` files at once, because
-/// each look takes a while on a parallel file system.
+/// Returns the state of each path, in order, as StateOf() does. Queries `threads` files at a time, because
+/// each query takes a while on a parallel file system.
 std::vector<std::optional<FileState>> StatesOf(const std::vector<std::string>& paths, int threads);
 
 /// Returns the current time, in nanoseconds since 1970.

@@ -24,7 +24,7 @@ namespace {
 /// ranks.
 constexpr std::uint64_t RoundBytes = std::uint64_t(1) << 30;
 
-/// Collective. Returns whether `mine` is true on all ranks.
+/// Returns whether `mine` is true on all ranks. Collective: every rank of the communicator calls it.
 bool OnAll(MPI_Comm comm, bool mine)
 {
   int all = mine ? 1 : 0;
@@ -32,8 +32,8 @@ bool OnAll(MPI_Comm comm, bool mine)
   return all == 1;
 }
 
-/// A file opened with MPI-IO, on all ranks or on none. Faults are kept as text instead of thrown, because
-/// every rank must go through all collective calls.
+/// A file opened with MPI-IO, on all ranks or on none. Faults are kept as texts and not thrown, because every
+/// rank must go through all collective calls.
 class MpiFile
 {
 public:
@@ -45,9 +45,9 @@ public:
 
   MpiFile(MPI_Comm comm, const std::string& path, Purpose purpose) : Comm(comm), Path(path)
   {
-    // MPI_File_open and MPI_File_close wait for all ranks, but a rank that cannot open the file leaves both
-    // early. So each rank tries to open the file without MPI first, and no rank calls MPI if one of them
-    // cannot.
+    // MPI_File_open and MPI_File_close wait for all ranks, but a rank that cannot open the file returns early
+    // from both. Therefore each rank first tries to open the file without MPI, and no rank calls MPI if one
+    // rank fails.
     const bool reads = purpose == Purpose::Read;
     this->Note(
         CatchError([&] { PlainFile(path, reads ? PlainFile::Purpose::Read : PlainFile::Purpose::Update); }));
@@ -85,7 +85,8 @@ public:
     });
   }
 
-  /// Collective. Closes the file if it is open. Returns this rank's fault, or an empty text.
+  /// Closes the file if it is open. Returns this rank's fault, or an empty text. Collective: every rank of
+  /// the communicator calls it.
   std::string Close()
   {
     if (this->IsOpen()) {
@@ -191,8 +192,8 @@ namespace {
 /// Catalog::Serialize.
 constexpr std::uint32_t Version = 10;
 constexpr std::uint32_t ByteOrder = 0x01020304;
-/// Limit on the number of parts, larger than any run's number of ranks. It bounds the memory of the table,
-/// which is read before its checksum can be compared.
+/// Limit on the number of parts, larger than any run's number of ranks. This limit bounds the memory of the
+/// table, which is read before its checksum can be compared.
 constexpr std::uint64_t MostParts = std::uint64_t(1) << 20;
 constexpr char Magic[8] = {'P', 'a', 't', 'c', 'h', 'I', 'O', '\x1a'};
 
@@ -249,7 +250,7 @@ void CheckHeader(const std::string& path, const Header& header, std::uint64_t fi
   }
 }
 
-/// Throws GroupedFileError, FileFault::Absent, if `path` is not a plain file or lies in a folder that the
+/// Throws GroupedFileError with FileFault::Absent if `path` is not a plain file or lies in a folder that the
 /// user may not search.
 void CheckPlain(const std::string& path)
 {
@@ -392,7 +393,7 @@ std::string WriteShard(
   return WriteCollectively(comm.Mpi(), path, slice.Offset, slice.Length, shard);
 }
 
-/// Throws the first fault of any rank, if there is one. A fault with its own cause goes before
+/// Throws the first fault of any rank, if there is one. A fault with its own cause takes precedence over
 /// FaultElsewhere.
 void ThrowCause(const std::vector<std::string>& faults)
 {

@@ -18,9 +18,9 @@ namespace patchio {
 /// The fault of ranks on which opening succeeded; the fault of another rank states the cause.
 constexpr const char* FaultElsewhere = "Opening a file failed on some ranks.";
 
-// Collective: every rank of the communicator calls these. Each rank sets its view of the file, then all read
-// or write at once. They return this rank's fault, or an empty text. A file that one rank cannot open is a
-// fault on all ranks.
+// Collective: every rank of the communicator calls each of these functions. Each rank sets its view of the
+// file, then all ranks read or write at once. The functions return this rank's fault, or an empty text. If
+// one rank cannot open the file, all ranks have a fault.
 
 /// Writes this rank's `bytes` bytes of `data` at byte `begin` of the file. The file must exist.
 std::string WriteCollectively(
@@ -34,16 +34,16 @@ std::string ReadCollectively(
 /// Reasons why a grouped file cannot be used.
 enum class FileFault
 {
-  Absent,      ///< not there
-  Unreadable,  ///< there, but access rights, the storage or too little memory prevent reading
+  Absent,      ///< there is no such file
+  Unreadable,  ///< access rights, the storage or too little memory prevent reading
   Foreign,     ///< made by another version of PatchIO or another kind of machine
-  Stale,       ///< sound, but the described files have changed since
-  Unfinished,  ///< its success flag is not set
+  Stale,       ///< sound, but the described files have changed since the file was written
+  Unfinished,  ///< the success flag of the file is not set
   Corrupted
 };
 
-/// Returns whether the user should hear of the fault. Absent and stale files and files of another version are
-/// usual, so they are not reported.
+/// Returns whether the user should be told about the fault. Absent and stale files and files of another
+/// version are usual, so they are not reported.
 constexpr bool IsNews(FileFault fault)
 {
   return fault == FileFault::Unreadable || fault == FileFault::Unfinished || fault == FileFault::Corrupted;
@@ -64,8 +64,8 @@ struct PartEntry
   std::uint64_t Checksum = 0;
 };
 
-/// Opens a file for GroupedHead::Read(). Reading all parts from one open file keeps them consistent when
-/// another file replaces it meanwhile. Throws GroupedFileError, FileFault::Absent or Unreadable.
+/// Opens a file for GroupedHead::Read(). Reading all parts from one open file keeps them consistent when the
+/// file is replaced meanwhile. Throws GroupedFileError with FileFault::Absent or FileFault::Unreadable.
 std::unique_ptr<PlainFile> OpenGrouped(const std::string& path);
 
 /// The header of a grouped file and the table of its parts: the master's parts first, then the shards.
@@ -86,7 +86,8 @@ public:
   const std::vector<PartEntry>& Parts() const { return this->Entries; }
   std::size_t ShardCount() const { return this->Entries.size() - HeadParts; }
   const PartEntry& ShardEntry(std::size_t shard) const { return this->Entries[HeadParts + shard]; }
-  /// Offset of the first shard. The shards and the gaps between them are one range of ShardBytes() bytes.
+  /// Returns the offset of the first shard. The shards and the gaps between them are one range of
+  /// ShardBytes() bytes.
   std::uint64_t ShardBegin() const;
   std::uint64_t ShardBytes() const { return this->Bytes - this->ShardBegin(); }
   std::uint64_t FileBytes() const { return this->Bytes; }
@@ -103,15 +104,15 @@ private:
 };
 
 /// Writes a grouped file. Collective: every rank of the communicator calls it. `path` must not exist; the
-/// file is complete only when this function returns. The five steps are those of L. Cao et al., Dual channel
-/// parallel I/O: A fast data access for scientific computing (2015):
-///   1. the master makes the file and writes the header, its flag unset, the table and its own parts;
+/// file is complete only when this function returns. The five steps are those of L. Cao et al., "Dual channel
+/// parallel I/O: A fast data access for scientific computing", 2015:
+///   1. the master creates the file and writes the header with an unset flag, the table, and its own parts;
 ///   2. each rank finds its slice in the table;
 ///   3. each rank sets its view of the file to that slice;
-///   4. all write collectively;
+///   4. all ranks write collectively;
 ///   5. the master sets the flag.
-/// `head` is the same on all ranks and has one shard per rank or none; `masterParts` is used on rank 0 only;
-/// `shard` is this rank's. Throws Error, the same on all ranks.
+/// `head`: the same on all ranks, with one shard per rank or none. `masterParts`: used on rank 0 only.
+/// `shard`: the shard of this rank. Throws Error, the same on all ranks.
 void WriteGrouped(Communicator& comm, const std::string& path, const GroupedHead& head,
     const std::vector<std::vector<std::byte>>& masterParts, const std::byte* shard);
 

@@ -37,8 +37,8 @@ std::string CacheDirectory()
   return home.empty() ? "" : home + "/.cache/patchio";
 }
 
-/// Returns a file name that shows the user which file it belongs to, and whose checksum tells files of the
-/// same name apart.
+/// Returns a file name made of the name of the described file, for the user, and a checksum that
+/// distinguishes files of the same name.
 std::string NameInDirectory(const std::string& path)
 {
   const std::string absolute = AbsolutePath(path);
@@ -46,7 +46,7 @@ std::string NameInDirectory(const std::string& path)
       fs::path(absolute).filename().string(), Suffix);
 }
 
-/// The members that travel between ranks.
+/// Returns references to the members that ranks send to each other.
 template <typename Record>
 auto MembersOf(Record& indexFile)
 {

@@ -1,4 +1,4 @@
-// Paths of index files: beside the data, or in a folder of the user's.
+// Paths of index files: beside the data, or in a folder of the user.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -13,11 +13,11 @@ namespace patchio {
 struct IndexFilePath
 {
   std::string Path;
-  /// True: it lies beside the file that it describes, and moves together with it. False: it holds the
-  /// absolute path of that file.
+  /// True: the index file lies beside the described file, so that both can be moved together. False: the
+  /// index file contains the absolute path of the described file.
   bool Beside = false;
-  /// True: beside the file, with the former name that lacks the leading dot. Such a file is read but never
-  /// written, and is removed as soon as a file with the new name is there.
+  /// True: the index file lies beside the described file and has the former name, without the leading dot.
+  /// Such an index file is read but never written, and is removed as soon as one with the new name exists.
   bool OldName = false;
 };
 
@@ -28,8 +28,8 @@ struct IndexFilePath
 std::vector<IndexFilePath> IndexFilePathsFor(const std::string& path);
 /// Returns the paths of IndexFilePathsFor() that may be written.
 std::vector<IndexFilePath> WritableIndexFilePathsFor(const std::string& path);
-/// Returns all paths at which an index file may have been written: in $PATCHIO_METADATA_DIR if it is set now,
-/// beside the file by both names, and in the user's cache directory.
+/// Returns all paths at which an index file may have been written: in $PATCHIO_METADATA_DIR if this variable
+/// is set, beside the file by both names, and in the user's cache directory.
 std::vector<IndexFilePath> AllIndexFilePathsFor(const std::string& path);
 
 /// Removes all index files of `path`, and temporary files that killed writers have left. Returns the removed
@@ -40,7 +40,8 @@ std::vector<std::string> RemoveIndexFiles(const std::string& path);
 /// calls it. Throws Error, the same on all ranks, when `path` is relative to a folder that no longer exists.
 std::vector<IndexFilePath> SharedIndexFilePathsFor(Communicator& comm, const std::string& path);
 
-/// Returns the absolute, normalized path, as an index file that does not lie beside its file records it.
+/// Returns the absolute, normalized path. An index file that does not lie beside the described file records
+/// this path.
 std::string AbsolutePath(const std::string& path);
 
 /// Replaces an index file atomically. `write` gets the name of a temporary file that does not exist yet and
@@ -49,13 +50,13 @@ std::string AbsolutePath(const std::string& path);
 /// is the data's folder. Removes the temporary file if `write` throws. Throws Error.
 void SaveIndexFile(const IndexFilePath& indexFile, const std::function<void(const std::string&)>& write);
 
-/// The two parts of SaveIndexFile(), for ranks that write together: one of the ranks calls them.
+/// The two parts of SaveIndexFile(), for ranks that write together. Only one of the ranks calls them.
 /// PrepareToReplace() returns the name of the temporary file.
 std::string PrepareToReplace(const IndexFilePath& indexFile);
 void Replace(const std::string& temporary, const IndexFilePath& indexFile);
 
-/// Returns the message of a fault with the name of the index file in place of that of the temporary file,
-/// which the user will not find any more.
+/// Returns `message` with the name of the index file in place of the name of the temporary file, which the
+/// user will not find any more.
 std::string NameIndexFile(std::string message, const std::string& temporary, const IndexFilePath& indexFile);
 
 }  // namespace patchio

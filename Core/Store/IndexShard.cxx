@@ -208,7 +208,7 @@ std::vector<std::uint32_t> IndexShardBuilder::FilesOfRows() const
   return files;
 }
 
-/// Returns the heads of all columns. Adds the run tables that they refer to, each once, to `tables`.
+/// Returns the heads of all columns. Adds the run tables that the heads refer to, each once, to `tables`.
 std::vector<ColumnHead> IndexShardBuilder::MakeHeads(
     const std::vector<std::uint32_t>& numbers, std::vector<Runs>& tables) const
 {

@@ -20,7 +20,7 @@ namespace patchio {
 /// Throws Error with a text that begins with "The index file" unless a condition holds.
 constexpr Requirement RequireOfIndex("The index file");
 
-/// A view of the bytes of a shard, which must outlive it.
+/// A view of the bytes of a shard, which must outlive the view.
 struct ShardView
 {
   const std::byte* Data = nullptr;
@@ -71,6 +71,7 @@ private:
 
 constexpr std::uint64_t NoOffset = std::numeric_limits<std::uint64_t>::max();
 
+/// The beginning of a shard. A ColumnHead for each variable follows.
 struct ShardHead
 {
   std::uint64_t FirstRow = 0;
@@ -79,6 +80,7 @@ struct ShardHead
   std::uint64_t RunTables = 0;
 };
 
+/// The properties of the ordinary byte ranges of one variable in a shard.
 struct ColumnHead
 {
   std::uint32_t Present = 0;
@@ -89,8 +91,8 @@ struct ColumnHead
   std::uint32_t Unused = 0;
 };
 
-/// The order of the rows of the index: patches sorted by Patch::File, then by number. It can be computed from
-/// the catalog at any time, and takes memory only if the patches are not in that order already.
+/// The order of the rows of the index: patches sorted by Patch::File, then by number. The order can be
+/// computed from the catalog at any time, and takes memory only if the patches are not in this order already.
 class RowOrder
 {
 public:
@@ -121,9 +123,9 @@ public:
   /// Adds the locations of Requests(first, ...). Calls must come in ascending order of rows.
   void Add(std::uint64_t first, const LocationTable& table);
 
-  /// The number of entries that could not be located. The shard lacks them.
+  /// Returns the number of entries that could not be located. The shard lacks these entries.
   std::uint64_t Missing() const { return this->MissingCount; }
-  /// Names of all files that entries refer to. Finish() translates positions in this list.
+  /// Returns the names of all files that entries refer to. Finish() translates positions in this list.
   const std::vector<std::string>& Files() const { return this->FileNames; }
   /// Returns the bytes of the shard. `numbers[i]` is the number of Files()[i] in the whole index.
   std::vector<std::byte> Finish(const std::vector<std::uint32_t>& numbers) const;

@@ -113,9 +113,9 @@ void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::ui
   CheckChunks(table, array, chunks, fileBytes);
 }
 
-/// Throws Error unless all that the location refers to lies inside the files and has the types and sizes that
-/// the catalog states for this <patch, variable>. The entries of `table` that `location` refers to must
-/// exist. `fileBytes`: size of each of the table's files.
+/// Throws Error unless all data of the location lie inside the files and have the types and sizes that the
+/// catalog states for this <patch, variable>. The entries of `table` that `location` refers to must exist.
+/// `fileBytes`: size of each of the table's files.
 void CheckLocation(const Catalog& catalog, const PatchVariable& request, const LocationTable& table,
     const Location& location, const std::vector<std::uint64_t>& fileBytes)
 {
@@ -175,7 +175,7 @@ struct IrregularLibraryArray
   std::uint64_t First = 0;
   std::uint64_t Count = 0;
   std::uint64_t StepValues = 0;
-  std::uint64_t Letters = 0;  ///< position of its name among the letters; its reason follows the name
+  std::uint64_t Letters = 0;  ///< position of the array's name among the letters; the reason follows the name
   std::uint32_t NameLength = 0;
   std::uint32_t ReasonLength = 0;
 };
@@ -219,7 +219,7 @@ void CheckFileAndType(const Record& record, std::uint64_t files)
 }
 
 /// Throws Error unless the byte of the flag is 0 or 1. Reading a bool with any other byte is undefined, so
-/// call it on every flag from a file first.
+/// call this function on every flag from a file first.
 void CheckFlag(const bool& flag)
 {
   std::uint8_t byte = 0;

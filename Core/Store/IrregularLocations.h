@@ -1,5 +1,5 @@
-// Locations other than ordinary byte ranges, each with a key. They are stored as plain records that are used
-// in place, so that they take memory once per machine, not once per rank, like the rest of a shard.
+// Locations other than ordinary byte ranges, each with a key. Like the rest of a shard, they are stored as
+// plain records and used in place, so that they take memory once per machine, not once per rank.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -22,14 +22,15 @@ void PutIrregularLocations(ShardWriter& out, const std::vector<std::uint64_t>& k
 struct IrregularEntry;
 struct IrregularLibraryArray;
 
+/// Reads the output of PutIrregularLocations().
 class IrregularLocations
 {
 public:
   IrregularLocations() = default;
   /// Uses the output of PutIrregularLocations() in place: the bytes must outlive this object. Throws Error
-  /// when the bytes hold something else, or refer to records that they do not hold, to a file number >=
-  /// `files` or to a key >= `keys`. The locations refer to each record once, except for sparse materials,
-  /// which repeat at most four byte ranges.
+  /// when the bytes contain something else, or refer to missing records, to a file number >= `files` or to a
+  /// key >= `keys`. The locations refer to each record once, except for sparse materials, which repeat at
+  /// most four byte ranges.
   IrregularLocations(ShardReader& in, std::uint64_t files, std::uint64_t keys);
 
   std::uint64_t Size() const { return this->Entries.Count; }
@@ -50,7 +51,8 @@ public:
   void Check(std::uint64_t position, const Catalog& catalog, const PatchVariable& request,
       const std::vector<std::uint64_t>& fileBytes) const;
 
-  /// The bytes of all locations in their files, without the arrays that only the HDF5 library can read.
+  /// Returns the number of bytes of all locations in their files, without arrays that only the HDF5 library
+  /// can read.
   std::uint64_t StoredBytes() const;
 
 private:

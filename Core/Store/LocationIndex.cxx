@@ -49,7 +49,8 @@ std::unique_ptr<IndexShardBuilder> LocateShard(Communicator& comm, const Format&
   return builder;
 }
 
-/// Collective. Returns the first text of any rank, in the order of ranks, that is not empty.
+/// Returns the first text of any rank, in the order of ranks, that is not empty. Collective: every rank of
+/// the communicator calls it.
 std::string FirstOf(Communicator& comm, const std::string& mine)
 {
   for (const std::string& text : comm.AllGather(mine)) {
@@ -60,8 +61,8 @@ std::string FirstOf(Communicator& comm, const std::string& mine)
   return {};
 }
 
-/// Collective. Returns the files of all ranks, each once. `numbers` gets the position of each of `mine` in
-/// that list.
+/// Returns the files of all ranks, each once. `numbers` gets the position of each of `mine` in this list.
+/// Collective: every rank of the communicator calls it.
 std::vector<std::string> JoinFiles(
     Communicator& comm, const std::vector<std::string>& mine, std::vector<std::uint32_t>& numbers)
 {
@@ -80,7 +81,8 @@ std::vector<std::string> JoinFiles(
   return all;
 }
 
-/// Collective. Takes the fingerprints of all files, each rank those of a share.
+/// Takes the fingerprints of all files; each rank takes those of its share. Collective: every rank of the
+/// communicator calls it.
 void TakeFingerprints(Communicator& comm, BuiltIndex& built, int threads)
 {
   struct Entry
@@ -416,7 +418,7 @@ private:
   const Shard* Current = nullptr;
   std::uint64_t Row = 0;  ///< row in the current shard
   int Patch = -1;
-  const Variable* Like = nullptr;  ///< the variable that Values belongs to, on the current patch
+  const Variable* Like = nullptr;  ///< variable to which Values belongs, on the current patch
   std::uint64_t Values = 0;
   std::vector<std::uint32_t> Local;  ///< number in the answer, or NotYet, of each file of the index
   const std::uint32_t* LastRuns = nullptr;

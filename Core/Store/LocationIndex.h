@@ -34,14 +34,14 @@ class LocationIndex
 public:
   LocationIndex() = default;
   /// Uses the shards in place. `shards` follow each other in row order, begin at multiples of 8 bytes, and
-  /// stay valid as long as `memory` is held. Throws Error when they are not shards of this catalog. Call
+  /// stay valid as long as `memory` is held. Throws Error when `shards` are not shards of this catalog. Call
   /// Check() before the locations are used.
   LocationIndex(const Catalog& catalog, std::vector<std::string> files, const std::vector<ShardView>& shards,
       std::shared_ptr<const void> memory);
 
   const std::vector<std::string>& Files() const { return this->FileNames; }
 
-  /// Throws Error unless every entry is there, lies inside its file and has the size that the catalog states.
+  /// Throws Error unless every entry exists, lies inside its file and has the size that the catalog states.
   /// `fileBytes`: size of each file, in bytes.
   void Check(const Catalog& catalog, const std::vector<std::uint64_t>& fileBytes) const;
 
@@ -49,7 +49,7 @@ public:
   /// constructor's in the step only. Thread-safe.
   IndexAnswer Find(const Catalog& catalog, const std::vector<PatchVariable>& requests) const;
 
-  /// The bytes of all stored values in the files.
+  /// Returns the number of bytes of all stored values in the files.
   std::uint64_t StoredBytes(const Catalog& catalog) const;
 
 private:
@@ -104,11 +104,11 @@ struct StepIndex
   std::shared_ptr<StagedMemory> Memory;
 };
 
-/// The state of the describing file before it is read. A change during the read then shows.
+/// The state of the describing file before it is read, by which a change during the read is noticed.
 struct DescribingState
 {
-  std::optional<FileState> Before;  ///< state of the describing file; nothing if it is not there
-  std::int64_t Now = 0;             ///< time of the look, nanoseconds since 1970
+  std::optional<FileState> Before;  ///< state of the describing file; nothing if there is no such file
+  std::int64_t Now = 0;             ///< time at which the state was determined, nanoseconds since 1970
 };
 DescribingState LookAtDescribingFile(const std::string& path);
 
@@ -118,22 +118,22 @@ struct BuiltIndex
   StepIndex Index;
   std::vector<std::uint64_t> Offsets, Lengths;  ///< of the ranks' shards in the memory of the index, in bytes
   std::vector<std::int64_t> Changed;            ///< FileState::Changed of each file
-  std::uint64_t Missing = 0;                    ///< entries that could not be located; the index lacks them
-  std::string FirstProblem;                     ///< reason for a missing entry; the same on all ranks
-  std::vector<std::string> Notes;               ///< notes from locating on this rank
-  std::string VanishedFile;                     ///< a readable file whose state could not be taken
+  std::uint64_t Missing = 0;  ///< number of entries that could not be located; the index lacks these entries
+  std::string FirstProblem;   ///< reason for a missing entry; the same on all ranks
+  std::vector<std::string> Notes;  ///< notes from locating on this rank
+  std::string VanishedFile;        ///< a readable file whose state could not be taken
 
   /// Returns a message for the user: the number of missing entries and the reason for the first one.
   std::string MissingText() const;
 };
 
-/// Makes sure that the index is not used for files that may have changed since it was built: replaces the
-/// fingerprints of files that changed less than `settleSeconds` before building began, or later. Times of
-/// files are coarse.
+/// Makes sure that the index is not used for files that may have changed since the index was built, because
+/// times of files are coarse. Gives files that changed less than `settleSeconds` before `describing.Now`, or
+/// later, fingerprints that match no file.
 void DistrustYoungFiles(BuiltIndex& built, const DescribingState& describing, double settleSeconds);
 
 /// Builds the index of a step. Collective: every rank of the communicator calls it. Each rank makes one
-/// shard: it locates all variables of its share of the patches, in the order of the files. `progress`: see
+/// shard, by locating all variables of its share of the patches in the order of the files. `progress`: see
 /// RunUnlessStopped(). Returns nothing if `progress` stops the ranks. Throws Error, the same on all ranks,
 /// when there is not enough memory.
 std::optional<BuiltIndex> BuildIndex(Communicator& comm, const Format& format, const Catalog& catalog,

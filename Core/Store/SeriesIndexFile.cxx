@@ -38,7 +38,7 @@ SeriesIndexFile::SeriesIndexFile(const std::string& path, ChannelMode mode)
     try {
       this->Load(indexFile);
       if (passed == FileFault::Unreadable) {
-        this->WarningText.clear();  // this index file serves instead
+        this->WarningText.clear();  // this index file is used instead
       }
       return;
     } catch (const GroupedFileError& error) {

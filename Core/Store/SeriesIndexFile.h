@@ -19,20 +19,20 @@ namespace patchio {
 class SeriesIndexFile
 {
 public:
-  /// Reads the index file of the series at `path` if the mode allows it and the file is sound. A path that is
-  /// itself a step has an index file as a step only.
+  /// Reads the index file of the series at `path` if the mode allows it and the file is sound. If `path` is
+  /// itself a step, its only index file is that of the step.
   SeriesIndexFile(const std::string& path, ChannelMode mode);
 
-  /// Returns the head of a step from this index file if its file has not changed; otherwise from the step's
-  /// own index file; otherwise nothing.
+  /// Returns the head of a step from this index file if the step's file has not changed, or else from the
+  /// step's own index file. Returns nothing if neither has the head.
   std::optional<TimeStep> Known(const std::string& stepPath);
 
-  /// Adds the heads of the steps of `series`, unless their files changed less than `settleSeconds` before the
-  /// look at them. Writes the index file if this changes it and the mode allows it. Returns the reason why
-  /// writing failed, or an empty text.
+  /// Adds the heads of the steps of `series`, unless their files changed less than `settleSeconds` before
+  /// their states were determined. Writes the index file if its contents change and the mode allows writing.
+  /// Returns the reason why writing failed, or an empty text.
   std::string Save(const Series& series, double settleSeconds);
 
-  /// Warning for the user about an index file that is damaged or cannot be read; empty if there is none.
+  /// Returns a warning for the user about an index file that is damaged or cannot be read, or an empty text.
   const std::string& Warning() const { return this->WarningText; }
 
 private:
@@ -49,7 +49,7 @@ private:
 
   std::string Path;
   ChannelMode Mode;
-  std::map<std::string, Entry> Entries;                      ///< by the path of the step
+  std::map<std::string, Entry> Entries;                      ///< key: path of the step
   std::map<std::string, std::optional<FileState>> LookedAt;  ///< states before the steps' heads were read
   std::int64_t Begin;                                        ///< time of construction; nanoseconds since 1970
   std::string WarningText;

@@ -23,8 +23,8 @@ namespace {
 
 /// Bytes left free in the memory file system and in memory, for other programs.
 constexpr std::uint64_t Reserve = std::uint64_t(64) << 20;
-/// Seconds. A file in the memory file system keeps its name for an instant only; an older one belongs to a
-/// killed program.
+/// Age in seconds from which a file in the memory file system belongs to a killed program: a running program
+/// removes the file's name at once.
 constexpr double StrayAge = 3600;
 
 bool Succeeded(Communicator& comm, const std::string& fault)
@@ -208,7 +208,7 @@ void StagedMemory::Gather(Communicator& comm, const std::vector<std::uint64_t>& 
   this->Finish(comm);
 }
 
-/// Ends the filling: all copies are full and become read-only.
+/// Ends the filling: all copies are complete and become read-only.
 void StagedMemory::Finish(Communicator& comm)
 {
   AllOf(comm, true);  // no rank continues before the last one has written

@@ -37,16 +37,17 @@ struct StageSettings
 
 /// A block of memory that the ranks of a machine share if possible. Load() or Gather() fills it.
 ///
-/// InMemory() is the switch `memory` of L. Cao et al., Dual channel parallel I/O (2015): the block lies in
-/// the memory file system. Their other switch, `changed`, by which metadata are saved when they are closed,
-/// is not needed: an index never changes, and is saved as soon as it is built.
+/// InMemory() is the switch `memory` of L. Cao et al., "Dual channel parallel I/O: A fast data access for
+/// scientific computing", 2015: the block lies in the memory file system. The paper's other switch,
+/// `changed`, by which metadata are saved when they are closed, is not needed: an index never changes, and is
+/// saved as soon as it is built.
 class StagedMemory
 {
 public:
-  /// Collective: every rank of the communicator calls it, with the same size. The block lies in the memory
-  /// file system if, on all machines, that can be written and has enough room, and the machine has enough
-  /// memory. Otherwise each rank allocates its own memory, as a run with one rank always does. Throws Error,
-  /// the same on all ranks, when there is not enough memory.
+  /// Allocates a block of `bytes` bytes. Collective: every rank of the communicator calls it, with the same
+  /// `bytes`. The block lies in the memory file system if, on all machines, this file system is writable and
+  /// has enough room, and the machine has enough memory. Otherwise each rank allocates its own memory; a
+  /// single rank always does. Throws Error, the same on all ranks, when there is not enough memory.
   StagedMemory(Communicator& comm, std::uint64_t bytes, const StageSettings& settings);
   ~StagedMemory();
   StagedMemory(const StagedMemory&) = delete;
@@ -56,14 +57,15 @@ public:
   const std::byte* Data() const { return this->Begin; }
   std::uint64_t Size() const { return this->Bytes; }
   bool InMemory() const { return this->Mapped; }
-  /// This rank's number among the Sharers() ranks that share this copy; 0 of 1 when the rank has its own.
+  /// Returns the number of this rank among the Sharers() ranks that share this copy. A rank with its own copy
+  /// is number 0 of 1.
   int Sharer() const { return this->SharerNumber; }
   int Sharers() const { return this->SharerCount; }
 
   /// Fills all copies from the file, beginning at byte `begin`. Collective: every rank of the communicator
   /// calls it. The ranks of a machine read together, one slice each; if that fails, or if each rank has its
-  /// own copy, rank 0 reads and broadcasts. `file`: the open file, used on rank 0 only. `path`: its name, on
-  /// all ranks. Throws Error, the same on all ranks.
+  /// own copy, rank 0 reads and broadcasts. `file`: the open file, used on rank 0 only. `path`: name of the
+  /// file, on all ranks. Throws Error, the same on all ranks.
   void Load(Communicator& comm, const PlainFile* file, const std::string& path, std::uint64_t begin);
 
   /// Fills all copies with the bytes of all ranks. Collective: every rank of the communicator calls it.

@@ -18,8 +18,9 @@ namespace patchio {
 
 namespace {
 
-/// Collective. Runs `work`, which must not communicate, and throws the fault of the first rank that had one
-/// on all ranks. Errors other than GroupedFileError count as `others`.
+/// Runs `work`, which must not communicate. If `work` fails on any rank, all ranks throw the fault of the
+/// first rank that failed. Errors other than GroupedFileError count as `others`. Collective: every rank of
+/// the communicator calls it.
 void Agree(Communicator& comm, FileFault others, const std::function<void()>& work)
 {
   std::string mine;
@@ -78,8 +79,8 @@ MasterParts ReadMasterParts(const std::string& path, const IndexFilePath& where)
   return parts;
 }
 
-/// Collective. Sends the table and the description from rank 0 to all ranks. Throws Error, the same on all
-/// ranks.
+/// Sends the table and the description from rank 0 to all ranks. Throws Error, the same on all ranks.
+/// Collective: every rank of the communicator calls it.
 void Tell(Communicator& comm, MasterParts& parts)
 {
   if (comm.Size() == 1) {
@@ -144,7 +145,8 @@ LocationIndex MakeIndex(
   return index;
 }
 
-/// Collective. Loads the index file at `where`. Throws GroupedFileError, the same on all ranks.
+/// Loads the index file at `where`. Throws GroupedFileError, the same on all ranks. Collective: every rank of
+/// the communicator calls it.
 StepIndexFile LoadFrom(
     Communicator& comm, const std::string& path, const IndexFilePath& where, const ChannelSettings& settings)
 {
@@ -179,10 +181,12 @@ StepIndexFile LoadFrom(
   return indexFile;
 }
 
-/// Attempts at a damaged index file, which another user may have replaced while it was read.
+/// Greatest number of attempts to read an index file that looks damaged, because another user may have
+/// replaced the file during the read.
 constexpr int MostAttempts = 10;
 
-/// Collective. Returns whether the file on rank 0 has changed since `before`.
+/// Returns whether the file on rank 0 has changed since `before`. Collective: every rank of the communicator
+/// calls it.
 bool Replaced(Communicator& comm, const IndexFilePath& where, const std::optional<FileState>& before)
 {
   const auto now = StateOf(where.Path);
@@ -203,8 +207,8 @@ std::string IndexFileSearch::Warning() const
 {
   std::string text;
   for (const IndexFileState& state : this->Passed) {
-    // An index file that can neither be read nor replaced must not cause a warning each time if another
-    // serves.
+    // An index file that can neither be read nor replaced must not cause a warning each time if another index
+    // file is used instead.
     const bool replaced = state.Fault == FileFault::Unreadable && this->Found;
     if (IsNews(state.Fault) && !replaced) {
       text += (text.empty() ? "" : "\n") + fmt::format("Ignoring an index file. {}", state.Message);
@@ -264,7 +268,7 @@ struct Obstacle
   double SecondsToWait = -1;
 };
 
-/// Returns an obstacle if a file changed less than `settleSeconds` before the look at it.
+/// Returns an obstacle if a file changed less than `settleSeconds` before its state was determined.
 std::optional<Obstacle> TooYoung(
     const BuiltIndex& built, const DescribingState& describing, double settleSeconds)
 {
@@ -287,7 +291,8 @@ std::optional<Obstacle> TooYoung(
   return obstacle;
 }
 
-/// Returns the reason why the index may not be saved, or an empty text if it may. For rank 0.
+/// Returns the reason why the index may not be saved, or an empty text if saving is allowed. Called on rank 0
+/// only.
 Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const DescribingState& describing,
     const ChannelSettings& settings)
 {
@@ -313,7 +318,7 @@ Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const Des
       -1};
 }
 
-/// The master's parts. The path in the first depends on where the index file is written.
+/// The master's parts. The path in the first part depends on the place of the index file.
 struct Contents
 {
   StepIndexHead First;
@@ -321,7 +326,7 @@ struct Contents
   std::vector<PartEntry> Shards;  ///< table entries of the shards, on all ranks
 };
 
-/// Fills all members except the shards. For rank 0.
+/// Fills all members except the shards. Called on rank 0 only.
 void FillContents(Contents& contents, const Format& format, const Catalog& catalog, const BuiltIndex& built,
     const DescribingState& describing)
 {
@@ -332,7 +337,8 @@ void FillContents(Contents& contents, const Format& format, const Catalog& catal
   contents.Second = Encode(Describe(catalog, built.Index.Index.Files(), built.Index.Prints));
 }
 
-/// Collective. Writes the index file at `where`. Throws Error, the same on all ranks.
+/// Writes the index file at `where`. Throws Error, the same on all ranks. Collective: every rank of the
+/// communicator calls it.
 void SaveAt(Communicator& comm, const IndexFilePath& where, const Catalog& catalog, Contents& contents,
     const BuiltIndex& built)
 {

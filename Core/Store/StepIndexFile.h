@@ -1,4 +1,4 @@
-// The index file of a step: how it is found, checked and saved.
+// The index file of a step, and the functions that find, check and save this file.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -56,34 +56,35 @@ struct IndexFileSearch
   std::vector<IndexFileState> Passed;  ///< index files that cannot be used, in the order of the search
 
   /// Returns a warning for the user about index files that are damaged or cannot be read, or an empty text.
-  /// It does not mention stale or absent files, or an unreadable file if another one was found.
+  /// The warning does not mention stale or absent files, or an unreadable file if another one was found.
   std::string Warning() const;
 };
 
-/// Looks for the index file of the step that `path` describes; reads and checks all of it. Collective: every
-/// rank of the communicator calls it. The four steps are those of L. Cao et al., Dual channel parallel I/O
-/// (2015): the master reads and checks the header; the ranks receive the table; they set their views; they
-/// read collectively. An index file with any fault counts as absent. The result is the same on all ranks.
-/// Throws Error, the same on all ranks, when `path` is relative to a folder that no longer exists.
+/// Looks for the index file of the step that `path` describes; reads and checks the entire index file.
+/// Collective: every rank of the communicator calls it. The four steps are those of L. Cao et al., "Dual
+/// channel parallel I/O: A fast data access for scientific computing", 2015: the master reads and checks the
+/// header; all ranks receive the table, set their views of the file, and read collectively. An index file
+/// with any fault counts as absent. The result is the same on all ranks. Throws Error, the same on all ranks,
+/// when `path` is relative to a folder that no longer exists.
 IndexFileSearch FindStepIndexFile(
     Communicator& comm, const std::string& path, const ChannelSettings& settings);
 
-/// Returns the head of a step from its index file if that is sound and matches the describing file; otherwise
-/// nothing. Reads a few bytes only. Not collective.
+/// Returns the head of a step from its index file, or nothing unless the index file is sound and matches the
+/// describing file. Reads a few bytes only. Not collective.
 std::optional<TimeStep> HeadFromIndexFile(const std::string& path);
 
 struct SaveOutcome
 {
-  std::string Path;    ///< path of the index file; empty if it was not saved
-  std::string WhyNot;  ///< the reason if it was not saved, a phrase
+  std::string Path;    ///< path of the index file; empty if the index was not saved
+  std::string WhyNot;  ///< the reason if the index was not saved, as a phrase
   /// Seconds until a new index could be saved, if files that changed too recently are the only obstacle;
   /// otherwise negative.
   double SecondsToWait = -1;
 };
 
 /// Writes the index to the first of its paths that can be written, but only if FindStepIndexFile() would
-/// accept it. Collective: every rank of the communicator calls it. Does not throw if the file system refuses;
-/// see SaveOutcome::WhyNot.
+/// accept the file. Collective: every rank of the communicator calls it. Does not throw if the file system
+/// refuses; see SaveOutcome::WhyNot.
 SaveOutcome SaveStepIndexFile(Communicator& comm, const Format& format, const Catalog& catalog,
     BuiltIndex& built, const DescribingState& describing, const ChannelSettings& settings);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t KindOfStep = 1;
 
-/// The members in the order of the file.
+/// Returns references to the members in the order of the file.
 template <typename Head>
 auto MembersOf(Head& head)
 {

@@ -74,16 +74,17 @@ std::vector<RateSample> UnloadedRates::Samples(bool mustBeAlone) const
 
 namespace {
 
-/// If nothing is known of the storage, a read must not wait a second before it searches for a better number.
+/// Seconds until the first window if the storage is unknown: such a read must not wait a second before it
+/// searches for a better number.
 constexpr double FirstWindowUnknown = 0.1;
 constexpr double FirstWindowKnown = 1;
-/// Shorter reads tell too little about a storage.
+/// Least duration of a read that refines a profile: shorter reads tell too little about a storage.
 constexpr double LeastSecondsToLearn = 5;
-/// Steps may follow each other within less than a millisecond. Finding mount and profile, or asking the
-/// kernel for other readers, takes much longer.
+/// Seconds for which a result is reused. Steps may follow each other within less than a millisecond, and
+/// finding mount and profile, or asking the kernel for other readers, takes much longer.
 constexpr double LookAgainSeconds = 2;
 constexpr double SenseAgainSeconds = 0.1;
-/// Shorter pauses tell nothing about other readers.
+/// Least pause between reads in which other readers can be observed.
 constexpr double LeastSecondsToSense = 0.02;
 
 /// Returns whether rates of this class of storage are worth keeping. Local disks sometimes answer from
@@ -158,7 +159,7 @@ void AutomaticThreads::Begin(
   this->Watch = Stopwatch();
 }
 
-/// Finds mount and profile, and repeats that after a while. Rank 0 only.
+/// Finds mount and profile, and repeats the search after LookAgainSeconds. Called on rank 0 only.
 void AutomaticThreads::FindStorage(const std::string& path, int ranks)
 {
   const bool fresh = this->Found && this->Found->Path == path && this->Found->Ranks == ranks &&
@@ -176,7 +177,7 @@ void AutomaticThreads::FindStorage(const std::string& path, int ranks)
   this->ProfileNotes = this->Found->Notes;
 }
 
-/// Finds the storage, its profile and the current load by others. Rank 0 only.
+/// Finds the storage, its profile and the current load by others. Called on rank 0 only.
 void AutomaticThreads::LookAtStorage(const std::string& path, int ranks)
 {
   this->FindStorage(path, ranks);
@@ -224,7 +225,7 @@ LoadEstimate AutomaticThreads::SenseBefore()
   return std::exchange(this->ReadSinceSensed, false) ? tooShort : load;
 }
 
-/// Starts a new window of the sensor: what follows is not a read of this reader.
+/// Starts a new window of the sensor: this reader does not read in the new window.
 void AutomaticThreads::SenseAfter()
 {
   this->ReadSinceSensed = this->Sensed && this->Sensed->Seconds() < SenseAgainSeconds;
@@ -235,7 +236,8 @@ void AutomaticThreads::SenseAfter()
 }
 
 /// Shares rank 0's knowledge of the storage, and the least limit of threads, with all ranks. Uses few
-/// messages, because waiting for other ranks costs a short read more than it gains. Collective.
+/// messages, because a short read loses more time by waiting for other ranks than it gains. Collective: every
+/// rank of the communicator calls it.
 void AutomaticThreads::Agree(Communicator& ranks, int mostOfRank)
 {
   static const int cores = static_cast<int>(std::thread::hardware_concurrency());  // the call asks the kernel
@@ -300,8 +302,8 @@ int AutomaticThreads::OnWindow(const ReadWindow& window)
     const std::vector<ThreadsTried>& tried = this->Controller->History();
     this->SeenRates.Add(window.Threads, window.Rate, load, tried.empty() ? 0 : tried.back().Epoch);
   }
-  // All ranks must decide alike, so this is the load that rank 0 knew one window ago. It is used for the
-  // limit only.
+  // All ranks must make the same decision, so this is the load that rank 0 knew one window ago. The load is
+  // used for the limit only.
   StorageKnowledge now = this->Known.Storage;
   now.Load = window.Load;
   return MostInFlight(now, this->Policy, this->Job);
@@ -320,7 +322,7 @@ void AutomaticThreads::End()
 }
 
 /// Shares the load that rank 0 has seen with all ranks. Without windows there is nothing new to share.
-/// Collective.
+/// Collective: every rank of the communicator calls it.
 void AutomaticThreads::ShareLoad()
 {
   if (this->Current->Windows().empty()) {
@@ -340,7 +342,7 @@ void AutomaticThreads::ShareLoad()
   this->Known.Storage.Load = this->Known.Load.Load;
 }
 
-/// Merges the measured rates into the profile, and creates one if there is none. Rank 0 only.
+/// Merges the measured rates into the profile, and creates a profile if there is none. Called on rank 0 only.
 void AutomaticThreads::Refine()
 {
   // A profile from reads may have been made under load, and must be able to improve.

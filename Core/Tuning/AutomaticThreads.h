@@ -23,7 +23,7 @@ bool IsClearlyAlone(const LoadEstimate& load, double inFlight);
 bool IsClearlyLoaded(const LoadEstimate& load, double inFlight);
 
 /// Collects the windows of one read. Rates measured under load by others do not describe the storage alone: a
-/// profile that included them would take the next load for none.
+/// profile with such rates would later take the same load for an idle storage.
 class UnloadedRates
 {
 public:
@@ -32,8 +32,8 @@ public:
   void Add(int threads, double rate, const LoadEstimate& load, int epoch);
 
   /// Returns one sample per N: the mean of its windows up to the first change of the storage. Returns nothing
-  /// if load was seen at any time. mustBeAlone: also returns nothing unless at some time there was clearly no
-  /// load; for storages whose load the rate reveals.
+  /// if load was seen at any time. mustBeAlone: also returns nothing unless the load was clearly negligible
+  /// at some time; for storages whose load is inferred from the rate.
   std::vector<RateSample> Samples(bool mustBeAlone) const;
 
 private:
@@ -50,32 +50,33 @@ private:
 /// The basis for the number of reads in flight, in numbers and in words.
 struct ThreadChoice
 {
-  StorageKnowledge Storage;       ///< its Load is that of `Load`
+  StorageKnowledge Storage;       ///< Storage.Load equals Load.Load
   std::string ConcurrencySource;  ///< "profile /home/me/.config/patchio/storage/scratch.json, measured"
   /// NC before the read; after the read the latest value known while it ran, if there was one.
   LoadEstimate Load;
   std::optional<StorageModel> Requests;  ///< cost of a request according to the profile
-  bool ProfilesPassedOver = false;       ///< true: there are profiles for this storage, but none can be used
+  bool ProfilesPassedOver = false;       ///< true: profiles for this storage exist, but all are unusable
 };
 
 /// Describes the origin of a profile: "profile /home/me/.config/patchio/storage/scratch.json, measured,
-/// 2026-11-21". For a table of threads also tells which entry serves `ranks`.
+/// 2026-11-21". For a table of threads, the text also names the entry for `ranks`.
 std::string DescribeSource(const StorageProfile& profile, int ranks);
 /// Returns N* of a profile. For a table of threads, returns the number of threads of all `ranks` together.
 int ConcurrencyFor(const StorageProfile& profile, int ranks);
-/// Returns how many threads (1 to `most`) can each hold a large request, besides the arrays, in an eighth of
-/// the free memory.
+/// Returns how many threads (1 to `most`) can each hold a request of 16 MiB in an eighth of the free memory;
+/// the rest is for arrays.
 int ThreadsThatFit(int most);
 
-/// Chooses the number of threads. Before a read it finds the profile of the storage; while the read runs it
-/// watches rates and the load by others, and adapts the number; afterwards it keeps what it has learnt. All
-/// ranks get the same results: rank 0 observes and informs the other ranks. Not thread-safe.
+/// Chooses the number of threads. Before a read, the class finds the profile of the storage. While the read
+/// runs, the class watches rates and the load by others, and adapts the number. After the read, the class
+/// keeps what it has learnt. All ranks get the same results: rank 0 observes and informs the other ranks. Not
+/// thread-safe.
 class AutomaticThreads
 {
 public:
   /// Prepares a read of files next to `path`. mostOfRank: greatest number of threads of a rank; the least
-  /// value of all ranks counts. Does not throw if something cannot be found out. Collective: every rank of
-  /// the communicator calls it.
+  /// value of all ranks counts. Does not throw if the storage or the load is unknown. Collective: every rank
+  /// of the communicator calls it.
   void Begin(Communicator& ranks, const std::string& path, ThreadPolicy policy, int mostOfRank);
   /// Returns the control of the current read, valid until the next Begin().
   ReadControl& Control() { return *this->Current; }
@@ -90,9 +91,9 @@ public:
   const ThreadChoice& Choice() const { return this->Known; }
   /// Returns several lines for the report: N*, NC, reads in flight over time, and the origin of each.
   std::string Text() const;
-  /// Returns F(N) of the storage's profile. On rank 0 only.
+  /// Returns F(N) of the storage's profile. Call it on rank 0 only.
   StorageCurve Curve() const;
-  /// Returns the errors in profiles, and the reasons why profiles were ignored. On rank 0 only.
+  /// Returns the errors in profiles, and the reasons why profiles were ignored. Call it on rank 0 only.
   const std::vector<std::string>& Notes() const { return this->ProfileNotes; }
 
   /// Replaces the LoadSensor on rank 0; for tests.
@@ -139,7 +140,7 @@ private:
   std::optional<Stopwatch> Sensed;  ///< time since the load was last sampled after a read; empty: never
   bool ReadSinceSensed = false;  ///< this reader has read since; a sensor would count that as load by others
   std::vector<std::string> ProfileNotes;
-  std::optional<LoadEstimate> SeenLoad;  ///< during the read: the latest known load, or else the latest
+  std::optional<LoadEstimate> SeenLoad;  ///< latest known load of the read, or else the latest estimate
   UnloadedRates SeenRates;               ///< rates of the current read
 
   ThreadChoice Known;

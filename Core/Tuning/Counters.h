@@ -11,8 +11,8 @@
 namespace patchio {
 
 /// Returns the contents of a file, at most `most` bytes. Returns nothing if the file cannot be read or is not
-/// a regular file. That is no error, because systems differ and many counters are readable by administrators
-/// only.
+/// a regular file. This is not an error, because systems differ and many counters are readable by
+/// administrators only.
 std::optional<std::string> ReadKernelText(const std::string& path, std::size_t most);
 
 /// Removes the first line from `text` and returns it, without its line end.
@@ -25,11 +25,11 @@ std::vector<std::string_view> WordsOf(std::string_view line, std::size_t most);
 /// octal digits.
 std::string Unescaped(std::string_view text);
 
-/// Returns the number if the word is a whole number and nothing else.
+/// Returns the whole number that the word consists of, or nothing if the word is anything else.
 std::optional<std::uint64_t> WholeNumber(std::string_view word);
 
 /// Returns the increase of a counter from `before` to `after`. Some counters have 32 bits and overflow.
-/// Returns nothing if the counter was reset: the increase would be impossible.
+/// Returns nothing if the increase is impossible, because the counter was reset.
 std::optional<std::uint64_t> Passed(std::uint64_t before, std::uint64_t after);
 
 /// Returns `root` with a slash at its end, so that root + "proc/x" is the path of "/proc/x".
@@ -44,8 +44,8 @@ struct ClientCounters
   double Seconds = 0;           ///< total duration of these reads, from request to answer
 };
 
-/// Reads the counters of an NFS mount from /proc/self/mountstats. Mounts of one server usually share them.
-/// Returns nothing if there is no such mount or its lines are malformed.
+/// Reads the counters of an NFS mount from /proc/self/mountstats. Mounts of one server usually share their
+/// counters. Returns nothing if there is no such mount or its lines are malformed.
 std::optional<ClientCounters> ReadNfsCounters(const std::string& mountPoint, const std::string& root);
 
 /// Reads the counters of a Lustre mount from the statistics of its storage targets (osc) and of the mount
@@ -71,8 +71,8 @@ struct DiskCounters
 };
 
 /// The disk that contains the files of a mount. For a partition, and for devices stacked on a single device,
-/// it is the entire disk below, because other users may use it through other partitions. A device that is
-/// spread over several disks stays as it is.
+/// this is the entire underlying disk, because other users may use the disk through other partitions. A
+/// device that is spread over several disks stays as it is.
 struct Disk
 {
   DeviceNumber Number;
@@ -91,7 +91,8 @@ std::optional<Disk> FindDisk(
 std::optional<DiskCounters> ReadDiskCounters(const DeviceNumber& device, const std::string& root);
 
 /// Returns the number of bytes that local disks (not network file systems) have delivered to this process
-/// since its start. Reads from the page cache do not count. Returns nothing if the kernel does not tell.
+/// since its start. Reads from the page cache do not count. Returns nothing if the kernel does not provide
+/// this number.
 std::optional<std::uint64_t> FetchedBytes(const std::string& root = "/");
 
 }  // namespace patchio

@@ -50,7 +50,7 @@ struct IoReport
   std::string Threads;             ///< lines about the choice of NT; may be empty
   std::string FilterThreads;       ///< threads of VTK's filters per rank; empty if PatchIO does not set them
   std::string Metadata;            ///< origin of the metadata; empty: from the format
-  std::vector<std::string> Notes;  ///< notes about what was left out or unusual
+  std::vector<std::string> Notes;  ///< notes about omitted data and unusual conditions
   std::vector<TimelinePoint> Moments;  ///< during ReadSeconds; empty if nothing was read, or for a prefetch
 
   /// Returns the rate in 10^6 bytes per second; combined: all bytes over the time of the slowest rank.

@@ -1,4 +1,4 @@
-// Weighted linear least squares with few unknowns. Some of them must not be negative.
+// Weighted linear least squares with few unknowns. Some unknowns must not be negative.
 #pragma once
 
 #include <Eigen/Cholesky>
@@ -31,9 +31,9 @@ public:
     return this->Squares - 2 * x.dot(this->Right) + x.dot(this->Normal * x);
   }
 
-  /// Returns the best x with x[i] >= 0 if `bounded[i]`. Tries all sets of unknowns that are zero, so it is
-  /// for few unknowns only. Unknowns that the equations do not determine are zero. Returns nothing if there
-  /// is no finite solution.
+  /// Returns the best x with x[i] >= 0 if `bounded[i]`. Tries all sets of unknowns that are zero, so the time
+  /// doubles with each unknown. Unknowns that the equations do not determine are zero. Returns nothing if
+  /// there is no finite solution.
   std::optional<Vector> SolveNonNegative(const std::array<bool, Unknowns>& bounded) const
   {
     std::optional<Vector> best;
@@ -48,8 +48,8 @@ public:
     return best;
   }
 
-  /// Returns the best x with all unknowns zero that are not in `set` (bit i: x[i]), or nothing if the
-  /// equations do not determine it. The matrix is scaled to a diagonal of ones, so that the test for
+  /// Returns the best x in which all unknowns outside `set` (bit i: x[i]) are zero, or nothing if the
+  /// equations do not determine x. The matrix is scaled to a diagonal of ones, so that the test for
   /// singularity does not depend on units.
   std::optional<Vector> Solve(unsigned set) const
   {

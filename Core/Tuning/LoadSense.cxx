@@ -55,8 +55,8 @@ std::vector<Candidate> Candidates(double mostMeasured)
   return all;
 }
 
-/// Returns the covariance of the windows' errors. They are correlated, because the curve is wrong for all
-/// windows alike, and even more so for windows with the same N.
+/// Returns the covariance of the windows' errors. The errors are correlated, because the curve has a common
+/// error for all windows, and a further one for windows with similar N.
 Eigen::MatrixXd CovarianceOf(const LoadCurve& curve, const std::vector<LoadWindow>& windows)
 {
   const double own = std::max(curve.Noise, LeastNoise);
@@ -273,7 +273,7 @@ OwnRate FetchedRate(const Reading& before, const Reading& after, const OwnReads&
   return {own.Here.value_or(own.All).Bytes / seconds, 0.5};
 }
 
-/// Returns the load if PatchIO read nothing from the disk: all requests in it are those of others.
+/// Returns the load if PatchIO read nothing from the disk: all requests in the disk are from others.
 LoadEstimate OfQueue(const DeviceRates& device, const std::string& who, double sureness)
 {
   return {device.InFlight, sureness,
@@ -287,8 +287,8 @@ struct OthersInDisk
   double Middle() const { return 0.5 * (this->Least + this->Most); }
 };
 
-/// Returns the requests in the disk's queue that are not PatchIO's. A request of PatchIO may be several
-/// there; their number is uncertain if others use requests of another size.
+/// Returns the requests in the disk's queue that are not PatchIO's. The kernel may split a request of
+/// PatchIO; the number of parts is uncertain if others use requests of another size.
 OthersInDisk InQueue(
     const DeviceRates& device, const OwnShare& here, double inDisk, double others, const Disk& disk)
 {
@@ -417,7 +417,7 @@ LoadEstimate OfClient(const ClientRates& client, const LoadEstimate& machine, co
     return {machine.Load, std::min(0.5, machine.Sureness),
         machine.Source + "; the server responds as fast as when idle"};
   }
-  // The load seen here is a lower bound: without load on this machine, that of the others is unknown.
+  // The load seen here is a lower bound: without load on this machine, the load on other machines is unknown.
   return machine.Load >= 1 ? LoadEstimate{machine.Load, std::min(0.4, machine.Sureness),
                                  machine.Source + "; the load of other machines is unknown"}
                            : Unknown(machine.Source + "; the load of other machines is unknown");

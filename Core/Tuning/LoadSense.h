@@ -50,8 +50,8 @@ struct InvertedLoad
 /// windows together, given the noise of the rates and the errors of the curve as a whole and from one N to
 /// another (a Bayesian estimate). The result is broad if the rate tells little (as long as F is proportional
 /// to N up to N + C, C makes no difference), and narrow if windows with different N agree. Older windows that
-/// contradict the newest ones are ignored, because the load has changed; so are invalid windows (N or rate
-/// not above 0). windows: oldest first; the newest 8 are used.
+/// contradict the newest ones are ignored, because the load has changed. Invalid windows (N or rate not above
+/// 0) are ignored, too. windows: oldest first; the newest 8 are used.
 InvertedLoad InvertLoad(const LoadCurve& curve, const std::vector<LoadWindow>& windows);
 
 /// NC: the number of requests that others keep in flight on a storage while PatchIO reads from it.
@@ -62,24 +62,25 @@ struct LoadEstimate
   std::string Source;   ///< origin in one line of plain words: "device sda: others read 120 MB/s of 400 MB/s"
 };
 
-/// This reader's reads since the previous sample.
+/// Reads of this reader since the previous sample, on some ranks.
 struct OwnShare
 {
   std::uint64_t Bytes = 0;
-  double InFlight = 0;         ///< mean number of requests in flight; 0: did not read
+  double InFlight = 0;         ///< mean number of requests in flight; 0: this reader did not read
   std::uint64_t Requests = 0;  ///< finished requests; 0: unknown
 };
 
+/// Reads of this reader since the previous sample, on all ranks and on this machine.
 struct OwnReads
 {
   OwnShare All;                  ///< all ranks
   std::optional<OwnShare> Here;  ///< ranks on this machine; empty: all ranks
   /// Bytes that disks delivered to the ranks on this machine: the sum over these ranks of the increase of
-  /// FetchedBytes() since the previous sample. Empty: this process is the only rank here and asks the kernel
-  /// itself.
+  /// FetchedBytes() since the previous sample. Empty: this process is the only rank on this machine and asks
+  /// the kernel itself.
   std::optional<std::uint64_t> Fetched;
   /// False if N changed, or requests begun with a greater N were still in flight. The rate then belongs to no
-  /// N and is not used; counters are.
+  /// single N and is not used; counters are still used.
   bool Steady = true;
 };
 
@@ -90,7 +91,7 @@ std::optional<LoadCurve> CurveOf(const StorageProfile& profile);
 /// sample to the next, tenths of a second to some seconds, with N nearly constant. Needs no privileges.
 ///
 /// * Local disks: compares the requests in the device's queue with PatchIO's own. Rates alone would mislead,
-///   because a disk may be unfair: of a sequential and a random reader, one may get next to nothing.
+///   because a disk may be unfair: of a sequential and a random reader, one may get almost nothing.
 /// * NFS and Lustre: counts other processes of this machine in the client's counters, and infers other
 ///   machines from the rate.
 /// * All others: infers the load from the rate, if F(N) is known (InvertLoad).
@@ -103,7 +104,7 @@ public:
   /// curve: F(N), if there is a profile. root: folder that contains proc, sys and dev.
   explicit LoadSensor(Mount mount, std::optional<LoadCurve> curve = {}, const std::string& root = "/");
 
-  /// Replaces F(N), because profiles appear and change.
+  /// Replaces F(N), for example after the profile was created or changed.
   void UseCurve(std::optional<LoadCurve> curve) { this->Curve = std::move(curve); }
   /// Ends the window that the previous call began, and begins the next one. Returns the load in the window
   /// that ended; the first call returns "unknown". seconds: current time, on any monotonic clock.
@@ -117,12 +118,12 @@ public:
     double Seconds = 0;
     std::optional<DiskCounters> Device;
     std::optional<ClientCounters> Client;
-    std::optional<std::uint64_t> Fetched;  ///< delivered to this process
+    std::optional<std::uint64_t> Fetched;  ///< bytes delivered to this process
   };
 
 private:
   Reading ReadCounters(double seconds) const;
-  /// Adds the window, and infers the load from it and the windows before it.
+  /// Adds `window`, and infers the load from all windows so far.
   LoadEstimate Infer(const LoadWindow& window, double seconds);
 
   Mount Where;

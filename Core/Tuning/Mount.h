@@ -23,13 +23,14 @@ const char* NameOf(MountClass kind);
 /// Returns the class of a file system type in /proc/self/mountinfo, such as "ext4", "nfs4", "fuse.sshfs".
 MountClass ClassOfType(const std::string& type);
 
+/// A mounted file system, according to the kernel.
 struct Mount
 {
   std::string Point;    ///< mount point; empty if unknown
-  std::string Root;     ///< folder of the file system that is visible there; "/" except for bind mounts
+  std::string Root;     ///< folder of the file system that is visible at Point; "/" except for bind mounts
   std::string Type;     ///< type of the file system
   std::string Source;   ///< device or server
-  std::string Options;  ///< of the mount, then of the file system, separated by commas
+  std::string Options;  ///< options of the mount, then of the file system, separated by commas
   int Major = 0;        ///< device number; not constant for network and FUSE file systems
   int Minor = 0;
   MountClass Class = MountClass::Unknown;
@@ -41,12 +42,12 @@ constexpr const char* OwnMountInfo = "/proc/self/mountinfo";
 /// Returns the absolute path, with symbolic links resolved in the part that exists.
 std::string ResolvedPath(const std::string& path);
 
-/// Returns the mount on which `path` lies; the path need not exist. Of the mounts above the path that have
-/// the path's device (or, if none has, of all above it), that is the one with the longest mount point; of
-/// several on one point, the last. Returns a mount on "/" if there is none above, as under a root folder that
-/// is not a mount. Returns nothing if `mountInfo` (a file like /proc/self/mountinfo) contains no mounts or
-/// cannot be read. Malformed lines are ignored. Blocks if the file system hangs, because it asks for the
-/// path's device and for Lustre's stripes.
+/// Returns the mount on which `path` lies; the path need not exist. Candidates are the mounts above the path
+/// that have the path's device or, if there are none, all mounts above the path. The result is the candidate
+/// with the longest mount point, and the last one if several are on this point. Returns a mount on "/" if no
+/// mount is above the path, for example if the root folder is not a mount. Returns nothing if `mountInfo` (a
+/// file like /proc/self/mountinfo) contains no mounts or cannot be read. Malformed lines are ignored. Blocks
+/// if the file system hangs, because the function asks for the path's device and for Lustre's stripes.
 std::optional<Mount> MountOf(const std::string& path, const std::string& mountInfo = OwnMountInfo);
 
 /// Returns the number of stripes in a Lustre layout (the extended attribute lustre.lov); for a composite

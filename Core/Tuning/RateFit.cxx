@@ -24,8 +24,8 @@ namespace {
 
 /// Standard deviation of ln(rate) that is assumed if no N was sampled twice.
 constexpr double AssumedNoise = 0.05;
-/// Least standard deviation of ln(rate): no storage is more reproducible. It also covers small errors of the
-/// laws.
+/// Least standard deviation of ln(rate): no storage is more reproducible. This least value also covers small
+/// errors of the laws.
 constexpr double LeastNoise = 0.01;
 
 /// All samples of one N.
@@ -95,12 +95,12 @@ RatePoints PointsOf(const std::vector<RateSample>& samples)
 constexpr double GoodEnough = 0.98;
 /// Difference of Akaike's criterion that counts: exp(2 / 2) = 2.7 times as likely.
 constexpr double ClearlyLikelier = 2;
-/// Usual exponent of falls; that of the emulated file system.
+/// Usual exponent of falls, as in the emulated file system.
 constexpr double UsualFall = 0.5;
 ///@{
 /// The deviation that refutes all shapes: relative to the noise, and at least Rough, because few samples tell
-/// little about their noise. From probes of a shared local disk that no shape fits (RateFitTest, joined
-/// samples).
+/// little about their noise. The values come from probes of a shared local disk that no shape fits
+/// (RateFitTest, joined samples).
 constexpr double FarBeyondNoise = 3;
 constexpr double Rough = 0.15;
 ///@}
@@ -157,8 +157,8 @@ void FitShape(const RatePoints& points, const RateShape& corners, Slope rise, Sl
   fitted.push_back(shape);
 }
 
-/// Fits all shapes with the given corners. withoutRise, withoutFall: also shapes without K, or without E, so
-/// that the grid has each of them once.
+/// Fits all shapes with the given corners. withoutRise, withoutFall: also fits shapes without K, or without
+/// E; the caller sets these flags for one corner of K, or of E, so that each such shape is fitted once.
 void FitSlopes(const RatePoints& points, const RateShape& corners, bool withoutRise, bool withoutFall,
     std::vector<FittedShape>& fitted)
 {
@@ -262,7 +262,7 @@ Deviations DeviationsFrom(const RatePoints& points, const FittedShape& fitted)
   return deviations;
 }
 
-/// Returns N* of joined points: one of the sampled N, because nothing was measured in between.
+/// Returns N* of joined points: one of the sampled N, because the rate between two sampled N is unknown.
 int SmallestGoodEnough(const RatePoints& points)
 {
   const auto greatest = std::max_element(points.All.begin(), points.All.end(),
@@ -272,7 +272,7 @@ int SmallestGoodEnough(const RatePoints& points)
   })->Concurrency;
 }
 
-/// Returns N* of a shape. F is smooth, so beyond some thousand N are tried in steps of 1/4096.
+/// Returns N* of a shape. F is smooth, so N is increased in steps of 1 + N/4096.
 int SmallestGoodEnough(const RateFit& fit)
 {
   const auto next = [](int n) { return n + 1 + n / 4096; };

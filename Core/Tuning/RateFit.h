@@ -61,7 +61,7 @@ public:
   /// joined.
   std::vector<RateCoefficient> Coefficients() const;
   /// Returns the relative deviation of the mean samples from the law (root mean square). If the samples are
-  /// only joined, the deviation is that from the best law, and tells how rough they are.
+  /// only joined, the deviation is from the best law, and shows how rough the samples are.
   double Residual() const { return this->ResidualValue; }
   /// Returns the relative standard deviation of samples of one N, or an assumption if no N was sampled twice.
   double Noise() const { return this->NoiseValue; }
@@ -89,8 +89,8 @@ private:
 /// Fits the constant and the shapes of RateShape with relative errors, and chooses the shape with the least
 /// Akaike criterion, corrected for few samples (C. M. Hurvich and C.-L. Tsai, "Regression and time series
 /// model selection in small samples", 1989), given the spread of samples of one N. Invalid samples (N < 1,
-/// rates that are not positive numbers) are ignored. Of three or more samples of one N, the median counts.
-/// Takes some milliseconds.
+/// rates that are not positive numbers) are ignored. If there are three or more samples of one N, the fit
+/// uses their median. Takes some milliseconds.
 RateFit FitRates(const std::vector<RateSample>& samples);
 
 /// The range that contains N* in 9 of 10 similar measurements.
@@ -100,9 +100,9 @@ struct ConcurrencyRange
   int Most = 1;
 };
 
-/// Estimates the uncertainty of N*: draws the same number of samples around those of each N many times, with
-/// the estimated noise, and fits them again; if that gives a constant, uses the joined samples.
-/// Deterministic. Returns 1 to 1 if FitRates() gives no law. Takes some tenths of a second.
+/// Estimates the uncertainty of N* by many simulations. Each simulation draws as many samples of each N as
+/// were measured, with the estimated noise, and fits them. If the fit is a constant, the drawn samples are
+/// joined instead. Deterministic. Returns 1 to 1 if FitRates() gives no law. Takes some tenths of a second.
 ConcurrencyRange RangeOfBest(const std::vector<RateSample>& samples);
 
 /// The known facts about F(N) of a storage.

@@ -120,7 +120,7 @@ ReadControl::Mark ReadControl::Now(const ReadMeter& meter) const
 }
 
 /// Returns whether the window is long enough. If requests take long, the first ones to end are the fastest
-/// ones, so at least half of the threads must have finished one.
+/// ones, so at least half of the threads must have finished a request.
 bool ReadControl::WindowIsComplete(const ReadMeter& meter) const
 {
   const std::uint64_t half = static_cast<std::uint64_t>(this->Mine) / 2;
@@ -199,8 +199,8 @@ bool ReadControl::Serve()
 
 void ReadControl::Finish()
 {
-  // The wait must not keep a core busy, because other ranks need it to read. It is short at first, because
-  // ranks usually finish at about the same time.
+  // The wait must not keep a core busy, because other ranks need it to read. The first waits are short,
+  // because ranks usually finish at about the same time.
   constexpr std::chrono::microseconds shortest(20), longest(1000);
   for (auto pause = shortest; !this->Serve(); pause = std::min(2 * pause, longest)) {
     std::this_thread::sleep_for(pause);
@@ -209,7 +209,8 @@ void ReadControl::Finish()
 }
 
 /// Removes decisions made after all ranks had finished, which never took effect. All ranks have the same
-/// history, so without decisions no communication is needed. Collective.
+/// history, so without decisions no communication is needed. Collective: every rank of the communicator calls
+/// it.
 void ReadControl::ForgetWhatCameTooLate()
 {
   if (this->History.size() == 1) {
@@ -230,7 +231,7 @@ double ReadControl::MeanThreads() const
     const double from = std::max(this->OwnHistory[i].Seconds, begin);
     sum += this->OwnHistory[i].Threads * std::max(0.0, std::min(end, this->LastRead) - from);
   }
-  // A read that ends at once keeps the number it began with.
+  // A read that ends at once keeps its initial number of threads.
   return this->LastRead > begin ? sum / (this->LastRead - begin) : this->OwnHistory.front().Threads;
 }
 

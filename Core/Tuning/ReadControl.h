@@ -41,8 +41,8 @@ struct ReadControlOptions
 
 /// Connects read tasks with a ThreadController. Each rank measures its reads in a window of time. A sum over
 /// the ranks, for which no task waits, combines the windows. All ranks then draw the same conclusion, because
-/// their controllers are in the same state. Reads that end before the first window keep the number they began
-/// with.
+/// their controllers are in the same state. Reads that end before the first window keep their initial number
+/// of threads.
 ///
 /// Ranks that have finished their reads take part until the last rank has finished. The controller learns
 /// nothing during that time, because the remaining reads keep fewer threads busy than it requests. Not
@@ -104,7 +104,8 @@ private:
   bool Open = false, Sending = false;
   bool AllHaveRead = false;  ///< result of Serve()
   double OpensAt;            ///< time in seconds at which the next window opens
-  /// Requests that must end before the next window opens: those that began with another number of threads.
+  /// Number of requests that must end before the next window opens, because they began with another number of
+  /// threads.
   std::uint64_t Settling = 0;
   Mark Opened;  ///< beginning of the window
   Mark Sent;    ///< end of the previous window

@@ -161,7 +161,7 @@ struct Wanted
 };
 
 /// Returns the distance of the rank classes of two numbers of ranks, in octaves. A profile without a number
-/// of ranks counts as measured by one.
+/// of ranks counts as measured by one rank.
 int OctavesApart(int one, int other)
 {
   const double octaves = std::log2(RankClass(one)) - std::log2(RankClass(other));
@@ -189,7 +189,7 @@ std::string ReasonAgainst(const StorageProfile& profile, const Wanted& wanted)
 }
 
 /// Returns whether the profile is for a mount above the path. A measured profile must be for the path's own
-/// mount; one written by a user may name a folder in it.
+/// mount; a profile written by a user may name a folder in this mount.
 bool IsAbove(const StorageProfile& profile, const Wanted& wanted)
 {
   const bool measured = !profile.Where.Type.empty();
@@ -382,7 +382,7 @@ bool MergeSamples(StorageProfile& profile, const std::vector<RateSample>& sample
       sample.Rate *= std::exp((wayToNew - 1) * level);
     }
     if (HaveOneConcurrency(added)) {
-      added.clear();  // they tell the level, but nothing about the shape
+      added.clear();  // samples of one N tell the level, but nothing about the shape
     }
   }
   profile.Samples.insert(profile.Samples.end(), added.begin(), added.end());

@@ -25,6 +25,7 @@ constexpr double ProfileLifetime = 90 * 86400.0;
 constexpr std::uint64_t LeastBlockBytes = 64 << 10;
 constexpr std::uint64_t MostBlockBytes = 64 << 20;
 
+/// The rates of one storage and its best number of requests, measured or written by a user.
 struct StorageProfile
 {
   Mount Where;                      ///< Point is always set, the other members only if measured
@@ -32,7 +33,7 @@ struct StorageProfile
   RateFit Fit;                      ///< law fitted to the samples
   int Concurrency = 0;              ///< N*; >= 1 in all profiles that were saved or found
   /// Number of threads NT by number of ranks NP, if the user wrote this instead of N*. N* is then the median
-  /// of NP NT.
+  /// of NP x NT.
   std::map<int, int> ThreadsOfRanks;
   std::optional<StorageModel> Requests;  ///< cost of requests near N*, if measured or given
   std::uint64_t BlockBytes = 0;          ///< best size of requests; 0: unknown
@@ -49,20 +50,21 @@ struct StorageProfile
   /// Returns NT of each of `processes` ranks, at least 1. With ThreadsOfRanks: the entry with the most ranks
   /// that does not exceed `processes`, its threads divided among all ranks. Otherwise N* / NP.
   int ThreadsFor(int processes) const;
-  /// Returns whether the fit may decide on more than N*. It may not if a user wrote the profile, or if it
-  /// comes from the few N that reads have tried.
+  /// Returns whether the fit may also determine the initial number of reads, see SetStarts(). Returns false
+  /// if a user wrote the profile, or if the fit comes from the few N that reads have tried.
   bool TellsStarts() const;
 };
 
 /// Returns the user's own folder of profiles: $PATCHIO_PROFILE_DIR, or $XDG_CONFIG_HOME/patchio/storage, or
-/// ~/.config/patchio/storage. Returns an empty text if none of these variables is set.
+/// ~/.config/patchio/storage. Returns an empty text if PATCHIO_PROFILE_DIR, XDG_CONFIG_HOME and HOME are not
+/// set.
 std::string OwnProfileFolder();
 /// Returns the folders with profiles for all users: those in $PATCHIO_SITE_PROFILES, separated by ':', then
 /// /etc/patchio/storage.
 std::vector<std::string> SiteProfileFolders();
 
 /// Finds the best profile for reading with `ranks` ranks from the storage of `path`; the path need not exist.
-/// Own profiles take precedence over site-wide ones. Of several, the order is: longest mount point, written
+/// Own profiles take precedence over site-wide ones. The order of preference is: longest mount point, written
 /// by a user, same kind of node, probed rather than measured during reads, nearest rank class, newest.
 /// Ignores files that cannot be read or are malformed, expired profiles, and profiles for another type or
 /// source of mount; adds a line to `notes` for each of them. Does not throw.
@@ -93,10 +95,10 @@ std::string SaveProfile(const StorageProfile& profile);
 /// Merges samples of a read into a profile. Old and new samples are moved to a common level, a quarter of the
 /// way to the new ones, because load and request sizes may differ; the new samples thus contribute to the
 /// shape. Samples of a single N change the level only. Then F and N* are fitted again. Only the newest few
-/// samples of each N are kept. A profile without samples that a user or the site has written stays unchanged;
-/// a site-wide one with samples becomes an own, measured one. A profile without a date gets today's; others
-/// keep theirs, so that the storage is probed again some day. Returns whether the profile was changed. Does
-/// not save it.
+/// samples of each N are kept. A profile written by a user, and a site-wide profile without a fit, stay
+/// unchanged. A site-wide profile with a fit becomes a measured profile. The profile gets the current date if
+/// it was site-wide or had no date. Other profiles keep their dates, so that they expire and the storage is
+/// probed again. Returns whether the profile was changed. Does not save the profile.
 bool MergeSamples(StorageProfile& profile, const std::vector<RateSample>& samples);
 
 /// Returns the current time in seconds since 1970.

@@ -124,8 +124,8 @@ void ThreadController::MakeNumbers(const ControllerOptions& options)
   this->Current = this->Best = static_cast<int>(place - numbers.begin());
 }
 
-/// Makes all curves with knees all over the grid. Shapes whose best number is the initial one are most
-/// likely.
+/// Makes the curves of all shapes, with knees all over the grid. Shapes whose best number is the initial one
+/// are most likely.
 void ThreadController::MakeShapes()
 {
   const double last = this->Places.back() + 1;
@@ -179,7 +179,7 @@ void ThreadController::Observe(double rate, int threads)
   if (up || down) {
     this->StartOver(sample);
   } else if (std::abs(surprise) > FarOff && !this->Doubtful) {
-    // An outlier, or the first window of a new state: the next window tells.
+    // An outlier, or the first window of a new state: the next window decides.
     this->Doubtful = sample;
   } else {
     if (this->Doubtful) {
@@ -235,8 +235,8 @@ bool ThreadController::Drift::Add(double surprise)
   return this->Sum > DriftLimit;
 }
 
-/// Begins a new epoch: the storage has changed. Of the samples only the newest one, and an outlier before it
-/// that is not learnt yet, belong to the new state.
+/// Begins a new epoch: the storage has changed. Only the newest sample, and an outlier before it that is not
+/// learnt yet, belong to the new state.
 void ThreadController::StartOver(const Sample& newest)
 {
   ++this->Epoch;
@@ -351,8 +351,8 @@ void ThreadController::Choose()
   }
 }
 
-/// If nothing is left to gain, fewer threads may suffice: tries half an octave less once in a while, unless
-/// that was tried before.
+/// Tries half an octave fewer threads once in a while, because fewer threads may suffice if nothing is left
+/// to gain. Does nothing if so few threads were tried before.
 void ThreadController::TryFewer(const Expectation& expected)
 {
   constexpr double half = 0.5;

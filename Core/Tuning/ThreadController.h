@@ -9,7 +9,7 @@ namespace patchio {
 
 struct ControllerOptions
 {
-  int Start = 8;  ///< initial N, all ranks together; that of the profile if there is one
+  int Start = 8;  ///< initial N, all ranks together; from the profile if there is one
   int Least = 1;
   int Most = 256;           ///< N stays within Least .. Most, as far as Granularity allows
   double Tolerance = 0.01;  ///< a smaller N is as good if its rate is lower by at most this fraction
@@ -48,7 +48,7 @@ public:
   /// window begins.
   double WindowSeconds() const;
   /// Adds the rate of a window in bytes per second, with `threads` reads in flight, which may differ from
-  /// Threads(). Ignores invalid numbers; a rate of 0 is averaged with the next one.
+  /// Threads(). Ignores invalid numbers; a rate of 0 is averaged with the next rate.
   void Observe(double rate, int threads);
 
   /// Returns the N that is currently considered the best.
@@ -112,10 +112,10 @@ private:
   double Noise;  ///< variance of a log rate, from successive windows with the same N
   int LastThreads = 0;
   double LastValue = 0;
-  int EmptyWindows = 0;  ///< number of windows with a rate of 0 since the last other one
+  int EmptyWindows = 0;  ///< number of windows with a rate of 0 since the last other rate
   Drift Up, Down;
-  std::optional<Sample> Doubtful;  ///< the last sample, if it was an outlier: it is not learnt yet
-  int WindowsAtBest = 0;           ///< number of windows for which N was kept at the best one
+  std::optional<Sample> Doubtful;  ///< the last sample, if it was an outlier; it is not learnt yet
+  int WindowsAtBest = 0;           ///< number of windows for which N was kept at the best number
   int Epoch = 0;
   std::vector<ThreadsTried> Tried;
 };

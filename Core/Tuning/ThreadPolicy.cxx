@@ -16,11 +16,11 @@ constexpr double BalancedShare = 0.98;
 /// Reads in flight on an unknown storage: within a factor of 4 of N* = 4 and 64, which the controller
 /// corrects within a minute (simulated: in 99.5 % of reads).
 constexpr int UnknownStorage = 16;
-/// For a file system in memory: two cores reached the same rate with 2 to 16 reads.
+/// Least number of reads for a file system in memory: two cores reached the same rate with 2 to 16 reads.
 constexpr int MemoryLeast = 4;
 ///@{
-/// For local disks: the rate of a virtual disk, not cached, rises up to 4 to 64 reads in flight (1.3 GB/s
-/// with 1, 1.6 to 2.0 from 4 on). Within these bounds, there are four reads per core.
+/// Bounds for local disks: the rate of a virtual disk, not cached, rises up to 4 to 64 reads in flight (1.3
+/// GB/s with 1, 1.6 to 2.0 from 4 on). Within these bounds, there are four reads per core.
 constexpr int DiskLeast = 8;
 constexpr int DiskMost = 32;
 ///@}

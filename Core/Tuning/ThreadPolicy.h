@@ -1,4 +1,4 @@
-// The share of a storage that a read takes, from what is known of the storage and from the user's preference.
+// The share of a storage that a read takes, from the knowledge about the storage and from the user's policy.
 #pragma once
 
 #include "Tuning/Mount.h"
@@ -8,7 +8,8 @@
 namespace patchio {
 
 /// The policy on a storage that others use, too. With C reads of others in flight, N own reads get N/(N+C)
-/// F(N+C), which still rises beyond N + C = N*: the fastest for one is not the best for all.
+/// F(N+C), which still rises beyond N + C = N*. The fastest number for one reader is therefore not the best
+/// number for all.
 enum class ThreadPolicy
 {
   Polite,    ///< N = N* - NC, the rule of S. Liu et al., see Plan/ThreadBudget.h
@@ -44,17 +45,17 @@ struct ReadingJob
 int GuessedConcurrency(MountClass kind, int cores);
 
 /// Returns the greatest number of reads in flight that the policy allows, all ranks together: N* - NC for
-/// Polite, at least one per rank; otherwise all that the ranks can have.
+/// Polite, at least one per rank; for the other policies, as many as the ranks can have.
 int MostInFlight(const StorageKnowledge& storage, ThreadPolicy policy, const ReadingJob& job);
 
 /// Returns the smallest number of reads that reaches the fraction `share` (0..1) of the best rate of up to
-/// `most` reads beside `load` reads of others. The own rate is N / (N + C) F(N + C), with F from `fit`.
-/// Returns 0 if the fit is unknown.
+/// `most` reads while others have `load` reads in flight. The own rate is N / (N + C) F(N + C), with F from
+/// `fit`. Returns 0 if the fit is unknown.
 int FairStart(const RateFit& fit, double load, int most, double share);
 
 /// Sets the initial numbers of Balanced and Greedy from F(N) and NC. Balanced begins with the fewest reads,
-/// at most N*, that give nearly the best rate; Greedy with those that give the best rate, even beyond N*. An
-/// unknown NC counts as 0.
+/// at most N*, that give nearly the best rate; Greedy begins with the fewest reads that give the best rate,
+/// even beyond N*. An unknown NC counts as 0.
 void SetStarts(StorageKnowledge& storage, const RateFit& fit);
 
 /// Returns the initial number of reads in flight, and the bounds for adapting it.

@@ -10,7 +10,7 @@ void Timeline::Add(const TimelinePoint& point)
     return;
   }
   if (this->Kept.size() + 1 >= MostPoints) {
-    // Every other moment is dropped. The bytes of the next moment include what happened in between.
+    // Every other moment is dropped. The bytes of the next moment include those of the dropped moment.
     std::vector<TimelinePoint> half;
     for (std::size_t i = 0; i < this->Kept.size(); i += 2) {
       half.push_back(this->Kept[i]);

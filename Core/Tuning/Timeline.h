@@ -32,7 +32,7 @@ private:
   double Interval = 0.005;  ///< seconds
 };
 
-/// Interpolates a timeline at a moment. After its end nothing is in flight.
+/// Interpolates a timeline at a moment. After the end of the timeline, InFlight is 0.
 TimelinePoint At(const std::vector<TimelinePoint>& points, double seconds);
 
 /// Returns the sum of the timelines of all ranks, which begin at the same time, on all ranks. Returns `mine`
