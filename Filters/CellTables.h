@@ -56,8 +56,8 @@ using Ring = std::array<int, 4>;
 /// end of `ring`.
 std::vector<std::pair<int, int>> PositiveRuns(unsigned positive, const Ring& ring);
 
-/// How a surface passes through a cell: polygons for three axes, lines for two, a point for one. The surface
-/// separates two positive corners on a face's diagonal, in both cells at the face.
+/// The surface through a cell: polygons for three axes, lines for two, a point for one. The surface separates
+/// two positive corners on a face's diagonal, in both cells at the face.
 using CellCase = std::vector<CellPolygon>;
 
 /// Returns the cases of cells with `axes` axes (0 to 3), indexed by the bit set of positive corners. The

@@ -103,9 +103,8 @@ public:
   std::vector<int> Whole;  ///< cells of the box that are kept as they are
 
   std::vector<EdgePoint> Made;
-  std::vector<std::array<double, 3>>
-      Positions;            ///< positions of the points in Made; empty if they follow from the block
-  std::vector<int> Shared;  ///< the points in Made that other parts may also have
+  std::vector<std::array<double, 3>> Positions;  ///< positions of Made; empty if they follow from the block
+  std::vector<int> Shared;                       ///< the points in Made that other parts may also have
 
   /// The polygons and the pieces of cells: their points, one cell after another, the number of points of each
   /// cell, VTK's types of pieces, and the block's cell that each is cut from.

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Fails when a production file has more than 800 lines, or a function in it more than 80, and when more headers than MOST_LONELY
-have a single user: a file is a subject, and a header that one file includes belongs into that file. Fails also when a source file of
-Core does not include its own header first, which shows that the header compiles by itself, and when a format includes another one;
-that no room includes one above it is seen to by the include paths. Pages of rooms name what is there.
+"""Checks the source files. Fails if a production file has more than 800 lines, or a function more than 80; if more headers than
+MOST_LONELY have a single user, because such a header belongs into the file that includes it; if a source file of Core does not
+include its own header first, which shows that the header compiles by itself; if a format includes another format; and if the README
+of a room names files or names that do not exist. (The include paths ensure that no room includes a room above it.)
 
     house.py REPOSITORY
 """
@@ -20,7 +20,8 @@ TYPE = re.compile(r"^\s*(template\b.*|)\s*(class|struct|enum|union)\b")
 
 
 def functions_of_cxx(lines):
-    """(first line, last line, from 1) of each body whose braces have lines of their own, as clang-format sets those of functions."""
+    """Yields (first line, last line, from 1) of each body whose braces are on separate lines, which is clang-format's style for
+    functions."""
     for at, line in enumerate(lines):
         if line.strip() != "{":
             continue
@@ -36,7 +37,7 @@ def functions_of_cxx(lines):
 def functions_of_python(text):
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef):
-            # What a docstring says is not the function's length.
+            # The lines of the docstring do not count.
             said = node.body[0].end_lineno - node.body[0].lineno + 1 if ast.get_docstring(node) else 0
             yield node.lineno + said, node.end_lineno
 
@@ -66,7 +67,7 @@ def include_faults(core):
 
 
 def readme_faults(core):
-    """Names in a room's README that stand for no file there, and for nothing in the room's sources."""
+    """Yields the names in a room's README that are neither a file in the room nor a name in its sources."""
     for page in sorted(core.glob("*/README.md")):
         known = " ".join(path.read_text() for path in page.parent.rglob("*.*") if path.suffix in (".h", ".cxx")) + " ".join(path.stem for path in core.rglob("*.*"))
         for name in re.findall(r"`([A-Z]\w+)(?:\(\))?`", page.read_text()):
@@ -75,7 +76,7 @@ def readme_faults(core):
 
 
 def lonely_headers(root):
-    """Headers that a single file includes in addition to their own source. Classes of VTK and Qt need headers of their own, and so do
+    """Returns the headers that a single file includes in addition to their own source. Classes of VTK and Qt need headers of their own, and so do
     the formats, whose headers a generated file includes."""
     texts = {path: path.read_text() for name in FOLDERS + ["Simulation", "Testing"] for path in sorted((root / name).rglob("*"))
              if path.suffix in (".h", ".cxx", ".c")}
@@ -91,7 +92,7 @@ def lonely_headers(root):
 
 
 def self_test(folder):
-    """Each of these must give as many faults as stated."""
+    """Checks that each of these files gives the stated number of faults."""
     body = "\n".join("  int a%d;" % i for i in range(MOST_OF_FUNCTION - 2))
     cases = [("fits.cxx", "void F()\n{\n%s}\n" % body, 0), ("long.cxx", "void F(int a,\n    int b)\n{\n%s\n}\n" % body, 1),
              ("member.h", "class A\n{\n  void F()\n  {\n%s\n  }\n  int b;\n};\n" % body, 1), ("type.h", "struct A\n{\n%s\n\n};\n" % body, 0),

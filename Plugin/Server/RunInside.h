@@ -19,8 +19,7 @@ bool RunInside(vtkPatchFilter& inner, vtkAlgorithm& outer, vtkDataObject* input,
 /// The three ways in which a filter of ParaView that PatchIO replaces can execute.
 struct Ways
 {
-  std::function<bool(vtkDataObject* input, vtkDataObject* output)>
-      ByPatchIO;  ///< returns false if PatchIO does not support the input
+  std::function<bool(vtkDataObject* input, vtkDataObject* output)> ByPatchIO;  ///< false: unsupported input
   std::function<int(vtkDataObject* input, vtkDataObject* output)> ByBlocks;  ///< ParaView's filter, on trees
   std::function<int()> BySuperclass;  ///< ParaView's filter, on other data
 };

@@ -19,8 +19,7 @@ enum class FaultKind
 
 struct FaultRule
 {
-  std::string
-      Pattern;  ///< shell pattern for the path below the mount, or for its last part; * also matches /
+  std::string Pattern;  ///< shell pattern for the path below the mount or for its last part; * matches / too
   FaultKind Kind = FaultKind::Eio;
   std::uint64_t After = 0;  ///< number of matching requests that succeed first
   double Probability = 1;   ///< of a fault for each later request, 0..1, drawn in order

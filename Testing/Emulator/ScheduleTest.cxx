@@ -126,7 +126,7 @@ TEST(Schedule, LoadOfOthersCountsAsRequestsInFlight)
 {
   // 8 + 8 requests are not more than N*, so the rate does not change.
   ExpectRate(RateAt(Storage(), 8, 8), 8e6 / Alone);
-  // M = 32 = 2 N*: the storage gives F(32), and a quarter of that to our 8.
+  // M = 32 = 2 N*: the rate of the storage is F(32), and a quarter of that for the 8 own requests.
   ExpectRate(RateAt(Storage(), 8, 24), 0.25 * 16e6 / Alone / std::sqrt(2.0));
   // Half of the limit.
   ExpectRate(RateAt(Storage(16, 0.5, 400e6), 8, 8), std::min(200e6, 8e6 / Alone));

@@ -1,5 +1,6 @@
-/* Preloaded, it makes calls of the system fail as a plan says: see inject.py, which writes plans and reads the counts. The plans lie in
- * the file $PATCHIO_INJECT, which all processes map, so that they may change at any time and calls of all processes count. */
+/* A preloaded library that makes system calls fail according to plans: see inject.py, which writes plans and
+ * reads the counts. The plans are in the file $PATCHIO_INJECT, which all processes map, so that plans may
+ * change at any time and the calls of all processes count. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,7 +19,7 @@ enum Calls { Open = 1, Read = 2, Write = 4, Sync = 8, State = 16, Create = 32, R
 enum Effects { Fails = 0, Short = 1, Waits = 2 };
 enum { MostPlans = 4, LongestText = 224 };
 
-/* As inject.py packs it. */
+/* The layout is that of inject.py. */
 struct Plan
 {
   uint32_t Calls;   /* 0: no plan */
@@ -46,7 +47,7 @@ __attribute__((constructor)) static void MapPlans(void)
   }
 }
 
-/* The plan that changes this call; NULL where none does. */
+/* Returns the plan that changes this call, or NULL if there is none. */
 static const struct Plan* Matches(uint32_t call, const char* path, uint64_t bytes)
 {
   const struct Plan* found = NULL;
@@ -171,7 +172,7 @@ int mkdir(const char* path, mode_t mode)
 
 /* ---- by file ---- */
 
-/* -1: fails; otherwise so many bytes of it are moved. */
+/* Returns the number of bytes to move, or -1 for a failure. */
 static ssize_t Moves(uint32_t call, int file, size_t bytes)
 {
   const struct Plan* plan = OfFile(call, file);
@@ -234,7 +235,8 @@ void* __libc_calloc(size_t count, size_t bytes);
 void* __libc_realloc(void* memory, size_t bytes);
 void* __libc_memalign(size_t alignment, size_t bytes);
 
-/* Who asks for memory: "new" of C++, or a library by its name. Python, numpy and HDF5 do not survive it, and VTK ends the program. */
+/* Returns whether the caller's allocations may fail: "new" of C++, or a library by its name. Failures in
+ * Python, numpy, HDF5 or VTK end the program. */
 static int IsOurs(const void* caller)
 {
   static const char* const others[] = {"hdf5", "python3", "numpy", "libc.so", "-pv5", NULL};

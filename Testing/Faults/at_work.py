@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Faults while people work: each one of table.py ends in a message that names file and reason, the same process goes on, and shows the
-right values when the fault is over. What is right is known from the formula of series.py.
+"""Tests each fault of table.py: a message must name file and reason, and the same process must continue and show the right values
+when the fault is over. The right values follow from the formula of series.py.
 
 usage: at_work.py GROUP --inject LIBRARY --program PATCHIO [--nightly] [--only NAME...] FOLDER
 
-GROUP: readers (the Python package, in one process), programs. LIBRARY is Inject.c; FOLDER is made anew.
+GROUP: readers (the Python package, in one process), programs. LIBRARY is the library of Inject.c; FOLDER is made anew.
 """
 import argparse
 import faulthandler
@@ -17,8 +17,8 @@ import time
 
 import inject
 
-LONGEST = 60          # seconds of a fault: a hang
-SETTLED = 2.2         # seconds after which a file is not young any more, so that sidecars are saved
+LONGEST = 60    # seconds after which a fault counts as a hang
+SETTLED = 2.2    # age of files in seconds from which PatchIO saves index files
 QUICK_REQUESTS = (1, 2, 3, 5, 8, 13, 21)
 MOST_REQUESTS = 300
 failed = []
@@ -32,7 +32,7 @@ def expect(condition, message, *details):
 
 
 def make_places(options, names):
-    """{(fault, format): place}, each with its own copy of the series; the sound generations lie beside them."""
+    """Returns {(fault, format): place}, each with its own copy of the series. The unharmed generations are beside the copies."""
     import series
     made, places = {}, {}
     for fault in names:
@@ -52,7 +52,7 @@ def make_places(options, names):
 # ---- readers ----
 
 def met(fault, place, number):
-    """One fault in one series; whether the plan hit something, and whether a message came."""
+    """Tests one fault in one series. Returns whether the plan hit a call, and whether there was a message."""
     import readers
     where = "%s, %s, request %d" % (fault.name, place.name, number)
     reader = readers.prepared(place)
@@ -75,7 +75,7 @@ def met(fault, place, number):
 
 
 def changed(fault, text):
-    """A series that was opened before other files took the place of its files may ask to be opened again."""
+    """Returns whether the text asks the user to open the series again, as it may after its files were replaced."""
     import readers
     return fault.may_ask and re.search(readers.CHANGED, text)
 
@@ -90,7 +90,8 @@ def check_text(fault, place, text, who, where):
 
 
 def must_tell(fault, who):
-    """Not every request matters; and what describes a series is known to those who have it open."""
+    """Returns whether the fault must cause a message. Some requests do not matter, and readers that have the series open know its
+    description."""
     return not fault.harm.counts and (fault.harm.which == "values" or who == "opened now")
 
 

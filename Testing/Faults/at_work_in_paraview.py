@@ -1,9 +1,9 @@
-"""The faults of table.py in ParaView, those of readers, of Save Data, of filters and of long sessions: a message that names the file, a session that goes on, the right
-cells when the fault is over. One session meets them all.
+"""Tests the faults of table.py in one session of ParaView: faults of readers, of Save Data, of filters and of long sessions. Each
+must cause a message that names the file, the session must continue, and the cells must be right when the fault is over.
 
 usage: with_faults.sh LIBRARY PLANS Testing/ParaView/pvbatch.sh NP Testing/Faults/at_work_in_paraview.py FOLDER PATCHIO [--nightly] [FAULT...]
 
-Runs on every rank. FOLDER is made anew by rank 0; values are compared with the formula of series.py at the centres of the cells.
+Runs on each rank. Rank 0 makes FOLDER anew. Values are compared with the formula of series.py at the centres of the cells.
 """
 import contextlib
 import errno
@@ -36,13 +36,13 @@ FEW_ALLOCATIONS, SOME_STEPS, MANY_STEPS = 30, 150, 1000
 
 
 def together():
-    """Collective: all ranks have come here."""
+    """Collective: a barrier."""
     sum_over_ranks([0])
 
 
 @contextlib.contextmanager
 def harmed(block):
-    """Collective. Rank 0 does the harm, and takes it back; how many requests it has hit so far is a function of the plan."""
+    """Collective: rank 0 causes the harm and repairs it. Yields a function that returns how many requests were hit so far."""
     plan = block.__enter__() if rank() == 0 else None
     together()
     try:
@@ -66,7 +66,7 @@ def leaves(tree):
 
 
 def centres_of(grid):
-    """Three arrays, axis 0 fastest."""
+    """Returns the centres of the cells as three arrays, axis 0 fastest."""
     extent, origin, spacing = grid.GetExtent(), grid.GetOrigin(), grid.GetSpacing()
     axes = [origin[d] + spacing[d] * (np.arange(extent[2 * d], extent[2 * d + 1]) + 0.5) for d in range(3)]
     z, y, x = np.meshgrid(*axes[::-1], indexing="ij")
@@ -74,7 +74,7 @@ def centres_of(grid):
 
 
 def shown(reader, step, generation):
-    """Collective. "right", "nothing" or "wrong values"."""
+    """Collective: returns "right", "nothing" or "wrong values"."""
     cells, wrong = 0, 0
     for grid in leaves(output_of(reader)):
         cells += grid.GetNumberOfCells()
@@ -93,7 +93,7 @@ class Reader:
         self.said = messages.text
 
     def look(self, step, generation=0, reload=False):
-        """Collective. What is shown of a step, and what was said on any rank."""
+        """Collective: returns the state of the displayed step, as shown() returns it, and the messages of all ranks."""
         with Messages() as messages:
             if reload:
                 self.proxy.SMProxy.InvokeCommand("Reload")
@@ -111,7 +111,7 @@ class Reader:
 # ---- faults ----
 
 def said(text, *patterns):
-    """Collective: some rank has said all of them."""
+    """Collective: returns whether each pattern is in a message of some rank."""
     return all(sum_over_ranks([int(re.search(pattern, text) is not None) for pattern in patterns]))
 
 
@@ -135,7 +135,7 @@ def check(fault, place, what, who, always):
 
 
 def meet(fault, place, number):
-    """Collective. Whether the plan hit something."""
+    """Collective: tests a fault. Returns whether the plan hit a call."""
     other = 2 if place.step != 2 else 0
     reader = Reader(place)
     for step in (place.step, other):
@@ -187,14 +187,14 @@ def readers(options, faults):
 # ---- Save Data ----
 
 def saved(reader, path):
-    """Collective. What was said."""
+    """Collective: saves the data. Returns the messages."""
     with Messages() as messages:
         simple.SaveData(path, proxy=reader.proxy)
     return messages.text
 
 
 def holds(path, step):
-    """Whether the container has all cells, in boxes of any size, each with the value of the formula."""
+    """Returns whether the container has all cells, in boxes of any size, with the values of the formula."""
     cells = 0
     for each in stranger.read(path):
         for row, variable, values in each.values():
@@ -208,7 +208,7 @@ def holds(path, step):
 
 
 def save_data(options):
-    """Each way in which a target can fail; the next Save Data to it works."""
+    """Tests each failure of a target. The next Save Data to the target must succeed."""
     place = series.Place(os.path.join(options["folder"], "sound", "samrai0"), "samrai")
     reader = Reader(place)
     expect(reader.look(1)[0] == "right", "Save Data: not even the series is right")
@@ -235,7 +235,7 @@ def save_data(options):
 # ---- memory, and many steps ----
 
 def integral(source, name, time_of_step):
-    """Collective on one rank: area or volume of what a filter shows."""
+    """Returns the area or volume of the output of a filter. For sessions on one rank."""
     whole = simple.IntegrateVariables(Input=source)
     whole.UpdatePipeline(time_of_step)
     found = whole.CellData[name].GetRange(0)[0] if whole.CellData.GetArray(name) else 0
@@ -244,7 +244,7 @@ def integral(source, name, time_of_step):
 
 
 def filters_of(reader):
-    """(filter, function that says whether what it shows is right)."""
+    """Yields pairs (filter, function that returns whether the output of the filter is right)."""
     cut = simple.Slice(Input=reader.proxy)
     cut.SliceType.Origin, cut.SliceType.Normal = [6.1, 0, 0], [1, 0, 0]
     yield cut, lambda: abs(integral(cut, "Area", 1.0) - 256) < 1e-4
@@ -258,7 +258,8 @@ def filters_of(reader):
 
 
 def memory_in_filters(options):
-    """Each larger allocation of a filter may fail: an error of the filter, and the right cells afterwards. On one rank, as others would wait."""
+    """Lets each larger allocation of a filter fail: the filter must report an error, and its output must be right afterwards. Runs
+    on one rank, because other ranks would wait."""
     if sum_over_ranks([1])[0] > 1:
         return
     reader = Reader(series.Place(os.path.join(options["folder"], "sound", "samrai0"), "samrai"))
@@ -291,7 +292,7 @@ def resident():
 
 
 def steps_in_paraview(options):
-    """Steps and a slice of them, again and again: memory stays as it is."""
+    """Shows steps and slices of them repeatedly. The memory must not grow."""
     place = series.Place(os.path.join(options["folder"], "sound", "samrai0"), "samrai")
     reader = Reader(place)
     cut = simple.Slice(Input=reader.proxy)
@@ -312,7 +313,7 @@ def steps_in_paraview(options):
 
 
 def main(folder, program, *wanted):
-    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)   # the errors are wanted, not wanted on the screen
+    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)    # hides the expected errors on the terminal
     simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
     options = {"folder": os.path.abspath(folder), "program": program, "nightly": "--nightly" in wanted}
     wanted = [word for word in wanted if word != "--nightly"]

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Breaks sound files of a format and has them opened and read: a program must end by itself, with 0 or 1, and where a file cannot
-be right it says so, in one message that names a file.
+"""Damages valid files of a format, and opens and reads them. A program must end by itself, with 0 or 1. If a file cannot be right,
+the program must print one message that names a file.
 
 usage: broken_files.py --info patchio --read patchio_read_patch_data [--mutations N] [--most-memory BYTES] --format FORMAT CASESDIR
 
@@ -27,7 +27,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "Formats"))
 from compare_core import MPI_SETTINGS  # noqa: E402
 
 LONGEST = 60
-most_memory = 0   # bytes; 0: as much as there is, which sanitizers need
+most_memory = 0    # limit of memory in bytes; 0: no limit, which sanitizers need
 checks, complaints, failed = [], [], []
 
 
@@ -37,7 +37,7 @@ def fail(what, message, text):
 
 
 def run(command, scratch):
-    """Exit status and what was said."""
+    """Returns the exit status and the output."""
     done = subprocess.run(["timeout", "--kill-after=5", str(LONGEST)] + command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env={**os.environ, **MPI_SETTINGS, "TMPDIR": scratch, "PATCHIO_METADATA_DIR": scratch},
                           preexec_fn=lambda: most_memory and resource.setrlimit(resource.RLIMIT_AS, (most_memory, most_memory)))
@@ -45,7 +45,7 @@ def run(command, scratch):
 
 
 def check(programs, path, what, wanted=None):
-    """wanted: what one of the programs must say; None: anything but a crash will do."""
+    """Runs all programs on the path. wanted: text that one of the programs must print; None: any result except a crash."""
     info, read = programs
     checks.append(what)
     with tempfile.TemporaryDirectory() as scratch:
@@ -82,7 +82,7 @@ WAYS = {"cut at 0.9": cut(0.9), "cut at 0.3": cut(0.3), "emptied": cut(0), "remo
 
 
 def copy_of(cases, opened, folder):
-    """The sound files around what is opened, copied; its path there."""
+    """Copies the folder of the file that is opened. Returns the path of the file in the copy."""
     top = opened.split("/")[0]
     shutil.rmtree(os.path.join(folder, top), ignore_errors=True)
     shutil.copytree(os.path.join(cases, top), os.path.join(folder, top), ignore=shutil.ignore_patterns("*.patchio"))

@@ -1,5 +1,5 @@
-"""Opens the broken files of a format (broken_files.py, broken.py) in ParaView: where one is complained of, nothing is shown, and the
-session goes on to show the sound files as before.
+"""Opens the damaged files of a format (broken_files.py, broken.py) in ParaView. After an error, nothing may be displayed, and the
+session must still display the valid files.
 
 usage: Testing/ParaView/pvbatch.sh 1 Testing/Faults/broken_in_paraview.py FORMAT CASESDIR
 """
@@ -21,7 +21,7 @@ complained, shown = [], []
 
 
 def show(path):
-    """The errors and warnings, the report, and how many points are shown."""
+    """Returns the errors and warnings, the report, and the number of displayed points."""
     with Messages() as messages:
         reader = simple.PatchReader(FileName=[path], Grids="All")
     text = messages.text + update(reader)
@@ -39,7 +39,7 @@ def check(path, what, must_complain):
     (complained if "ERROR" in text else shown).append(what)
 
 
-vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)   # the errors are wanted, not wanted on the screen
+vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)    # hides the expected errors on the terminal
 simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
 with tempfile.TemporaryDirectory() as folder:
     for opened, files in broken.SOUND.items():

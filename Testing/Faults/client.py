@@ -1,8 +1,8 @@
-"""A client of a pvserver: reads a step there, and says whether what comes to it is right.
+"""A client of a pvserver: reads a step there, and prints whether it receives the right values.
 
 usage: pvpython client.py PORT FOLDER STEP [STEP...]
 
-A STEP that is a path is waited for: until there is such a file.
+If a STEP is a path, the client waits until the file exists.
 """
 import os
 import sys
@@ -17,7 +17,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy  # noqa: E402
 
 
 def say(text):
-    """At once: what ParaView 5.13 makes of sys.stdout keeps it until the end."""
+    """Prints a text at once, past sys.stdout, which ParaView 5.13 buffers until the end."""
     os.write(1, (text + "\n").encode())
 
 

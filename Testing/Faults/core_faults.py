@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Gives the broken series of make_faults.py to the example program of the Core library: it must end by
-itself, with a message where there is an error. Some go to 2 ranks as well, and files without permission to an
-unprivileged user. Quick, needs no ParaView, and so fit for sanitizers.
+"""Reads the damaged series of make_faults.py with the example program of Core: it must end by itself, with a message if there is an
+error. Some series are also read on 2 ranks, and files without permission by an unprivileged user. The test is quick and does not
+need ParaView, so it is suitable for sanitizers.
 
 usage: core_faults.py --program patchio_read_patch_data FAULTSDIR [FAULT...]
 """
@@ -21,25 +21,25 @@ from compare_core import MPI_SETTINGS  # noqa: E402
 LONGEST = 60
 ENDS = {"error": (1,), "ok": (0,), "error_or_right": (0, 1), "anything": (0, 1)}
 NOBODY = 65534
-# One of each kind: at fault for both ranks, for one of them only, before or while reading.
+# One fault of each kind: on both ranks or on one of them, before or during reading.
 ON_TWO_RANKS = ["cluster_missing", "cluster_truncated_in_data", "cluster_empty", "cluster_not_hdf5", "dataset_too_short",
                 "dataset_missing", "dataset_compressed", "patch_group_missing", "summary_truncated", "summary_empty",
                 "patches_most", "map_level_million", "box_of_billion_cells"]
 
 
 def summary_of(fault):
-    """The program takes a summary, so faults of dumps.visit are none to it."""
+    """Returns the summary of a fault's series; None for faults of dumps.visit, which the program does not read."""
     found = glob.glob(os.path.join(os.path.dirname(fault["index"]), "visit_dump.00000", "summary.samrai"))
     return found[0] if found and os.path.exists(fault["index"]) else None
 
 
 def run(program, summary, ranks=1, user=None):
-    """Exit status (124, 137: had to be killed) and all that was said."""
+    """Returns the exit status (124, 137: the program was killed) and the output."""
     with tempfile.TemporaryDirectory() as scratch:
         command = ["timeout", "--kill-after=5", str(LONGEST)]
         command += ["mpirun", "-np", str(ranks), "--oversubscribe"] if ranks > 1 else []
         command += [program, summary, "4", os.path.join(scratch, "out")]
-        # MPI jobs that share a folder for their sessions may remove it under each other's feet.
+        # MPI jobs that share a session folder may remove it while another job uses it.
         environment, switch = {**os.environ, **MPI_SETTINGS, "TMPDIR": scratch}, {}
         if user is not None:
             os.chown(scratch, user, user)
@@ -50,7 +50,7 @@ def run(program, summary, ranks=1, user=None):
 
 
 def problem_in(status, text, wanted, messages):
-    """What is wrong, or None."""
+    """Returns the problem with a result, or None."""
     if status not in wanted or "Sanitizer" in text or "runtime error" in text:
         return "exit status %s instead of %s: %s" % (status, wanted, text.strip()[-1500:])
     if "HDF5-DIAG" in text:
@@ -68,7 +68,7 @@ def check(program, fault, ranks=1):
 
 
 def check_without_permission(program, good, name):
-    """The file `name` of the sound series has mode 000, and the program does not run as root."""
+    """Tests the valid series with mode 000 for the file `name`, with a program that does not run as root."""
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         copy = shutil.copytree(good, os.path.join(folder, "series"))
@@ -76,7 +76,7 @@ def check_without_permission(program, good, name):
             os.chmod(path, 0o755)
             for file in files:
                 os.chmod(os.path.join(path, file), 0o644)
-        # The build tree may lie where only its owner may look.
+        # Other users may not have access to the build tree.
         program = shutil.copy(program, folder)
         os.chmod(program, 0o755)
         summary = os.path.join(copy, "visit_dump.00000", "summary.samrai")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Damages the signature of one group of an HDF5 file after another. `verify` must find a fault, unless the data are complete without
-the group.
+"""Damages the signatures of the groups of an HDF5 file, one at a time. `verify` must find a fault, unless the data are complete
+without the group.
 
 usage: damaged_groups.py PATCHIO DATA      (DATA: the project's own folder)
 """

@@ -1,10 +1,10 @@
-"""Opens the broken series of make_faults.py in ParaView: an error that says what is wrong, an empty output
-instead of half an image, and a session that still works.
+"""Opens the damaged series of make_faults.py in ParaView. There must be an error that names the problem, and an empty output
+instead of half an image. The session must still work.
 
 usage: Testing/ParaView/pvbatch.sh NP Testing/Faults/faults.py FAULTSDIR [FAULT...]
 
-Runs on every rank. After every fault the sound series is opened and compared with its truth. The name of
-each fault is printed first, so that the last line of a crash or hang names its cause.
+Runs on every rank. After each fault, the valid series is opened and compared with its reference. The name of each fault is printed
+first, so that the last line of a crash or hang names its cause.
 """
 import json
 import os
@@ -22,10 +22,10 @@ from paraview import simple  # noqa: E402
 from vtkmodules.util.numpy_support import vtk_to_numpy  # noqa: E402
 from vtkmodules.vtkCommonCore import vtkLogger, vtkOutputWindow, vtkStringOutputWindow  # noqa: E402
 
-LONGEST = 200.0           # seconds for one fault: a hang, on a machine that is busy
-MOST_MEMORY = 3 << 30     # bytes of a process at its largest: hostile numbers must not become allocations
+LONGEST = 200.0    # seconds after which a fault counts as a hang, on a busy machine
+MOST_MEMORY = 3 << 30    # greatest memory of a process in bytes, because hostile numbers must not become allocations
 
-# One fault that shows when the series is opened, one in the metadata, one in the data.
+# One fault that appears when the series is opened, one in the metadata and one in the data.
 REUSED = ("summary_missing", "summary_truncated", "cluster_missing")
 
 
@@ -48,21 +48,21 @@ class Messages:
 
 
 def open_series(index):
-    """Collective. The reader, updated, and the messages; ParaView reports some already when it makes the reader."""
+    """Collective: returns the updated reader and the messages. ParaView reports some messages when it makes the reader."""
     with Messages() as messages:
         reader = conformance.open_reader(index)
     return reader, messages.text + update(reader)
 
 
 def switch(reader, index):
-    """Collective. Gives the reader another series; the messages."""
+    """Collective: gives the reader another series. Returns the messages."""
     with Messages() as messages:
         reader.FileName = [index]
     return messages.text + update(reader)
 
 
 def update(reader):
-    """Collective. Selects every array and updates to the first time step; returns the messages."""
+    """Collective: selects all arrays and updates to the first time step. Returns the messages."""
     with Messages() as messages:
         reader.UpdatePipelineInformation()
         conformance.select(reader, list(reader.CellArrayStatus.Available), list(reader.PointArrayStatus.Available))
@@ -73,7 +73,7 @@ def update(reader):
 
 
 def points_of(reader):
-    """Collective: points on all ranks."""
+    """Collective: returns the number of points on all ranks."""
     tree = output_of(reader)
     return sum_over_ranks([tree.GetNumberOfPoints() if tree is not None else 0])[0]
 
@@ -86,7 +86,7 @@ def check_good(truth, folder, where):
 
 
 def check_messages(text, patterns, where):
-    """Some rank must have said each pattern."""
+    """Expects each pattern in a message of some rank."""
     said = sum_over_ranks([1] + [int(re.search(p, text) is not None) for p in patterns])[1:]
     for pattern, count in zip(patterns, said):
         if rank() == 0:
@@ -117,7 +117,7 @@ def check_fault(fault, truth, folder):
 
 
 def check_reuse(fault, truth, folder):
-    """One reader goes from the sound series to a broken one and back: no old picture may stay."""
+    """Switches a reader from the valid series to a damaged one and back. No old picture may stay."""
     where = fault["name"] + ", the same reader"
     good = os.path.join(folder, "good", "dumps.visit")
     reader, _ = open_series(good)
@@ -133,7 +133,7 @@ def check_reuse(fault, truth, folder):
 
 
 def check_skipping(reader, fault, truth, where):
-    """With SkipBrokenPatches the sound patches are there with right values, and nothing else is."""
+    """Expects that SkipBrokenPatches shows the valid patches with right values, and nothing else."""
     reader.SkipBrokenPatches = 1
     text = update(reader)
     if fault["good"] is None:
@@ -157,8 +157,8 @@ def check_skipping(reader, fault, truth, where):
 
 
 def check_merged(reader, fault, truth, where):
-    """Merged blocks of the sound patches: where a broken one is missing, coarser cells are seen or none. Without
-    SkipBrokenPatches nothing is."""
+    """Expects merged blocks of the valid patches. In place of a damaged patch, coarser cells or no cells are visible. Without
+    SkipBrokenPatches, nothing is displayed."""
     reader.Blocks, reader.AddPatchIds, reader.SkipBrokenPatches = "Merged", 1, 0
     text = update(reader)
     check_messages(text, fault["messages"], where)
@@ -176,7 +176,7 @@ def check_merged(reader, fault, truth, where):
 
 
 def seen_of(reader, patches):
-    """Collective: those of the patches that are in some block on some rank."""
+    """Collective: returns the patches that are in a block of any rank."""
     found = set()
     for level in range(output_of(reader).GetNumberOfBlocks()):
         pieces = output_of(reader).GetBlock(level)
@@ -188,7 +188,7 @@ def seen_of(reader, patches):
 
 
 def main(folder, wanted):
-    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)   # the errors are wanted, not wanted on the screen
+    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)    # hides the expected errors on the terminal
     simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
     with open(os.path.join(folder, "faults.json")) as f:
         table = [fault for fault in json.load(f) if not wanted or fault["name"] in wanted]

@@ -1,7 +1,7 @@
-"""What may happen to the files of a series, as `with` blocks: the harm is there inside, and taken back at the end.
+"""Context managers that damage the files of a series in a `with` block, and repair them at its end.
 
-A harm is made by a call such as gone("values"), which gives a function of a Place and of a number (of the request that fails, where
-requests are counted), which gives the `with` block.
+A call such as gone("values") returns a function of a Place and of a number, the number of the request that fails if requests are
+counted. This function returns the context manager.
 """
 import contextlib
 import errno
@@ -13,7 +13,7 @@ import inject
 
 
 def harm(function):
-    """harm(which, ...) -> (place, number) -> the block; `.which` says what is harmed."""
+    """Makes harm(which, ...) -> (place, number) -> context manager. The attribute `which` names the harmed file."""
     def made(which, *arguments, **settings):
         block = contextlib.contextmanager(function)
 
@@ -25,12 +25,12 @@ def harm(function):
 
 
 def kept(path):
-    """A copy with its times, beside nothing that a reader looks for."""
+    """Makes a copy with the same times, under a name that readers ignore."""
     return shutil.copy2(path, path + ".kept")
 
 
 def put_back(path):
-    """The same bytes and times in the same file, as if it had not been touched."""
+    """Restores the bytes and times of the same file."""
     with open(path + ".kept", "rb") as source, open(path, "r+b") as target:
         target.write(source.read())
         target.truncate()
@@ -60,7 +60,7 @@ def cut(place, _, path, share):
 
 @harm
 def grown(place, _, path):
-    """Bytes that nobody asked for, as of a program that goes on to write."""
+    """Appends bytes, like a program that continues to write."""
     kept(path)
     with open(path, "ab") as file:
         file.write(b"\n" if path.endswith((".ctl", "Header")) else bytes(1000))
@@ -83,14 +83,14 @@ def a_folder(place, _, path):
 
 @harm
 def requests(place, number, path, calls, error, count=1, effect=inject.FAILS):
-    """The request of this number fails."""
+    """Makes the request with this number fail."""
     with inject.failing(calls, path, error, number, count, effect=effect) as plan:
         yield plan
 
 
 @harm
 def calls(place, _, path, which, error, folder=False):
-    """All calls of a kind fail, also those for the file's sidecar, which else would serve."""
+    """Makes all calls of a kind fail, also those for the index file, which the reader would otherwise use."""
     place, name = os.path.split(path)
     with inject.failing(which, place if folder else path, error) as plan:
         with inject.failing(which, os.path.join(place, ".%s.patchio" % name), error):
@@ -99,7 +99,7 @@ def calls(place, _, path, which, error, folder=False):
 
 @harm
 def newer(place, _, path, seconds=None, in_place=False):
-    """Generation 1 of all files; their times are `seconds` from those before, None: now."""
+    """Replaces all files by generation 1. seconds: difference of the new times from the old times; None: the new times are now."""
     changed = []
     for folder, _, names in os.walk(place.generations[1]):
         for name in names:
@@ -129,7 +129,7 @@ def take(files, before, seconds, in_place):
 
 @harm
 def dated(place, _, path, seconds):
-    """A clock that was wrong: the files say that they were written then, counted from now."""
+    """Sets the times of the files to `seconds` from now, as if the clock had been wrong."""
     before = {}
     for folder, _, names in os.walk(place.folder):
         for name in names:

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""What SECURITY.md promises: files that somebody has made to do harm.
+"""Tests the guarantees of SECURITY.md with malicious files.
 
 usage: hostile.py --info patchio --read patchio_read_patch_data --source REPOSITORY
 
-Each function test_... is a promise. Beside the data lies a folder "outside", in which nothing may change and of which nothing may be
-shown.
+Each function test_... tests one guarantee. No file in the folder "outside" beside the data may change, and none of its contents may
+be displayed.
 """
 import argparse
 import glob
@@ -24,7 +24,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "Formats"))
 from compare_core import MPI_SETTINGS  # noqa: E402
 
 LONGEST = 60
-MOST_MEMORY = 512 << 20   # bytes that a process ever has
+MOST_MEMORY = 512 << 20    # greatest memory of a process in bytes
 failed, runs = [], 0
 options = None
 
@@ -36,7 +36,7 @@ def expect(holds, what):
 
 
 def run(command, scratch, **settings):
-    """What was said; the program must end by itself, with 0 or 1, and without much memory."""
+    """Returns the output. The program must end by itself, with 0 or 1, and must not need much memory."""
     global runs
     runs += 1
     environment = {**os.environ, **MPI_SETTINGS, "HOME": scratch + "/home", "XDG_CACHE_HOME": scratch + "/home/cache", "TMPDIR": scratch + "/home",
@@ -71,7 +71,7 @@ def first_summary(index):
 
 
 def state_of(folder):
-    """All names with what is in them."""
+    """Returns all names with the contents of their files."""
     state = {}
     for path, folders, files in os.walk(folder):
         for name in folders + files:
@@ -211,7 +211,7 @@ def test_the_user_says_what_the_library_may_see():
 
 
 def huge(folder):
-    """Small files that claim to be large."""
+    """Makes small files that claim to be large."""
     make_kwave(folder + "/grid.h5", (1 << 20,) * 3, 1 << 20)
     make_kwave(folder + "/list.h5", (1, 1, 1 << 40), 4)
     with open(folder + "/grid.ctl", "w") as file:
@@ -236,7 +236,7 @@ def test_small_files_take_little_memory():
         for path in huge(place.scratch):
             open_and_read(path, place.scratch)
         summary = first_summary(place.index)
-        # Texts that nobody wrote take no room in the file, and would take a terabyte in memory.
+        # Texts that were never written take no space in the file, but would take a terabyte of memory.
         with h5py.File(summary, "r+") as file:
             group = file.require_group("materials")
             group.create_dataset("material_names", (1 << 28,), "S4096", chunks=(16,))
@@ -262,8 +262,8 @@ def test_nothing_runs_programs():
         for path in glob.glob("%s/%s/**/*.*" % (options.source, folder), recursive=True):
             if path.endswith((".cxx", ".h")):
                 seen += 1
-                # ParaView loads Gate.cxx as PatchIO.so, and it loads the library beside it; it sees no file of data. A child that
-                # reads values through the HDF5 library is no other program.
+                # Gate.cxx (PatchIO.so) loads the plugin's library, and does not read data. A child process that reads values with
+                # the HDF5 library does not run another program.
                 allowed = {"Gate.cxx": "dlopen", "LibraryFile.cxx": "fork"}.get(os.path.basename(path))
                 for line in open(path, errors="replace"):
                     call = calls.search(line.split("//")[0])

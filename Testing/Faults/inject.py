@@ -1,4 +1,4 @@
-"""Makes calls of the system fail in programs that have Inject.c preloaded, this one included.
+"""Makes system calls fail in programs that preload Inject.c, including this one.
 
     with inject.failing("read", "processor_cluster", errno.EIO, first=3, count=1) as plan:
         ...                                      # the third call that reads such a file fails, whichever process makes it
@@ -18,14 +18,14 @@ SIZE = struct.calcsize(LAYOUT)
 
 
 def environment(library, path):
-    """For programs that are to be hurt; `path` is the file of the plans, which is made."""
+    """Returns the environment for programs with faults. Makes the file `path` for the plans."""
     with open(path, "wb") as file:
         file.write(bytes(MOST_PLANS * SIZE))
     return {"LD_PRELOAD": library, "PATCHIO_INJECT": path}
 
 
 def restart_with(library, path):
-    """Starts this script once more, with the library in it; does nothing the second time."""
+    """Restarts this script with the preloaded library; does nothing in the restarted script."""
     if "PATCHIO_INJECT" not in os.environ:
         os.execve(sys.executable, [sys.executable, "-B"] + sys.argv, {**os.environ, **environment(library, path)})
 
@@ -37,7 +37,7 @@ class Plan:
     def write(self, calls, path, error, effect, first, count, least):
         mask = sum(CALLS[call] for call in calls.split())
         struct.pack_into(LAYOUT, self.table, self.at, 0, error, effect, 0, first, count, least, 0, 0, path.encode())
-        struct.pack_into("=I", self.table, self.at, mask)    # last: from now on it counts
+        struct.pack_into("=I", self.table, self.at, mask)    # written last, because this activates the plan
 
     def numbers(self):
         return struct.unpack_from(LAYOUT, self.table, self.at)
@@ -60,8 +60,9 @@ def plans():
 
 @contextlib.contextmanager
 def failing(calls, path, error=errno.EIO, first=1, count=0, least=0, effect=FAILS):
-    """calls: some of CALLS; path: what is in the path of their file; count: how many fail, 0: all from the first one on.
-    least: bytes of the allocations that count, for "memory". With WAITS, `error` is milliseconds."""
+    """Yields a plan. calls: some of CALLS. path: a part of the path of their file. first: number of the first call that fails.
+    count: number of calls that fail; 0: all from the first one on. least: least size of allocations in bytes, for "memory". With
+    WAITS, `error` is a time in milliseconds."""
     plan = next(plan for plan in plans() if plan.numbers()[0] == 0)
     plan.write(calls, path, error, effect, first, count, least)
     try:

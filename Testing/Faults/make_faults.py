@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Makes broken copies of a small SAMRAI dump series, each broken in one way.
+"""Makes copies of a small SAMRAI dump series, each with one fault.
 
 usage: make_faults.py OUTDIR [--from SERIESDIR] [--fuzz 200] [--seed 1]
 
-Writes OUTDIR/<fault>/dumps.visit ..., the sound original OUTDIR/good with its truth OUTDIR/good.npz, and
-OUTDIR/faults.json: for each fault what opening it must lead to.
+Writes OUTDIR/<fault>/dumps.visit ..., the valid original OUTDIR/good with its reference values OUTDIR/good.npz, and
+OUTDIR/faults.json: the expected result of opening each fault.
 
 outcome   "error"           an error that matches all `messages` (regular expressions), and an empty output
           "ok"              opens, and is right
@@ -35,7 +35,7 @@ FAULTS = []
 
 
 class Copy:
-    """A copy of the sound series, to be broken."""
+    """A copy of the valid series, in which a fault is made."""
 
     def __init__(self, good, folder):
         self.folder = folder
@@ -47,7 +47,7 @@ class Copy:
             self.map = f["extents/patch_map"][:]
             self.variable = f["BASIC_INFO/var_names"][0].decode()
             self.dim = int(f["BASIC_INFO/number_dimensions_of_problem"][0])
-        self.patch = len(self.map) - 1      # the last patch is the one to suffer
+        self.patch = len(self.map) - 1    # damages the last patch
         row = self.map[self.patch]
         self.broken_cluster = int(row["file_cluster_number"])
         self.cluster = os.path.join(self.dump, "processor_cluster.%05d.samrai" % self.broken_cluster)
@@ -78,7 +78,7 @@ class Edit:
 
 
 def summary_fault(messages, outcome="error"):
-    """The summary is at fault: nothing can be shown."""
+    """Registers a fault of the summary: nothing can be displayed."""
     return add(lambda c: dict(outcome=outcome, messages=[r"summary\.samrai"] + messages, good=None))
 
 
@@ -87,7 +87,7 @@ def index_fault(messages, outcome="error"):
 
 
 def cluster_fault(messages, maybe=False, outcome="error"):
-    """A whole cluster file is at fault; `maybe`: some of its patches may still be readable."""
+    """Registers a fault of a whole cluster file. maybe: some of its patches may still be readable."""
     def spec(c):
         lost = c.patches_in_cluster()
         good = [p for p in range(len(c.map)) if p not in lost]
@@ -97,7 +97,7 @@ def cluster_fault(messages, maybe=False, outcome="error"):
 
 
 def patch_fault(messages, outcome="error"):
-    """One patch is at fault."""
+    """Registers a fault of one patch."""
     return add(lambda c: dict(outcome=outcome, messages=messages, good=[p for p in range(len(c.map)) if p != c.patch]))
 
 
@@ -126,7 +126,7 @@ def cluster_missing(c):
 
 @cluster_fault(["(?i)truncat|incomplete|complete|cut|short|end of"], maybe=True)
 def cluster_truncated_in_data(c):
-    """Cut in the middle of the last data set."""
+    """Cuts the file in the middle of the last data set."""
     with h5py.File(c.cluster, "r") as f:
         ends = []
         f.visititems(lambda n, o: ends.append((o.id.get_offset(), o.id.get_storage_size())) if isinstance(o, h5py.Dataset) else None)
@@ -141,7 +141,7 @@ def cluster_truncated_in_metadata(c):
 
 @cluster_fault([])
 def cluster_empty(c):
-    """As a dump looks while it is being written."""
+    """Makes the file empty, as in a dump that is being written."""
     truncate(c.cluster, 0)
 
 
@@ -215,7 +215,7 @@ def dataset_of_text(c):
 
 @patch_fault(DATASET)
 def dataset_without_storage(c):
-    """Created, never written: HDF5 has not given it a place in the file."""
+    """Makes a data set that was never written, so that it has no place in the file."""
     replace_dataset(c, lambda g, n, v: g.create_dataset(n, shape=v.shape, dtype=">f4"))
 
 
@@ -306,7 +306,7 @@ def summary_is_cluster_file(c):
 
 @index_fault(["dumps.visit|visit_dump"])
 def summary_missing(c):
-    """A dump still being written: the summary comes last."""
+    """Simulates a dump that is being written: the summary is written last."""
     os.remove(c.summary)
 
 
@@ -338,7 +338,7 @@ def index_does_not_exist(c):
 
 @index_fault([], outcome="ok")
 def next_dump_being_written(c):
-    """The dump after the good one has its cluster files, one of them empty, and no summary."""
+    """Adds a next dump with its cluster files, one of them empty, and without a summary."""
     later = os.path.join(c.folder, "visit_dump.90000")
     shutil.copytree(c.dump, later)
     os.remove(os.path.join(later, "summary.samrai"))
@@ -348,7 +348,7 @@ def next_dump_being_written(c):
 # ---- hostile numbers in the summary ---------------------------------------------------------------------
 
 def hostile_basic(name, dataset, change, messages=(), outcome="error"):
-    """`change` gets the data set's values and changes them in place."""
+    """Registers a fault of the summary. change: function that changes the data set's values in place."""
     def fault(c):
         with c.basic() as g:
             values = g[dataset][...]
@@ -418,7 +418,7 @@ hostile_extents("map_number_negative", "patch_map", "patch_number", MOST - 2 ** 
 hostile_extents("box_inverted", "patch_extents", "upper", -1000, ["box|patch_extents|indices"])
 hostile_extents("box_huge", "patch_extents", "upper", 10 ** 9, ["box|patch_extents|indices|cells"])
 hostile_extents("box_most", "patch_extents", "upper", MOST, ["box|patch_extents|indices|cells"])
-# In range for the summary, so that only the cluster file shows that they are wrong.
+# The numbers are valid in the summary; only the cluster file shows that they are wrong.
 hostile_extents("map_cluster_million", "patch_map", "file_cluster_number", 10 ** 6, [r"1000000"], spec=patch_fault)
 hostile_extents("map_processor_million", "patch_map", "processor_number", 10 ** 6, DATASET, spec=patch_fault)
 hostile_extents("map_number_million", "patch_map", "patch_number", 10 ** 6, DATASET, spec=patch_fault)
@@ -426,8 +426,8 @@ hostile_extents("box_of_billion_cells", "patch_extents", "upper", 1000, DATASET,
 
 
 def move_member(name, padded, offset):
-    """A member of a compound type far outside its record. HDF5 1.10.8 does not look and crashes in H5Dread
-    (found by the fuzz), so a reader has to look before."""
+    """Moves a member of a compound type far outside its record. HDF5 1.10.8 crashes in H5Dread (found by the fuzzer), so a reader
+    must check this first."""
     def fault(c):
         with open(c.summary, "rb") as f:
             content = f.read()
@@ -474,7 +474,7 @@ for label, text in (("slash", "a/b"), ("up", "../../level.00000/patch.00000/U"),
 
 @summary_fault([])
 def names_twice(c):
-    """Two variables of one name: which one would be shown?"""
+    """Makes two variables with the same name, which is ambiguous."""
     with c.basic() as g:
         names = [t.decode() for t in g["var_names"][:]]
         del g["var_names"]
@@ -515,7 +515,7 @@ def flip(content, generator):
 
 
 def make_fuzz(good, outdir, count, seed):
-    """Variants of the summary, and a quarter as many of a cluster file; all else are links to the original."""
+    """Makes variants of the summary, and a quarter as many of a cluster file. All other files are links to the original."""
     generator, table = random.Random(seed), []
     for i in range(count + count // 4):
         folder = os.path.join(outdir, "fuzz_%03d" % i)
@@ -544,7 +544,7 @@ class CopyOfLinks:
 # ---- putting it together --------------------------------------------------------------------------------
 
 def write_good(folder, source):
-    """The sound series of one dump, a copy of the first one of `source` when that is given."""
+    """Makes the valid series of one dump, or a copy of the first dump of `source` if it is given."""
     if source is None:
         levels = [Level([((0, 0, 0), (3, 3, 3)), ((4, 0, 0), (7, 3, 3))]),
                   Level([((2, 2, 2), (7, 5, 5)), ((8, 2, 2), (11, 5, 5)), ((12, 0, 0), (13, 1, 1))], (2, 2, 2))]

@@ -1,4 +1,4 @@
-"""Faults of whole processes: clients that vanish, servers that stop, ranks that are killed. Each function is a fault of table.py."""
+"""Faults of whole processes: killed clients, stopped servers, killed ranks. Each function is a fault of table.py."""
 import contextlib
 import glob
 import os
@@ -17,12 +17,12 @@ HURT = ("LD_PRELOAD", "PATCHIO_INJECT")
 
 
 def left_by(processes):
-    """What they may leave in the memory file system: names have the numbers of processes."""
+    """Returns the files that the processes have left in the memory file system; their names contain process numbers."""
     return [path for path in glob.glob("/dev/shm/patchio-*") if any("-%d-" % number in path for number in processes)]
 
 
 class Servers:
-    """Processes of one fault; all of them are ended."""
+    """The processes of one fault; the end of the block ends all of them."""
 
     def __init__(self, bench):
         self.bench, self.started = bench, []
@@ -50,7 +50,7 @@ class Servers:
         return process
 
     def serve(self, *options, ranks=1):
-        """A pvserver whose reads may be hurt, and its port."""
+        """Starts a pvserver with injected faults. Returns the process and its port."""
         for _ in range(3):
             port = random.randint(20000, 40000)
             launch = ["mpirun", "-np", str(ranks), "--oversubscribe"] if ranks > 1 else []
@@ -67,7 +67,7 @@ class Servers:
 
     @staticmethod
     def sees(process, what, seconds=LONGEST):
-        """Whether this happens in time, and before the process has ended."""
+        """Returns whether `what` becomes true in time, and before the process ends."""
         end = time.time() + seconds
         while time.time() < end:
             done = process.poll() is not None
@@ -79,11 +79,11 @@ class Servers:
         return False
 
     def says(self, process, words):
-        """Whether it says so in time."""
+        """Returns whether the process prints the words in time."""
         return self.sees(process, lambda: words in self.text_of(process))
 
     def ends(self, process, seconds=LONGEST):
-        """Whether it ends in time."""
+        """Returns whether the process ends in time."""
         end = time.time() + seconds
         while time.time() < end:
             if process.poll() is not None:
@@ -102,7 +102,7 @@ class Servers:
 
 @contextlib.contextmanager
 def slow_client(servers, server, port, place, *steps):
-    """A client for whom the server reads, which takes long."""
+    """Starts a client whose read on the server takes a long time."""
     with inject.failing("read", "processor_cluster", SLOW, effect=inject.WAITS) as plan:
         client = servers.client(port, place, *steps)
         reads = servers.sees(client, lambda: plan.hit() > 0) and server.poll() is None and client.poll() is None
@@ -116,7 +116,7 @@ def kill(process):
 
 
 def client_killed(bench):
-    """A pvserver of one client ends with it."""
+    """Kills the client of a pvserver, which must then end, too."""
     place = bench.place()
     with Servers(bench) as servers:
         server, port = servers.serve()
@@ -128,7 +128,7 @@ def client_killed(bench):
 
 
 def one_of_clients_killed(bench):
-    """The client that came second vanishes; the first one reads on."""
+    """Kills the second client of a pvserver; the first one must continue to read."""
     place, go = bench.place(), bench.path("go")
     with Servers(bench) as servers:
         server, port = servers.serve("--multi-clients")
@@ -154,7 +154,7 @@ def server_killed(bench):
 
 
 def server_stopped(bench):
-    """A pvserver that stands still for some seconds."""
+    """Stops a pvserver for some seconds."""
     place = bench.place()
     with Servers(bench) as servers:
         server, port = servers.serve()
@@ -167,7 +167,7 @@ def server_stopped(bench):
 
 
 def ranks_of(process, name):
-    """Processes of this name that it has started, also in steps."""
+    """Returns the descendants of the process with this name."""
     found, parents = [], {}
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -185,7 +185,7 @@ def ranks_of(process, name):
 
 
 def rank_killed(bench):
-    """One of two ranks that index a series is killed; mpirun ends, and what it leaves does no harm."""
+    """Kills one of two ranks that index a series. mpirun must end, and the remaining files must be harmless."""
     place = bench.place()
     time.sleep(2.2)
     with Servers(bench) as servers:

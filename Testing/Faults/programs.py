@@ -1,5 +1,5 @@
-"""Faults that meet the program patchio and the Python package's writer. Each function is a fault of table.py; a Bench gives it folders of its
-own, and runs programs with the library that hurts them. What is in a container is read by stranger.py, which shares nothing with PatchIO."""
+"""Faults of the program patchio and of the writer of the Python package. Each function tests a fault of table.py. A Bench provides
+folders, and runs programs with the library for faults. stranger.py, which shares no code with PatchIO, reads the containers."""
 import errno
 import glob
 import os
@@ -34,7 +34,7 @@ class Bench:
         return os.path.join(self.folder, *parts)
 
     def place(self, name="samrai"):
-        """A fresh copy of a series, whose files are young."""
+        """Makes a new copy of a series, with new files."""
         self.made += 1
         place = series.Place(self.path("%s%d" % (name, self.made)), name)
         place.generations = self.sound[name]
@@ -47,7 +47,7 @@ class Bench:
                                 stderr=subprocess.STDOUT, **settings)
 
     def run(self, *command, **settings):
-        """Exit code and what was said; a hang is a fault."""
+        """Returns the exit code and the output. A hang is a fault."""
         process = self.start(*command, **settings)
         try:
             text = process.communicate(timeout=LONGEST)[0]
@@ -57,7 +57,7 @@ class Bench:
         return process.returncode, text
 
     def fails(self, says, *command, **settings):
-        """The program ends with 1 and one message, which has all the words."""
+        """Expects that the program ends with 1 and one message, which contains all texts in `says`."""
         code, text = self.run(*command, **settings)
         words = [says] if isinstance(says, str) else says
         self.expect(code == 1 and all(word in text for word in words), "%s: exit code %s, expected %s, found %s", command[0], code, words, text[-600:])
@@ -69,7 +69,7 @@ class Bench:
         return text
 
     def holds(self, container, steps, generation=0):
-        """The container has these steps, with the values of the formula."""
+        """Expects that the container has these steps, with the values of the formula."""
         found = {step.step: step for step in stranger.read(container)} if os.path.exists(container + "/index") else {}
         self.expect(sorted(found) == list(steps), "%s: steps %s instead of %s", container, sorted(found), list(steps))
         for number, step in found.items():
@@ -84,7 +84,7 @@ ALL_STEPS = range(series.STEPS)
 # ---- writing ----
 
 def full_disk(bench):
-    """A file system that is full; without the right to mount one, files that may not become long."""
+    """Fills a file system. Without the right to mount one, limits the size of files instead."""
     place, target = bench.place(), bench.path("small")
     os.makedirs(target)
     mounted = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48k", "tmpfs", target], check=False, capture_output=True).returncode == 0
@@ -102,7 +102,7 @@ def full_disk(bench):
 
 
 def long_files_forbidden(bench):
-    """ulimit -f: the system's signal must not be the only message."""
+    """Limits the size of files (ulimit -f). There must be a message in addition to the system's signal."""
     place, target = bench.place(), bench.path("run.pio")
     bench.fails([target, "File too large"], "convert", place.opened, target, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000)))
     bench.works("convert", place.opened, target)
@@ -138,7 +138,7 @@ def target_read_only(bench):
 
 
 def target_vanishes(bench):
-    """Somebody removes the container between two steps that a script writes."""
+    """Removes the container between two steps that a script writes."""
     import patchio
     target = bench.path("run.pio")
 
@@ -160,7 +160,7 @@ def target_vanishes(bench):
 
 
 def source_breaks(bench):
-    """A file of the second step is gone while the series is converted; later it is back."""
+    """Removes a file of the second step during the conversion, and restores it later."""
     place, target = bench.place(), bench.path("run.pio")
     with harms.gone("values")(place):
         bench.fails([os.path.basename(place.file("values")), "No such file"], "convert", place.opened, target)
@@ -188,7 +188,7 @@ def export_full_disk(bench):
 
 
 def interrupted(bench):
-    """Ctrl-C while it writes."""
+    """Sends Ctrl-C during a write."""
     place, target = bench.place(), bench.path("run.pio")
     with inject.failing("write", "run.pio", 50, effect=inject.WAITS):
         process = bench.start("convert", place.opened, target)
@@ -204,7 +204,8 @@ def interrupted(bench):
 # ---- sidecars ----
 
 def sidecar_hurt(bench, calls, error, path, says, numbers=(1,)):
-    """Sidecars cannot be written as wanted: values are right, the report says why there is none, and the next time there is one."""
+    """Lets the writing of index files fail. Values must be right, the report must have the reason, and the next read must write the
+    index file."""
     for number in numbers:
         place = bench.place()
         time.sleep(2.2)
@@ -220,7 +221,7 @@ def sidecar_hurt(bench, calls, error, path, says, numbers=(1,)):
 
 
 def sidecars_unwritable(bench):
-    """Neither beside the data nor in the user's cache."""
+    """Lets index files fail both beside the data and in the user's cache."""
     sidecar_hurt(bench, "create", errno.EROFS, ".patchio", "not saved: ")
 
 
@@ -233,7 +234,7 @@ def sidecars_rename_fails(bench):
 
 
 def folder_read_only(bench):
-    """The folder of the data cannot be written: the user's cache takes the sidecar."""
+    """Makes the folder of the data read-only. The index file must go to the user's cache."""
     place = bench.place()
     time.sleep(2.2)
     with inject.failing("create", os.path.basename(place.folder), errno.EACCES):
@@ -243,7 +244,7 @@ def folder_read_only(bench):
 
 
 def sidecar_unreadable(bench):
-    """A sidecar that cannot be read costs a warning; the values come without it."""
+    """Makes an index file unreadable. There must be a warning, and the values must be right."""
     place = bench.place()
     time.sleep(2.2)
     readers.prepared(place)
@@ -257,7 +258,7 @@ def sidecar_unreadable(bench):
 # ---- two programs at once ----
 
 def two_indexers(bench):
-    """Two programs write the sidecars of one series at once, slowly."""
+    """Runs two programs that slowly write the index files of one series at the same time."""
     place = bench.place()
     time.sleep(2.2)
     with inject.failing("write", ".patchio", 20, effect=inject.WAITS):
@@ -272,7 +273,7 @@ def two_indexers(bench):
 
 
 def two_readers(bench):
-    """Several threads open one series that has no sidecars, all at once."""
+    """Opens one series without index files in several threads at the same time."""
     place, seen = bench.place(), []
     time.sleep(2.2)
     processes = [subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), place.folder, place.name], env=dict(os.environ),
@@ -283,7 +284,7 @@ def two_readers(bench):
 
 
 def read_while_converting(bench):
-    """A container is read again and again while its steps are written."""
+    """Reads a container repeatedly while its steps are written."""
     place, target = bench.place(), bench.path("run.pio")
     container, counts = series.Place(bench.folder, "container"), set()
     with inject.failing("write", "run.pio", 10, effect=inject.WAITS):
@@ -295,7 +296,7 @@ def read_while_converting(bench):
 
 
 def steps_of(bench, container):
-    """How many steps a reader sees now, all of them right; 0 where it says that there is none yet."""
+    """Returns the number of steps that a reader sees now, which must all be right; 0 if it reports that there are none yet."""
     import patchio
     try:
         data = patchio.open(container.opened)
@@ -310,7 +311,8 @@ def steps_of(bench, container):
 
 
 def overwritten_while_open(bench):
-    """convert --overwrite while somebody has the container open: the old values, the new ones or a message, nothing between."""
+    """Runs convert --overwrite while a reader has the container open. The reader must get the old values, the new values or a
+    message, but no mixture."""
     import patchio
     place = bench.place("container")
     time.sleep(2.2)
@@ -324,7 +326,7 @@ def overwritten_while_open(bench):
                 found = reader.values()
             except patchio.Error as error:
                 bench.expect("run.pio" in str(error), "meanwhile: %s", error)
-            else:  # one read, as the next one may meet other files
+            else:    # a single read, because the next one may find other files
                 texts = [readers.look(lambda: found, place, None, generation) for generation in (0, 1)]
                 bench.expect("right" in texts, "meanwhile: values of neither")
     bench.expect(process.returncode == 0, "convert: %s", process.stdout.read())
@@ -336,8 +338,8 @@ def overwritten_while_open(bench):
 # ---- memory, and many steps ----
 
 def memory_runs_out(bench):
-    """Each allocation of a kilobyte or more may fail: while a series is opened, indexed, read, and while a step is written. Python's own
-    may, too, so a MemoryError will do."""
+    """Lets each allocation of a kilobyte or more fail while a series is opened, indexed and read, and while a step is written.
+    Allocations of Python may fail, too, so a MemoryError is accepted."""
     import patchio
     place, values = bench.place("samrai"), series.truth(series.FORMAT["samrai"], 0)
     container = bench.place("container")
@@ -377,7 +379,7 @@ def memory_runs_out(bench):
 
 
 def little_memory(bench):
-    """A limit of memory (ulimit -v): the program ends with a message, or has done all; it is never killed."""
+    """Limits the memory (ulimit -v). The program must end with a message, or succeed. It must not be killed."""
     path, target = bench.path("big.ctl"), bench.path("run.pio")
     with open(path, "w") as file:
         file.write("dset ^big.dat\noptions little_endian\nundef -999\nxdef 512 linear 0 1\nydef 512 linear 0 1\nzdef 256 linear 0 1\n"
@@ -390,19 +392,19 @@ def little_memory(bench):
         code, text = bench.run("convert", path, target, "--overwrite", preexec_fn=lambda b=limit: resource.setrlimit(resource.RLIMIT_AS, (b, b)))
         seen.append(code)
         ours = "patchio: " in text
-        # Below some hundred megabytes MPI itself cannot begin.
+        # Below some hundred megabytes, MPI itself cannot start.
         bench.expect(code == 0 or code == 1 and ours and "memory" in text or mebibytes < 800 and not ours, "%d MiB: exit code %s, %s", mebibytes, code, text[-500:])
     bench.expect(seen[-1] == 0 and 1 in seen, "exit codes %s", seen)
 
 
 def resident():
-    """Bytes of this process in memory."""
+    """Returns the resident bytes of this process."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def thousand_steps(bench):
-    """A day's work in small: steps read again and again by one reader and by new ones, and steps that are written."""
+    """Reads many steps with one reader and with new readers, and writes many steps."""
     import patchio
     place, values = bench.place(), series.truth(series.FORMAT["samrai"], 0)
     time.sleep(2.2)
@@ -419,7 +421,7 @@ def thousand_steps(bench):
 
 
 def check_growth(bench, sizes):
-    """After the first third, memory grows by no more than a hundredth."""
+    """Expects that memory grows by at most 1 % after the first third."""
     third = len(sizes) // 3
     early, late = max(sizes[third:third + third // 4]), max(sizes[-third // 4:])
     print("   %.1f MB, then %.1f MB, %+.2f %%" % (early / 1e6, late / 1e6, 100.0 * (late - early) / early), flush=True)

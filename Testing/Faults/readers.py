@@ -1,4 +1,4 @@
-"""The reader faults of table.py in the Python package: one process meets all of them, and reads on."""
+"""Tests the faults of readers of table.py in the Python package: one process meets all of them, and must continue to read."""
 import os
 import warnings
 
@@ -9,11 +9,11 @@ CHANGED = r"Reload|[Oo]pen .* again"
 
 
 class LeftOut(patchio.Error):
-    """The series was opened without the step; what was said of it."""
+    """The series was opened without the step. The text is the message about the step."""
 
 
 class Reader:
-    """A series that stays open, and a step of it."""
+    """A series that stays open, with one of its steps."""
 
     def __init__(self, place):
         self.place = place
@@ -32,7 +32,7 @@ class Reader:
         raise LeftOut(self.said)
 
     def values(self, step=None):
-        """{(level, lower corner): values} of a step; None: the one that is open all the time."""
+        """Returns {(level, lower corner): values} of a step; None: the step that stays open."""
         step = self.step if step is None else self.find(step)
         read = step.read(next(iter(step.variables)), threads=2)
         return {(int(step.patches["level"][p]), tuple(int(n) for n in step.patches["lower"][p])): values for p, values in read.items()}
@@ -43,7 +43,7 @@ def same(found, wanted):
 
 
 def look(make, place, step, generation):
-    """What a reader shows: "right", "wrong values", or its message."""
+    """Returns the result of a reader: "right", "wrong values", or its message."""
     try:
         found = make()
     except patchio.Error as error:
@@ -56,7 +56,7 @@ def open_and_read(place):
 
 
 def prepared(place):
-    """A reader that has read all, with sidecars."""
+    """Returns a reader that has read all values, after index files were written."""
     reader = Reader(place)
     for step in range(place.format.steps):
         assert same(reader.values(step), place.truth(step)), "%s: not even the sound series is right" % place.folder

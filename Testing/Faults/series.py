@@ -1,6 +1,7 @@
-"""Small series of each format, from numpy and h5py alone, that faults are made in; what they hold is known from a formula.
+"""Small series of each format for the tests of faults, written with numpy and h5py only. Their values follow from a formula.
 
-A cell whose centre is (x, y, z) has x + 10 y + 100 z + 1000 step + 100000 generation. Generations are later versions of the same files.
+A cell with the centre (x, y, z) has the value x + 10 y + 100 z + 1000 step + 100000 generation. Generations are later versions of
+the same files.
 """
 import os
 import shutil
@@ -26,7 +27,7 @@ def formula(x, step, generation):
 
 
 def box_values(level, box, step, generation):
-    """[z, y, x] in 32 bits, which hold all of it."""
+    """Returns the values as [z, y, x] in 32-bit floats, which represent them exactly."""
     axes = [(np.arange(lower, upper + 1) + 0.5) / 2 ** level for lower, upper in zip(*box)]
     z, y, x = np.meshgrid(*axes[::-1], indexing="ij")
     return formula((x, y, z), step, generation).astype("f4")
@@ -37,12 +38,12 @@ def boxes_of(series):
 
 
 def truth(series, step, generation=0):
-    """{(level, lower corner): values}."""
+    """Returns {(level, lower corner): values}."""
     return {(level, box[0]): box_values(level, box, step, generation) for level, box in boxes_of(series)}
 
 
 def outside_mpi():
-    """The environment for a program that is started by a rank and is none."""
+    """Returns the environment for a program that a rank starts, without the variables of MPI."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PRTE_"))}
     return {**kept, "OMPI_MCA_ess_singleton_isolated": "1"}
 
@@ -74,7 +75,7 @@ class Container:
         return self.index
 
     def make(self, folder, generation, program):
-        """PatchIO writes it, from files that it did not write."""
+        """Makes the container with PatchIO, from files that other programs wrote."""
         Samrai().make(folder + "/of", generation, None)
         done = subprocess.run([program, "convert", folder + "/of/dumps.visit", folder + "/run.pio"], text=True, capture_output=True, env=outside_mpi())
         assert done.returncode == 0, done.stderr
@@ -190,7 +191,7 @@ FORMAT = {"samrai": Samrai(), "container": Container(), "amrex": Amrex(), "kwave
 
 
 class Place:
-    """A copy of a series, for one fault. `step` is the one that it is made in."""
+    """A copy of a series for one fault. `step` is the damaged step."""
 
     def __init__(self, folder, name):
         self.folder, self.name, self.format = folder, name, FORMAT[name]
@@ -201,7 +202,7 @@ class Place:
         return os.path.join(self.folder, *parts)
 
     def file(self, which):
-        """The file that has `values` of the step, or is `describing` it."""
+        """Returns the file with the "values" of the step, or the file "describing" it."""
         return self.path(getattr(self.format, which)(self.step))
 
     def truth(self, step, generation=0):

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""The list of faults that happen while people work. This program makes Documentation/Guide/Faults.md from it; at_work.py and
+"""The list of faults that may happen during work. This program makes Documentation/Guide/Faults.md from it; at_work.py and
 at_work_in_paraview.py test it.
 
 usage: table.py --page [FILE]                 prints the page, or writes it
-       table.py --check FILE BUILDFOLDER      is the page this list, and are the tests that it names there?
+       table.py --check FILE BUILDFOLDER checks that the page is up to date and that its tests exist
 """
 import dataclasses
 import re
@@ -25,7 +25,7 @@ class Fault:
     what: str                          # what happens
     sees: str                          # what the user sees
     do: str                            # what the user can do
-    harm: Optional[Callable] = None    # harms the files of a series; the test runs with all readers
+    harm: Optional[Callable] = None    # damages the files of a series; the test runs with all readers
     says: Optional[str] = None         # pattern of the message; None: no message, correct values
     formats: Sequence[str] = ALL
     generation: int = 0                # generation of the files during the fault

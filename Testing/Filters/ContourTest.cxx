@@ -1,4 +1,4 @@
-// Contours of several levels against analytic surfaces and against counts of edges.
+// Compares contours of several levels with analytic surfaces, and counts their edges.
 #include "Filters/Contour.h"
 #include "Filters/ContourOutput.h"
 
@@ -12,10 +12,10 @@ namespace {
 
 using Double3 = std::array<double, 3>;
 
-/// How far points of a contour may lie from the true surface. A function that is linear along the line
-/// between two cell centres differs from the true one by an eighth of the second derivative times the square
-/// of their distance. Centres of neighbours lie at most one width of the wider cell apart along one axis, and
-/// half of it along each of the others.
+/// Returns the greatest distance of a contour's points from the true surface. A function that is linear along
+/// the line between two cell centres differs from the true one by an eighth of the second derivative times
+/// the square of their distance. Centres of neighbours lie at most one width of the wider cell apart along
+/// one axis, and half of it along each of the others.
 double Tolerance(double width, double secondDerivative, double leastSlope)
 {
   return 1.5 * width * width * secondDerivative / 8 / leastSlope;
@@ -29,7 +29,7 @@ double Sphere(double x, double y, double z)
   return std::sqrt((x - 0.5) * (x - 0.5) + (y - 0.47) * (y - 0.47) + (z - 0.52) * (z - 0.52));
 }
 
-/// A finer level in the middle of the domain, and one more in a corner of that.
+/// Returns a finer level in the middle of the domain, and another one in its corner.
 std::vector<SampleLevel> ThreeLevels(int cells, const Int3& ratio, int part)
 {
   const auto refined = [&](Box box) {
@@ -47,7 +47,7 @@ std::vector<SampleLevel> ThreeLevels(int cells, const Int3& ratio, int part)
   return {{{1, 1, 1}, Cut(whole, part)}, {ratio, Cut(middle, part)}, {ratio, Cut(refined(corner), part)}};
 }
 
-/// The same of one layer of cells.
+/// Returns levels with one layer of cells.
 std::vector<SampleLevel> FlatLevels(int cells, Int3 ratio, int part)
 {
   ratio[2] = 1;
@@ -70,7 +70,8 @@ Double3 PositionOf(const CellLattice& lattice, const CrossingPoint& point)
   return position;
 }
 
-/// Edges of an odd number of triangles, but for those on the border of the visible cells.
+/// Returns the number of edges with an odd number of triangles, without those on the border of the visible
+/// cells.
 int OpenEdges(const Contour& contour)
 {
   std::map<std::pair<std::int64_t, std::int64_t>, int> count;
@@ -89,7 +90,8 @@ int OpenEdges(const Contour& contour)
   return open;
 }
 
-/// Triangles face lower values, as those of VTK do: the volume is positive where values increase outwards.
+/// Returns the volume inside the contour. Triangles face lower values, as in VTK, so the volume is positive
+/// if values increase outwards.
 double Volume(const CellLattice& lattice, const Contour& contour)
 {
   double volume = 0;
@@ -104,7 +106,7 @@ double Volume(const CellLattice& lattice, const Contour& contour)
   return -volume;
 }
 
-/// Triangles by rounded positions.
+/// Returns the triangles by their rounded positions.
 std::multiset<std::array<long, 9>> TrianglesOf(const CellLattice& lattice, const Contour& contour)
 {
   std::multiset<std::array<long, 9>> all;
@@ -126,12 +128,13 @@ std::multiset<std::array<long, 9>> TrianglesOf(const CellLattice& lattice, const
   return all;
 }
 
-/// The cut of a case's triangles with each face of the hexahedron must depend on the signs at the face alone.
+/// The intersection of a case's triangles with a face of the hexahedron must depend only on the signs at this
+/// face.
 TEST(Contour, TableIsTheSameOnBothSidesOfAFace)
 {
   const int edges[12][2] = {
       {0, 1}, {1, 2}, {3, 2}, {0, 3}, {4, 5}, {5, 6}, {7, 6}, {4, 7}, {0, 4}, {1, 5}, {3, 7}, {2, 6}};
-  // For each signs of a face, as seen along an axis in the positive direction: the segments.
+  // The segments for each combination of signs of a face, seen along an axis in the positive direction.
   using Segments = std::set<std::set<std::pair<int, int>>>;
   std::array<std::map<int, Segments>, 3> known;
   const int octants[8] = {0, 1, 3, 2, 4, 5, 7, 6};
@@ -241,9 +244,8 @@ struct Truth
   double SecondDerivative, LeastSlope;
 };
 
-/// For each function a bound of its second derivative in any direction. That of the distance from a point is
-/// at most 1 / radius; here the points between which is interpolated lie up to one coarse width from the
-/// sphere.
+/// Returns functions with a bound of their second derivative in any direction. For the distance from a point,
+/// it is at most 1 / radius; the interpolated points are up to one coarse width away from the sphere.
 std::vector<Truth> Truths()
 {
   return {{"plane", [](double x, double y, double z) { return x + 0.7 * y - 0.3 * z; }, 0.61, 0, 1},
@@ -315,8 +317,8 @@ TEST(Contour, VolumeConvergesWithTheSquareOfTheWidth)
     }
     before = error;
   }
-  // Points lie within width^2 / 8r of the sphere, and the middle of a triangle of sides sqrt(2) width twice
-  // that deeper.
+  // Points lie within width^2 / 8r of the sphere. The middle of a triangle with sides of sqrt(2) width is
+  // twice that distance deeper.
   EXPECT_LT(before / truth, 3 * 3 / (8 * 0.37 * 0.37 * 32 * 32));
 }
 
@@ -450,7 +452,7 @@ TEST_P(ContourOfLevels, PointsOfVisibleCellsAreContoured)
     area += std::abs((corners[1][0] - corners[0][0]) * (corners[2][1] - corners[0][1]) -
                      (corners[2][0] - corners[0][0]) * (corners[1][1] - corners[0][1])) /
             2;
-    // The triangle lies in its cell, which is visible.
+    // The triangle must lie in its cell, which must be visible.
     const CellBlock& block = cells.List[contour.Cells[t].Block];
     const std::int64_t cell = contour.Cells[t].Cell;
     ASSERT_TRUE(block.IsVisible(cell));

@@ -1,6 +1,6 @@
-// Slices, clips, thresholds and surfaces of small data, against areas, volumes and counts that are known. The
-// same cases run on one grid, on blocks beside each other, on two levels, and on rectilinear and curvilinear
-// grids: filters must not see the difference.
+// Compares slices, clips, thresholds and surfaces of small data with known areas, volumes and counts. The
+// same cases run on one grid, on adjacent blocks, on two levels, and on rectilinear and curvilinear grids,
+// with equal results.
 #include "Filters/Clip.h"
 #include "Filters/DataOfParts.h"
 #include "Filters/Slice.h"
@@ -43,11 +43,11 @@
 namespace patchio::filters {
 namespace {
 
-constexpr double Length = 4;  ///< of the cube [0, 4]^3 that all data fill
+constexpr double Length = 4;  ///< edge of the cube [0, 4]^3 that all data fill
 constexpr unsigned char Refined = 8, Hidden = 32;
 
-/// Cells have their number among those of the block ("number") and x + 10 y + 100 z at their centres
-/// ("field"); points have the same field.
+/// Adds the arrays of cells "number", the number of the cell in its block, and "field", x + 10 y + 100 z at
+/// its centre. Points have the same field.
 void AddFields(vtkDataSet* grid)
 {
   vtkNew<vtkDoubleArray> numbers, ofCells, ofPoints;
@@ -73,7 +73,7 @@ void AddFields(vtkDataSet* grid)
   grid->GetPointData()->AddArray(ofPoints);
 }
 
-/// An image of cells of this width, from the cell of this index on.
+/// Returns an image with cells of this width, from the cell with the index `first` on.
 vtkSmartPointer<vtkImageData> Image(double width, const Int3& first, const Int3& cells)
 {
   auto image = vtkSmartPointer<vtkImageData>::New();
@@ -107,7 +107,7 @@ vtkSmartPointer<vtkDataObject> OneGrid()
   return Image(1, {0, 0, 0}, {4, 4, 4});
 }
 
-/// Eight blocks of one level.
+/// Returns eight blocks of one level.
 vtkSmartPointer<vtkDataObject> EightBlocks()
 {
   vtkNew<vtkMultiBlockDataSet> level;
@@ -119,7 +119,8 @@ vtkSmartPointer<vtkDataObject> EightBlocks()
   return tree;
 }
 
-/// A level whose cells are hidden from 1 to 3 along all axes, where another one has cells of half the width.
+/// Returns a level with hidden cells from 1 to 3 along all axes, and a finer level with cells of half the
+/// width there.
 vtkSmartPointer<vtkDataObject> TwoLevels()
 {
   const vtkSmartPointer<vtkImageData> coarse = Image(1, {0, 0, 0}, {4, 4, 4});
@@ -148,7 +149,7 @@ vtkSmartPointer<vtkDataObject> Rectilinear()
   return grid;
 }
 
-/// The same cube, whose inner points are moved.
+/// Returns the same cube with moved inner points.
 vtkSmartPointer<vtkDataObject> Curvilinear()
 {
   auto grid = vtkSmartPointer<vtkStructuredGrid>::New();
@@ -227,7 +228,7 @@ vtkIdType CellsOf(const std::vector<vtkSmartPointer<Piece>>& pieces)
   return cells;
 }
 
-/// The largest difference between an array "field" and x + 10 y + 100 z, at points.
+/// Returns the largest difference between the array "field" and x + 10 y + 100 z at points.
 template <typename Piece>
 double FieldError(const std::vector<vtkSmartPointer<Piece>>& pieces)
 {
@@ -260,8 +261,8 @@ vtkSmartPointer<vtkSphere> Ball(double radius)
   return sphere;
 }
 
-/// A function with the area of its slice and the volume below it, and how far cells of width 1 may be off, in
-/// parts: between their corners they see planes only.
+/// A function with the area of its slice, the volume below it, and the relative error for cells of width 1,
+/// which is due to planes between the corners of a cell.
 struct CutCase
 {
   const char* Name;
@@ -323,7 +324,7 @@ TEST(Extraction, SlicesHaveTheAreaOfTheirPlane)
   }
 }
 
-/// A plane on the faces between cells belongs to the cells of one side.
+/// A plane on faces between cells shows the cells of one side only.
 TEST(Extraction, SlicesOnFacesAreShownOnce)
 {
   const auto ranks = MakeSelfCommunicator();
@@ -368,7 +369,7 @@ TEST(Extraction, ClipsKeepAndLeaveTheWholeVolume)
   }
 }
 
-/// Blocks share the points on their faces.
+/// Neighbouring blocks share the points on their common faces.
 TEST(Extraction, GridsShareThePointsOfBlocks)
 {
   const ClipRequest all{*Surface::Make(Plane(1, 0, 0, 10), 0), true, false};
@@ -397,7 +398,7 @@ TEST(Extraction, ThresholdsKeepTheCellsInTheRange)
     bool Inverted;
     vtkIdType Cells;
   };
-  // Of cells the field is 0.5 + i + 10 (0.5 + j) + 100 (0.5 + k), of points i + 10 j + 100 k.
+  // The field is 0.5 + i + 10 (0.5 + j) + 100 (0.5 + k) for cells, and i + 10 j + 100 k for points.
   const Case cases[] = {{false, true, -1, 1000, false, 64}, {false, true, -1, 100, false, 16},
       {false, true, -1, 100, true, 48}, {false, true, 155.5, 155.5, false, 1},
       {true, true, 0, 144, false, 16}, {true, false, 0, 99, false, 16}, {true, false, 100, 100, false, 2},
@@ -415,7 +416,7 @@ TEST(Extraction, ThresholdsKeepTheCellsInTheRange)
   }
 }
 
-/// Refined cells are not shown, as finer ones are there.
+/// Refined cells are left out, because finer cells replace them.
 TEST(Extraction, ThresholdsLeaveOutHiddenCells)
 {
   const vtkSmartPointer<vtkDataObject> data = TwoLevels();
@@ -430,7 +431,7 @@ TEST(Extraction, ThresholdsLeaveOutHiddenCells)
   EXPECT_EQ(CellsOf(MakeGrids(blocks, Threshold(blocks, request), Always)), 0);
 }
 
-/// The arrays of cells and points that are kept are those of their cells and points.
+/// Kept cells and points have the values of their original cells and points.
 TEST(Extraction, KeptCellsHaveTheirValues)
 {
   for (const char* const input : {"one grid", "eight blocks", "two levels", "rectilinear"}) {
@@ -466,7 +467,7 @@ TEST(Extraction, SurfacesAreThoseOfTheWhole)
   }
 }
 
-/// A hole has a surface of its own; each block alone has its six sides.
+/// A hole has its own surface. Each block by itself has six sides.
 TEST(Extraction, SurfacesOfHolesAndOfEachBlock)
 {
   const auto ranks = MakeSelfCommunicator();
@@ -509,7 +510,7 @@ TEST(Extraction, FlatGridsAreCutToo)
   EXPECT_NEAR(area, 1.3 * Length, 1e-6);
 }
 
-/// The poly data or grids of an output, whether it is a tree or not.
+/// Returns the poly data or grids of an output, which may be a tree.
 template <typename Piece>
 std::vector<vtkSmartPointer<Piece>> PiecesOf(vtkDataObject* output)
 {
@@ -520,8 +521,8 @@ std::vector<vtkSmartPointer<Piece>> PiecesOf(vtkDataObject* output)
   return pieces;
 }
 
-/// One tetrahedron with the corners (0,0,0), (2,0,0), (0,2,0) and (0,0,2), which is not for PatchIO's
-/// filters.
+/// Returns one tetrahedron with the corners (0,0,0), (2,0,0), (0,2,0) and (0,0,2), which PatchIO's filters do
+/// not support.
 vtkSmartPointer<vtkDataObject> OneTetrahedron()
 {
   auto grid = vtkSmartPointer<vtkUnstructuredGrid>::New();
@@ -536,7 +537,7 @@ vtkSmartPointer<vtkDataObject> OneTetrahedron()
   return grid;
 }
 
-/// The classes of VTK in a pipeline without ParaView.
+/// Tests the VTK classes in a pipeline without ParaView.
 TEST(VtkFilters, SliceAndClipAreThoseOfTheBlocks)
 {
   for (const auto& [input, make] : Inputs) {

@@ -1,13 +1,12 @@
 #!/usr/bin/python3
-"""Runs the example program of the Core library and compares what it read with an independent reader, bit by bit.
+"""Runs the example program of Core and compares its values with those of an independent reader, bit by bit.
 
 usage: compare_core.py --program patchio_read_patch_data [--format SAMRAI] [--np "1 2 4"] [--threads "1 4"] PATH...
 
-PATH is a file that describes a dump (summary.samrai) or a folder, which stands for every dump below it. FORMAT is the
-folder beside this file with the reader: reference.py has the pattern of such files, DESCRIBING, and read_truth(). Where it has none,
-the truth is what the package patchio reads on one rank, of which Testing/Python/values.py knows that it is right (PYTHONPATH).
-Every dump is read with every number of ranks and threads; once more with one variable only. Exit status 1 on any difference, or
-where nothing was compared.
+PATH is a file that describes a dump (summary.samrai) or a folder, which stands for every dump below it. FORMAT is the folder beside
+this file with the reader: reference.py has the pattern of such files, DESCRIBING, and read_truth(). If it has none, the reference
+is the package patchio on one rank, which Testing/Python/values.py tests (PYTHONPATH). Each dump is read with each number of ranks
+and threads, and also with one variable only. The exit status is 1 after a difference, or if nothing was compared.
 """
 import argparse
 import glob
@@ -21,8 +20,8 @@ import tempfile
 import numpy as np
 
 TIMEOUT = 120
-# Root may run it; Open MPI does not look for networks, which takes longer than the reading, nor at the X servers of
-# other tests, whose end would be that of the program.
+# Root may run the program. Open MPI does not search for networks, which takes longer than the read, and does not use the X servers
+# of other tests, whose end would end the program.
 MPI_SETTINGS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_pml": "ob1",
                 "OMPI_MCA_btl": "self,vader", "HWLOC_COMPONENTS": "-gl", "HWLOC_HIDE_ERRORS": "2", "PMIX_MCA_gds": "hash", "OMPI_MCA_ess_singleton_isolated": "1"}
 
@@ -40,7 +39,7 @@ def run_program(program, ranks, path, threads, prefix, variables):
     command = [program, path, str(threads), prefix] + variables
     if ranks > 1:
         command = ["mpirun", "-np", str(ranks), "--oversubscribe"] + command
-    # MPI jobs that share a folder for their sessions may remove it under each other's feet.
+    # MPI jobs that share a session folder may remove it while another job uses it.
     with tempfile.TemporaryDirectory() as sessions:
         result = subprocess.run(command, env={**os.environ, **MPI_SETTINGS, "TMPDIR": sessions}, timeout=TIMEOUT,
                                 text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -68,7 +67,7 @@ def check_rank(report, rank, ranks, threads):
 
 
 def truth_of(reference, path):
-    """What is known of the patches and variables, and the arrays "p<patch>/<variable>" as [tuple, component]."""
+    """Returns the facts about patches and variables, and the arrays "p<patch>/<variable>" as [tuple, component]."""
     if hasattr(reference, "read_truth"):
         return reference.read_truth(path, blanking=False)
     import patchio
@@ -91,7 +90,7 @@ def check_variable(found, raw, want, where):
            % (where, found["type"], shape, want.dtype.name, want.shape))
     data = raw[found["offset"]:found["offset"] + want.nbytes]
     expect(len(data) == want.nbytes, "%s: reaches past the end of the raw file" % where)
-    # Raw bits, so that NaN and -0 count as what they are.
+    # Compares raw bits, so that NaN and -0 are distinguished.
     bits = "u%d" % want.dtype.itemsize
     differ = np.flatnonzero(np.frombuffer(data, bits) != np.ascontiguousarray(want).view(bits).ravel())
     expect(not len(differ), "%s: %d of %d values differ, first at %d" % (where, len(differ), want.size, differ[0] if len(differ) else -1))
@@ -107,7 +106,7 @@ def check_run(meta, arrays, selected, prefix, ranks, threads):
             p = patch["id"]
             expect(p not in owner, "patch %d is on ranks %s and %d" % (p, owner.get(p), rank))
             owner[p] = rank
-            # Lists of points have their places beside their variables; the package has them as positions.
+            # Lists of points have their positions as another variable; the package returns them as positions.
             found = {v["name"]: v for v in patch["variables"] if v["name"] in names or not v["name"].endswith(" positions")}
             expect(sorted(found) == names, "patch %d: variables %s instead of %s" % (p, sorted(found), names))
             for name in names:
@@ -127,7 +126,7 @@ def summaries(paths, name):
 
 
 def check_dump(program, reference, path, all_ranks, all_threads):
-    """Number of failed runs, number of runs, bytes compared."""
+    """Returns the number of failed runs, the number of runs, and the bytes compared."""
     meta, arrays = truth_of(reference, path)
     last = [meta["variables"][-1]["name"]] if meta["variables"] else []
     runs = [(n, t, []) for n in all_ranks for t in all_threads] + ([(all_ranks[0], all_threads[0], last)] if last else [])

@@ -1,11 +1,11 @@
-"""Shows series in ParaView and compares every block with the truth that reference.py saved.
+"""Shows series in ParaView and compares each block with the reference values of reference.py.
 
 usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/conformance.py [--threads 1,4,16] TRUTHDIR [SERIES...]
 
-TRUTHDIR comes from `<FORMAT>/reference.py --series`; SERIES, a path that is opened or the name of its folder,
-restricts the run to some. Runs on every rank (pvbatch --symmetric): each rank compares the blocks it holds, and
-all of them together must hold every patch exactly once. Several set-ups a series: all arrays, ghost cells shown,
-one level, one array; with --threads also each of these numbers of threads, and the rule for N* and NC.
+TRUTHDIR comes from `<FORMAT>/reference.py --series`; SERIES, a path that is opened or the name of its folder, restricts the run to
+some. Runs on each rank (pvbatch --symmetric): each rank compares its own blocks, and all ranks together must have each patch
+exactly once. Tests several settings per series: all arrays, with ghost cells, one level, one array; with --threads, also each of
+these numbers of threads, and the rule for N* and NC.
 """
 import argparse
 import json
@@ -25,7 +25,7 @@ from expected import Truth  # noqa: E402
 
 MOST_FAULTS_SHOWN = 20
 faults = []
-compared = [0]      # values, so that a test that compares nothing shows
+compared = [0]    # number of values compared, to detect a test that compares nothing
 
 
 def rank():
@@ -61,7 +61,7 @@ def sum_over_ranks(numbers):
 # ---- one block ------------------------------------------------------------------------------------------
 
 def check_vectors(tree, vector, components, where):
-    """A vector of the tree's blocks must hold what the arrays of its components hold, and they must be there."""
+    """Checks that a vector has the values of its components' arrays in all blocks of the tree."""
     blocks = tree.NewIterator()
     blocks.InitTraversal()
     while not blocks.IsDoneWithTraversal():
@@ -81,7 +81,8 @@ def check_vectors(tree, vector, components, where):
 
 
 def with_blanks(truth, patch, levels, layers, cell, tuples):
-    """What a block has when all have the same arrays: NaN, or 0, for what its patch lacks and another has."""
+    """Returns the arrays of a block if all blocks have the same arrays: NaN, or 0, for arrays that its patch lacks and another
+    patch has."""
     data = truth.data(patch, cell, layers)
     for other, info in enumerate(truth.patches):
         if info["level"] in levels:
@@ -92,7 +93,7 @@ def with_blanks(truth, patch, levels, layers, cell, tuples):
 
 
 def check_block(grid, truth, patch, layers, blanking, selected, where, blanks_of=()):
-    """blanks_of: levels whose arrays all blocks have."""
+    """Compares a block with its patch. blanks_of: levels whose arrays all blocks have."""
     want = truth.grid(patch, layers)
     check_grid(grid, want, where)
     cells, points = (with_blanks(truth, patch, blanks_of, layers, cell, tuples)
@@ -147,7 +148,7 @@ def check_array(found, want, tuples, where):
     if not expect(found.shape == want.shape and len(found) == tuples, "%s: shape %s instead of %s, grid has %d",
                   where, found.shape, want.shape, tuples):
         return
-    # Raw bits, so that NaN and -0 count as what they are.
+    # Compares raw bits, so that NaN and -0 are distinguished.
     bits = "u%d" % want.dtype.itemsize
     differ = np.argwhere(np.ascontiguousarray(found).view(bits) != np.ascontiguousarray(want).view(bits))
     compared[0] += found.size
@@ -177,8 +178,8 @@ def name_of(composite, i):
 
 
 def check_tree(tree, truth, levels, check, where, names=True):
-    """Calls check(grid, patch, where) for local blocks; returns how often this rank holds each patch.
-    names=False: a damaged summary may give pieces other names."""
+    """Calls check(grid, patch, where) for the blocks of this rank. Returns how often this rank has each patch. names=False: a
+    damaged summary may give pieces other names."""
     held = [0] * len(truth.patches)
     sizes = truth.meta["level_sizes"]
     expect(tree.IsA("vtkMultiBlockDataSet"), "%s: output is a %s", where, tree.GetClassName())
@@ -219,7 +220,7 @@ def check_level(pieces, level, first, size, held, check, where, names):
 
 
 def check_output(reader, truth, levels, layers, blanking, selected, where):
-    """Collective: the patches of all ranks together must be each patch of `levels` once."""
+    """Collective: checks that all ranks together have each patch of `levels` once."""
     def check(grid, patch, name):
         check_block(grid, truth, patch, layers, blanking, selected, name, () if reader.PartialArrays else levels)
     held = check_tree(output_of(reader), truth, levels, check, where)
@@ -233,13 +234,13 @@ def check_output(reader, truth, levels, layers, blanking, selected, where):
 # ---- a series -------------------------------------------------------------------------------------------
 
 def open_reader(*paths, **properties):
-    """A piece for each patch, with its own arrays only, unless asked for otherwise: merged blocks are merged.py's
-    business."""
+    """Returns a reader that makes one piece per patch, with the patch's own arrays only, unless the properties differ. merged.py
+    tests merged blocks."""
     return simple.PatchReader(FileName=list(paths), **{"Blocks": "As patches", "PartialArrays": 1, "ComposeVectors": 0, **properties})
 
 
 def output_of(reader):
-    """This rank's part of the output."""
+    """Returns this rank's part of the output."""
     return reader.GetClientSideObject().GetOutputDataObject(0)
 
 
@@ -256,7 +257,8 @@ def check_thread_line(reader, least, most, where):
 
 
 def by_the_rule(storage, others):
-    """Least and most NT of a rank by the rule of the user guide: N* - NC dealt out like cards, at least one each."""
+    """Returns the least and the greatest NT of a rank by the rule of the user guide: N* - NC threads are distributed evenly, with
+    at least one per rank."""
     hands = [len(range(r, max(0, storage - others), ranks())) for r in range(ranks())]
     return max(1, min(hands)), max(1, max(hands))
 
@@ -301,7 +303,7 @@ def check_series(entry, folder):
 
 
 def check_files(entry, last):
-    """The summaries opened by themselves are the same series."""
+    """Checks that the summaries, opened as separate files, give the same series."""
     where = "%s as %d files" % (entry["index"], len(entry["steps"]))
     reader = open_reader(*[s["summary"] for s in entry["steps"]])
     check_times(reader, entry["times"], where)
@@ -312,7 +314,7 @@ def check_files(entry, last):
 
 
 def check_setups(reader, truth, time, index):
-    """Other settings, each from the plain ones and back, on one time step."""
+    """Checks other settings on one time step, each changed from the plain settings and back."""
     levels = range(len(truth.meta["level_sizes"]))
     plain = dict(levels=levels, layers=(0, 0, 0), blanking=True, selected=None)
 
@@ -353,7 +355,7 @@ def check_setups(reader, truth, time, index):
 
 
 def check_threads(entry, folder, counts):
-    """All steps with each number of threads; then the last step with threads from N* and NC."""
+    """Checks all steps with each number of threads, then the last step with threads from N* and NC."""
     truths = [Truth(os.path.join(folder, s["npz"])) for s in entry["steps"]]
     reader = open_reader(entry["index"])
 
@@ -366,7 +368,7 @@ def check_threads(entry, folder, counts):
     reader.UpdatePipelineInformation()
     select(reader, *(sorted(set(sum((t.names(c) for t in truths), []))) for c in (True, False)))
     reader.ThreadMode = "Fixed"
-    reader.CacheMemory = 0  # or nothing would be read any more
+    reader.CacheMemory = 0    # otherwise, all values would come from the cache
     for threads in counts:
         reader.ThreadsPerRank = threads
         for truth, time in zip(truths, entry["times"]):

@@ -1,9 +1,10 @@
-"""What `patchio export --format vtm` writes, read by VTK's own readers and compared with the truth that h5py and numpy have found.
+"""Reads the output of `patchio export --format vtm` with VTK's own readers, and compares it with the reference values of h5py and
+numpy.
 
 usage: PATCHIO_PVBATCH_MODE=root Testing/ParaView/pvbatch.sh 1 exported.py PROGRAM SCRATCH TRUTH...
 
-TRUTH: folders, each made by reference.py or make_cases.py of the format that it is called after. Every series is exported by one rank,
-and each third one by three ranks, too, which must write the same files, byte by byte.
+TRUTH: folders made by reference.py or make_cases.py, each with the name of its format. Each series is exported by one rank, and
+every third one also by three ranks, which must write the same files, byte by byte.
 """
 import glob
 import hashlib
@@ -28,7 +29,7 @@ from expected import REFINEDCELL, Truth  # noqa: E402
 import mesh_conformance  # noqa: E402
 
 PROGRAM, SCRATCH = sys.argv[1:3]
-INCOMPLETE = ("index_missing", "grapes", "members", "growing")  # series that lack files: written as far as they go, with status 1
+INCOMPLETE = ("index_missing", "grapes", "members", "growing")    # series with missing files: exported in part, with status 1
 exported = []
 OWN = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_"))}
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader",
@@ -36,7 +37,7 @@ MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OM
 
 
 def of_folder(format_name):
-    """The module conformance.py of a format: the name is taken."""
+    """Returns the module conformance.py of a format. An import by name would return another module."""
     path = os.path.join(HERE, format_name, "conformance.py")
     sys.path.insert(0, os.path.dirname(path))
     spec = importlib.util.spec_from_file_location(format_name + "_conformance", path)
@@ -46,7 +47,7 @@ def of_folder(format_name):
 
 
 def export(path, *options, ranks=1):
-    """The folder and what the program said; the folder is None where it failed."""
+    """Exports a series. Returns the folder, or None after a failure, and the output of the program."""
     folder = os.path.join(SCRATCH, "ranks%d" % ranks)
     shutil.rmtree(folder, ignore_errors=True)
     launch = ["mpirun", "-np", str(ranks), "--oversubscribe"] if ranks > 1 else []
@@ -68,7 +69,7 @@ def sums(folder):
 
 
 def export_all(path, times, numbers=None):
-    """The paths of the steps, in the order of time."""
+    """Exports a series with one rank, or also with three. Returns the paths of the steps, in the order of time."""
     folder = export(path)
     exported.append(path)
     if len(exported) % 3 == 1:
@@ -96,7 +97,7 @@ def read(path):
 
 
 def blocks_of(tree):
-    """[(number and name of the level, number and name of the piece, grid)]"""
+    """Returns [(number and name of the level, number and name of the piece, grid)]."""
     def name(data, i):
         return data.GetMetaData(i).Get(vtkCompositeDataSet.NAME())
     return [(level, name(tree, level), piece, name(tree.GetBlock(level), piece), tree.GetBlock(level).GetBlock(piece))
@@ -106,7 +107,7 @@ def blocks_of(tree):
 # ---- boxes: SAMRAI, AMReX, containers, VTKHDF -----------------------------------------------------------
 
 def ending_at_zero(grid):
-    """ParaView 5.11 crashes when it draws grids with hidden cells that do not."""
+    """Returns whether the grid ends at index 0. ParaView 5.11 crashes when it draws other grids with hidden cells."""
     upper = np.array(grid["extent"][1::2])
     grid["extent"] = (np.array(grid["extent"]) - np.repeat(upper, 2)).tolist()
     if "origin" in grid:
@@ -136,7 +137,7 @@ def check_boxes(path, truth):
 
 
 def check_filters(path, truth, visible):
-    """ParaView's filters see each place once, and its surface can be drawn."""
+    """Checks that ParaView's filters count each place once, and that the surface can be drawn."""
     reader = simple.XMLMultiBlockDataReader(FileName=[path])
     surface = simple.ExtractSurface(Input=reader)
     surface.UpdatePipeline()
@@ -153,7 +154,7 @@ def check_filters(path, truth, visible):
 
 
 def check_choice(path, truth, name):
-    """One level and one variable can be chosen; nothing hides cells of that level."""
+    """Checks the export of one level and one variable, in which no cells of this level are hidden."""
     step = truth.meta["step"]
     blocks = blocks_of(read(os.path.join(export(path, "--levels", "0", "0", "--variables", name, "--steps", str(step)), "step.%06d.vtm" % step)))
     expect(len(blocks) == truth.meta["level_sizes"][0], "%s, level 0: %d blocks", path, len(blocks))

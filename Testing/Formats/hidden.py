@@ -1,9 +1,9 @@
-"""Which cells finer boxes hide, for the references of formats with boxes."""
+"""The cells that finer boxes hide, for the reference readers of formats with boxes."""
 import numpy as np
 
 
 def covered(boxes, finer, ratio, number):
-    """1 for each cell all of whose fine cells belong to boxes of the next level; each fine cell is marked by itself."""
+    """Returns 1 for each cell whose fine cells all belong to boxes of the next level, by marking each fine cell."""
     lower, upper = boxes[number]
     cells = upper - lower + 1
     fine = np.zeros(cells * ratio, bool)

@@ -1,5 +1,5 @@
-"""Nothing is read twice: arrays, levels, blanking, blocks and steps are changed as a user does, the bytes that the
-report says were read are compared with those of the arrays that were not there yet, and all values with the truth.
+"""Tests that no values are read twice. Changes arrays, levels, blanking, blocks and steps like a user, compares the bytes in the
+report with the bytes of the new arrays, and compares all values with the reference values.
 
 usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/interactive.py TRUTHDIR SERIES...
 
@@ -23,27 +23,27 @@ UNITS = {"byte": 1, "bytes": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 
 
 def number_in(report, line):
-    """The number in a line like 'Bytes read: 1.23 MB in ...', which has three digits; 0 without the line."""
+    """Returns the number in a line like 'Bytes read: 1.23 MB in ...', which has three digits; 0 without the line."""
     found = re.search("^%s: ([0-9.]+) (\\w+)" % line, report, re.MULTILINE)
     return float(found.group(1)) * UNITS[found.group(2)] if found else 0
 
 
 class Session:
-    """One reader on a series."""
+    """A reader with a series."""
 
     def __init__(self, entry, folder, **properties):
         self.index, self.times = entry["index"], entry["times"]
         self.truths = [Truth(os.path.join(folder, step["npz"])) for step in entry["steps"]]
-        # No bytes are read along, and patch ids show which patch a cell must be compared with.
+        # No bytes of gaps are read, and patch ids identify the patch to compare a cell with.
         self.reader = simple.PatchReader(FileName=[self.index], AddPatchIds=1, PartialArrays=1, ComposeVectors=0, ThreadMode="Fixed", StorageLatency=0, **properties)
         self.reader.UpdatePipelineInformation()
         self.step = len(self.times) - 1
         self.names = [v["name"] for v in self.truths[self.step].variables if self.is_plain(v)]
-        self.reader.UpdatePipeline(self.times[self.step])  # offers arrays that the first step does not have
+        self.reader.UpdatePipeline(self.times[self.step])    # adds arrays that the first step does not have to the lists
         self.levels = list(range(len(self.truths[self.step].meta["level_sizes"])))
 
     def is_plain(self, variable):
-        """Whether its stored bytes are those of its values."""
+        """Returns whether the stored bytes of the variable are those of its values."""
         return variable["cell"] and not any(variable["ghosts"]) and all(
             "p%d/%s" % (p, variable["name"]) in t.arrays for t in self.truths for p in range(len(t.patches)))
 
@@ -52,7 +52,7 @@ class Session:
         return sum(truth.arrays["p%d/%s" % (p, name)].nbytes for p in range(len(truth.patches)) for name in names)
 
     def show(self, setting, names=None, step=None, shown=None, **properties):
-        """Collective. The bytes that were read, and those that were not because they were there."""
+        """Collective: shows a state and checks it. Returns the bytes that were read, and the bytes that came from the cache."""
         step = self.step if step is None else step
         names = self.names if names is None else names
         set_properties(self.reader, properties)
@@ -64,7 +64,7 @@ class Session:
         return number_in(report, "Bytes read"), number_in(report, "From the cache")
 
     def expect_bytes(self, setting, most, *arguments, least=None, **keywords):
-        """Rounded to three digits."""
+        """Checks the bytes that were read, rounded to three digits."""
         found, there = self.show(setting, *arguments, **keywords)
         least = most if least is None else least
         expect(least * 0.994 <= found <= most * 1.006, "%s, %s: %g bytes read instead of %g to %g, %g there", self.index,
@@ -73,7 +73,7 @@ class Session:
 
 
 def check_arrays(session):
-    """One array more: its bytes, once. Patches are whole arrays, so that each byte counts."""
+    """Checks that one more array is read once. In mode "As patches", each byte of an array counts."""
     whole = dict(Blocks="As patches", LevelRange=[0, 99])
     simple.ReloadFiles(session.reader)
     for n, name in enumerate(session.names):
@@ -85,7 +85,7 @@ def check_arrays(session):
 
 
 def patches_near(truth, lower, upper):
-    """Those that meet the box, each grown by one of its cells."""
+    """Returns the patches that, enlarged by one of their cells, meet the box."""
     near = []
     for p, patch in enumerate(truth.patches):
         grid = truth.grid(p)
@@ -97,8 +97,8 @@ def patches_near(truth, lower, upper):
 
 
 def box_within(truth):
-    """A box with corners that are on no border of cells, of about a third of the space, and its patches; no box where
-    there are too few patches."""
+    """Returns a box of about a third of the space, with corners off the borders of cells, and its patches; None if there are too
+    few patches."""
     corners = []
     for p, patch in enumerate(truth.patches):
         grid = truth.grid(p)
@@ -112,9 +112,9 @@ def box_within(truth):
 
 
 def check_changes(session):
-    """Everything has been read when all patches were shown, by ranks that keep their patches. Neighbours for a ghost
-    layer may be at other ranks, and of few patches some may move so that all ranks have some; but once they have been
-    read there, nothing is read again."""
+    """Checks that changes read nothing after all patches were shown, because ranks keep their patches. Neighbours for a ghost layer
+    may be on other ranks, and if there are few patches, some may move to ranks without patches. These are read once, and not
+    again."""
     last = session.levels[-1]
     everything = session.bytes_of(*session.names)
     truth = session.truths[session.step]
@@ -152,11 +152,11 @@ def check_changes(session):
 
 
 def check_bytes_once(session):
-    """Merged blocks leave out what is hidden. However much of it is shown afterwards, each byte is read once."""
+    """Checks merged blocks, which leave out hidden cells. When these are shown later, each byte must be read only once."""
     last = session.levels[-1]
     truth = session.truths[session.step]
     if ranks() > 1 and sum(p["level"] < last for p in truth.patches) < 6 * ranks():
-        return  # a block may have several patches, and one block may move
+        return    # a block may have several patches, and a block may move to another rank
     simple.ReloadFiles(session.reader)
     changes = [(dict(Blocks="Merged"), {}),
                (dict(LevelRange=[0, max(last - 1, 0)]), dict(levels=list(range(max(last, 1))))),
@@ -170,7 +170,7 @@ def check_bytes_once(session):
 
 
 def check_steps(session):
-    """Back to a step: nothing is read. Other steps: all of it."""
+    """Checks that an earlier step is not read again, and that another step is read completely."""
     for step in range(len(session.times)):
         if step != session.step:
             session.expect_bytes("another step", session.bytes_of(*session.names, step=step), step=step)
@@ -179,8 +179,8 @@ def check_steps(session):
 
 
 def check_limit(session):
-    """Without memory for the cache each change reads, and shows the same. A limit that is too small for all
-    steps drops what was shown first."""
+    """Checks that without memory for the cache, each change reads and shows the same values. A limit that is too small for all
+    steps must drop the step that was shown first."""
     everything = session.bytes_of(*session.names)
     session.expect_bytes("no cache", everything, CacheMemory=0, Blocks="As patches")
     session.expect_bytes("no cache, again", everything, ThreadsPerRank=3)

@@ -1,8 +1,8 @@
-"""Compares what the reader gives as overlapping AMR, and the images of Volume Of Patches, with the truth of reference.py.
+"""Compares overlapping AMR of the reader, and the images of Volume Of Patches, with the reference values of reference.py.
 
 usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/levels.py TRUTHDIR [SERIES...]
 
-TRUTHDIR and SERIES as in conformance.py. The last step of each series:
+TRUTHDIR and SERIES as in conformance.py. For the last step of each series:
 - the AMR has the boxes, spacings and ratios of all patches on every rank, and each patch with its values and flags on one rank;
 - the image, which numpy paints on the finest level cell by cell, is the mean of what is painted in each of its cells, for
   merged blocks, patches and AMR, at the finest level, at the next one and at several times the coarsest. Points have the value
@@ -24,7 +24,7 @@ from conformance import expect, output_of, rank, ranks, sum_over_ranks  # noqa: 
 from expected import HIDDENCELL, Truth  # noqa: E402
 
 HIDDENPOINT = 2
-MOST_CELLS = 3000000    # that numpy paints
+MOST_CELLS = 3000000    # greatest number of cells that numpy paints
 
 
 class Levels:
@@ -33,9 +33,9 @@ class Levels:
     def __init__(self, truth):
         self.truth = truth
         self.spacing = np.array(truth.meta["spacing"])
-        self.scale = np.rint(self.spacing / self.spacing[-1]).astype(int)    # finest cells in one of a level
+        self.scale = np.rint(self.spacing / self.spacing[-1]).astype(int)    # finest cells per cell of a level
         self.seen = [((truth.ghost_types(p)[0] == 0).reshape(truth.cells(p)[::-1])) for p in range(len(truth.patches))]
-        self.boxes = {}    # of visible cells of each level, in finest cells
+        self.boxes = {}    # the box of the visible cells of each level, in finest cells
         for p, seen in enumerate(self.seen):
             if seen.any():
                 level, lower = truth.patches[p]["level"], np.array(truth.patches[p]["lower"])
@@ -51,7 +51,7 @@ class Levels:
         return sorted({name for p in range(len(self.seen)) for name in self.truth.data(p, cell)})
 
     def values(self, patch, name, cell):
-        """[z, y, x, component]; what the reader gives where a patch lacks the variable."""
+        """Returns the values as [z, y, x, component]; NaN, or 0 for integers, if the patch lacks the variable."""
         shape = [n + (0 if cell else 1) for n in self.seen[patch].shape]
         values = self.truth.data(patch, cell).get(name)
         if values is None:
@@ -60,7 +60,7 @@ class Levels:
         return values.reshape(*shape, -1).astype(float)
 
     def grid(self, level, times):
-        """Finest cells in a cell of the image, where it begins, and how many cells it has."""
+        """Returns the finest cells per cell of an image, the begin of the image, and its number of cells."""
         step = self.scale[level] * times
         begin = self.boxes[level][0] - -((self.low - self.boxes[level][0]) // step) * step
         return step, begin, -((begin - self.high) // step)
@@ -77,7 +77,7 @@ class Levels:
         return grid
 
     def painted(self, name, begin, end):
-        """[z, y, x, component] of finest cells, NaN where nothing is."""
+        """Returns the values of the finest cells as [z, y, x, component]; NaN in empty places."""
         canvas = np.full([*(end - begin)[::-1], self.values(0, name, True).shape[-1]], np.nan)
         for p, seen in enumerate(self.seen):
             patch = self.truth.patches[p]
@@ -91,7 +91,7 @@ class Levels:
         return canvas
 
     def marks(self, begin, end):
-        """How many visible cells lie in each place: above 1 where a finer level covers parts of a cell."""
+        """Returns the number of visible cells in each place, which is above 1 if a finer level covers a part of a cell."""
         canvas = np.zeros((end - begin)[::-1], int)
         for p, seen in enumerate(self.seen):
             patch = self.truth.patches[p]
@@ -103,7 +103,8 @@ class Levels:
         return canvas
 
     def at_points(self, name, step, begin, count):
-        """Least and greatest value at each point of an image that patches of the finest level there give; NaN: none does."""
+        """Returns the least and the greatest value at each point of an image, from the patches of the finest level there; NaN if
+        there are none."""
         shape = (count + 1)[::-1]
         low, high, of_level, seen_here = np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, -1), np.zeros(shape, bool)
         for p, seen in enumerate(self.seen):
@@ -131,7 +132,7 @@ class Levels:
 
 
 def part_of(image):
-    """This rank's part: where it begins, its cells along z, y and x."""
+    """Returns the begin of this rank's part, and its number of cells along z, y and x."""
     extent = image.GetExtent()
     return [extent[2 * a] for a in (2, 1, 0)], [extent[2 * a + 1] - extent[2 * a] for a in (2, 1, 0)]
 
@@ -166,7 +167,7 @@ def check_cells(levels, image, grid, where):
         want = np.where(numbers, painted, 0).sum((1, 3, 5)) / np.where(weight, weight, np.nan)
         got = vtk_to_numpy(array).reshape(len(hidden), -1)
         lowest = np.nanmin(want[marks]) if not np.isnan(want[marks]).all() else np.nan
-        known = known & ~(hidden & twice.any())    # then the lowest is not known
+        known = known & ~(hidden & twice.any())    # then the lowest value is not known
         wanted = np.where(hidden[:, None], lowest, cut(want, first, size).reshape(len(hidden), -1))
         single = array.GetDataTypeAsString() == "float"
         scale = np.nanmax(np.abs(want)) if not np.isnan(want).all() else 1
@@ -186,7 +187,7 @@ def check_points(levels, image, grid, where):
         expect((flags == np.where(seen, 0, HIDDENPOINT)).all(), "%s: hidden points of %s", where, name)
         got = vtk_to_numpy(array).reshape(len(seen), -1)[:, 0]
         if "Merged" in where and (low < high).any():
-            continue    # merged blocks take a node from one of the patches, whether it is visible there or not
+            continue    # merged blocks take a node from one of its patches, also if it is hidden there
         slack = 1e-6 * np.nanmax(np.abs(high)) if seen.any() else 0
         off = seen & ~np.where(np.isnan(low), np.isnan(got), (got >= low - slack) & (got <= high + slack))
         expect(not off.any(), "%s: %d values of %s at points differ", where, np.count_nonzero(off), name)

@@ -1,8 +1,8 @@
-"""Shows series in ParaView with merged blocks and compares every cell and node with the truth of reference.py.
+"""Shows series in ParaView with merged blocks and compares each cell and node with the reference values of reference.py.
 
 usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/merged.py TRUTHDIR [SERIES...]
 
-TRUTHDIR and SERIES as in conformance.py. What must hold, whatever the blocks are:
+TRUTHDIR and SERIES as in conformance.py. These rules hold for all blocks:
 - each visible cell of each shown patch is visible once among all ranks, and nothing else is; where patches of a level
   overlap, the lowest has the cell, and cells of a patch by itself that are another's are duplicates with id -1;
 - values are those of the patch that "patch id" names, to the last bit; nodes take the patch with the largest number;
@@ -27,18 +27,19 @@ import conformance  # noqa: E402
 from conformance import check_position, expect, field, name_of, open_reader, output_of, rank, ranks, report_of, sum_over_ranks  # noqa: E402
 from expected import DUPLICATECELL, HIDDENCELL, REFINED, Truth, pad_components  # noqa: E402
 
-# vtkCellDataToPointData makes values of hidden points 0, in its input, too; the soak says so, as there ParaView converts arrays.
+# vtkCellDataToPointData sets values of hidden points to 0, also in its input. The soak test sets this flag, because ParaView
+# converts arrays there.
 hidden_may_be_zero = False
 
 
 def id_names(truth):
-    """The names of the arrays that AddPatchIds adds; they make way for variables of the dump."""
+    """Returns the names of the arrays that AddPatchIds adds, which change if the dump has variables of these names."""
     taken = [v["name"] for v in truth.meta["variables"]]
     return [n + "_" if n in taken else n for n in ("patch id", "patch owner", "level", "rank")]
 
 
 def sum_of_arrays(values):
-    """Collective: a numpy array of integers, or of floating-point numbers, added up over the ranks."""
+    """Collective: returns the sum of a numpy array of integers or floating-point numbers over all ranks."""
     values = np.asarray(values)
     values = np.ascontiguousarray(values, float if values.dtype.kind == "f" else np.int32)
     controller = vtkMultiProcessController.GetGlobalController()
@@ -52,7 +53,7 @@ def sum_of_arrays(values):
 
 
 class Shown:
-    """What is to be seen of a time step: which patches, which variables, and what hides cells."""
+    """The expected output for a time step: its patches, variables and hidden cells."""
 
     def __init__(self, truth, levels=None, patches=None, blanking=True, selected=None, layer=False):
         self.truth, self.blanking, self.layer = truth, blanking, layer
@@ -68,7 +69,7 @@ class Shown:
         return [p for p in self.patches if self.truth.patches[p]["level"] == level]
 
     def number(self, level, number):
-        """The number of a patch, counted over all levels."""
+        """Returns the number of a patch, counted over all levels."""
         return sum(self.truth.meta["level_sizes"][:level]) + number
 
     def lower(self, patch):
@@ -78,14 +79,14 @@ class Shown:
         return tuple(self.truth.cells(patch)[::-1])
 
     def names(self, patch, cell):
-        """Variables that the patch has; patches with others are never in one block with it."""
+        """Returns the variables of the patch. Patches with different variables are never in one block."""
         return sorted(v["name"] for v in self.variables if v["cell"] == cell and "p%d/%s" % (patch, v["name"]) in self.truth.arrays)
 
     def kind(self, patch):
         return self.names(patch, True), self.names(patch, False)
 
     def values(self, patch, name):
-        """Block [z, y, x, component] without ghosts, as it lies in the VTK array."""
+        """Returns the values as [z, y, x, component], without ghosts, like the VTK array."""
         if (patch, name) not in self.kept:
             variable = next(v for v in self.variables if v["name"] == name)
             n = [c + (0 if variable["cell"] or d >= self.truth.dim else 1) for d, c in enumerate(self.truth.cells(patch))]
@@ -94,12 +95,12 @@ class Shown:
         return self.kept[patch, name]
 
     def ratio(self, fine, coarse):
-        """Cells of one level in one of a coarser level, per axis (x, y, z)."""
+        """Returns the cells of one level per cell of a coarser level, along (x, y, z)."""
         spacing = self.truth.meta["spacing"]
         return np.array([int(round(spacing[coarse][d] / spacing[fine][d])) if d < self.truth.dim else 1 for d in range(3)])
 
     def covered(self, patch):
-        """[z, y, x], true where shown patches of the next level have all of the cell: each fine cell marked by itself."""
+        """Returns [z, y, x], true for cells that shown patches of the next level cover completely, by marking each fine cell."""
         if ("covered", patch) not in self.kept:
             level = self.truth.patches[patch]["level"]
             out = np.zeros(self.shape(patch), bool)
@@ -118,7 +119,7 @@ class Shown:
         return self.kept["covered", patch]
 
     def others(self, patch):
-        """[z, y, x], true where a shown patch of the level with a lower number has the cell too."""
+        """Returns [z, y, x], true for cells that a shown patch of the level with a lower number also has."""
         if ("others", patch) not in self.kept:
             out = np.zeros(self.shape(patch), bool)
             for p in self.on_level(self.truth.patches[patch]["level"]):
@@ -130,7 +131,7 @@ class Shown:
         return self.kept["others", patch]
 
     def visible_cells(self):
-        """How often each cell of each patch must be seen, patch after patch."""
+        """Returns how often each cell of each patch must be visible, patch after patch."""
         out = np.zeros(self.first[-1], np.int32)
         for p in self.patches:
             out[self.first[p]:self.first[p + 1]] = ~(self.covered(p) | self.others(p)).ravel()
@@ -138,12 +139,12 @@ class Shown:
 
 
 def bits(values):
-    """NaN and -0 as what they are."""
+    """Returns the bits of the values, which distinguish all NaN and -0."""
     return np.ascontiguousarray(values).view("u%d" % values.dtype.itemsize)
 
 
 def rows_of(values):
-    """Each tuple as one item, to be looked up in a set."""
+    """Returns each tuple as one item, for look-ups in a set."""
     flat = bits(values.reshape(-1, values.shape[-1]))
     return flat.view("V%d" % (flat.dtype.itemsize * flat.shape[1])).ravel()
 
@@ -174,7 +175,7 @@ class Block:
         return values.reshape(n[2], n[1], n[0], -1)
 
     def common(self, low, size, extra=0):
-        """Slices of this block and of a box that starts at `low`, for what both have."""
+        """Returns the slices, in this block and in a box that starts at `low`, of the cells that both have."""
         mine, others = [], []
         for d in (2, 1, 0):
             more = extra if d < self.dim else 0
@@ -185,7 +186,7 @@ class Block:
         return tuple(mine), tuple(others)
 
     def places(self, mask):
-        """Cell indices (x, y, z), one row each, where mask is true."""
+        """Returns the indices (x, y, z) of the cells in `mask`, one cell per row."""
         return np.argwhere(mask)[:, ::-1] + self.low
 
 
@@ -199,7 +200,7 @@ def check_equal(found, want, where):
 
 
 def check_block(block, shown, seen):
-    """Adds the cells that are to be seen to `seen`."""
+    """Checks a block, and adds its visible cells to `seen`."""
     patches = patches_of(block, shown)
     if not expect(len(patches), "%s: a block without a patch", block.where):
         return
@@ -218,21 +219,22 @@ def check_block(block, shown, seen):
 
 
 def patches_of(block, shown):
-    """Those that cells are said to be of; the block's own where it is one patch, all of which is others'."""
+    """Returns the patches of the block according to the cells' ids. If all cells of a single patch belong to other patches, returns
+    this patch."""
     patches = np.unique(block.ids[block.own])
     alone = patch_alone(block, shown)
     return patches if len(patches) or alone is None else np.array([alone])
 
 
 def patch_alone(block, shown):
-    """The patch of a block that is all of one patch, or a part; None for other blocks."""
+    """Returns the patch of a block that is one patch or a part of one; None for other blocks."""
     number = field(block.grid, "patch")
     return None if number is None else shown.number(block.level, int(number))
 
 
 def check_repeats(block, shown, cells):
-    """The cells of a patch by itself that another patch of its level has, and that no finer one covers. With a ghost layer
-    they are seen to there."""
+    """Checks the cells of a single patch that another patch of its level also has, and that no finer patch covers. Blocks with a
+    ghost layer are left out here. Returns these cells."""
     out = np.zeros_like(block.own)
     alone = patch_alone(block, shown)
     if alone is not None and not shown.layer:
@@ -254,7 +256,7 @@ def check_names(block, kind):
 
 
 def check_patch(block, shown, patch, cells, seen):
-    """The cells that are said to be of a patch."""
+    """Checks the cells that belong to a patch according to their ids."""
     mine, its = block.common(shown.lower(patch), shown.truth.cells(patch))
     where = "%s, cells of patch %d" % (block.where, patch)
     here = block.own & (block.ids == patch)
@@ -263,7 +265,7 @@ def check_patch(block, shown, patch, cells, seen):
     refined = shown.covered(patch)[its]
     wrong = (block.types[mine] != np.where(refined, REFINED, 0)) & mask
     if shown.layer:
-        # Beside visible cells they are ghost cells.
+        # Refined cells beside visible cells are ghost cells.
         wrong |= refined & mask & beside(block.types == 0)[mine]
     expect(not wrong.any(), "%s: %d ghost types are wrong", where, wrong.sum())
     owner = shown.truth.patches[patch]["owner"]
@@ -276,7 +278,7 @@ def check_patch(block, shown, patch, cells, seen):
 
 
 def beside(cells):
-    """Cells that share a node with one of `cells`, these included."""
+    """Returns the cells that share a node with one of `cells`, including `cells`."""
     padded = np.pad(cells, [(1, 1)] * 3)
     out = np.zeros_like(cells)
     for shift in np.ndindex(3, 3, 3):
@@ -285,7 +287,7 @@ def beside(cells):
 
 
 def check_others(block, shown, others, cells, kind):
-    """Cells that are of no patch of the block: ghost layer and gaps."""
+    """Checks the cells that belong to no patch of the block: ghost layer and gaps."""
     if shown.layer:
         filled = check_fringe(block, shown, others, cells, kind)
     else:
@@ -301,7 +303,7 @@ def check_others(block, shown, others, cells, kind):
 
 
 def check_fringe(block, shown, others, cells, kind):
-    """Cells from outside of the block. Returns where there must be some."""
+    """Checks the ghost cells of a block. Returns where there must be ghost cells with values."""
     places = block.places(others)
     types = block.types[others]
     open_ = np.ones(len(places), bool)
@@ -315,7 +317,7 @@ def check_fringe(block, shown, others, cells, kind):
                 inside = open_ & ((at >= shown.lower(p)) & (at < shown.lower(p) + shown.truth.cells(p))).all(1)
                 here |= inside
                 place = tuple((at[inside] - shown.lower(p)).T[::-1])
-                for name in right:    # of patches that overlap, any may give the value
+                for name in right:    # any of several overlapping patches may give the value
                     right[name][inside] |= (bits(cells[name][others][inside]) == bits(shown.values(p, name)[place])).all(-1)
         open_ &= ~here
     filled = ~open_
@@ -330,7 +332,7 @@ def check_fringe(block, shown, others, cells, kind):
 
 
 def check_sides(block):
-    """The outermost cells of each side: some are of the block or have a value from somewhere."""
+    """Checks that no side of the block consists of hidden ghost cells only."""
     for axis in (2, 1, 0)[:block.dim]:
         for end in (0, -1):
             side = np.take(block.types, end, axis)
@@ -338,7 +340,7 @@ def check_sides(block):
 
 
 def owners_of_nodes(block, ids):
-    """The largest of the patch numbers of the cells that touch a node; -1 where there is none."""
+    """Returns the largest patch number of the cells at each node; -1 if there is none."""
     owner = np.full([n + int(d < block.dim) for d, n in zip((2, 1, 0), ids.shape)], -1)
     for shift in np.ndindex(*[2 if d < block.dim else 1 for d in (2, 1, 0)]):
         part = tuple(slice(s, s + n) for s, n in zip(shift, ids.shape))
@@ -347,7 +349,7 @@ def owners_of_nodes(block, ids):
 
 
 def refined_ghosts(block, shown):
-    """Patches of the level to which ghost cells belong that are refined; -1 for all other cells."""
+    """Returns the patches of refined ghost cells; -1 for all other cells."""
     out = np.full_like(block.ids, -1)
     for p in shown.on_level(block.level):
         mine, its = block.common(shown.lower(p), shown.truth.cells(p))
@@ -357,10 +359,10 @@ def refined_ghosts(block, shown):
 
 
 def check_nodes(block, shown, patches, ids, names):
-    """A node that cells of several patches touch is of the one with the largest number. ids: of the cells."""
+    """Checks that a node of several patches has the value of the patch with the largest number. ids: patch ids of the cells."""
     owner = owners_of_nodes(block, ids)
     if shown.layer:
-        # Ghost cells that are refined may be the block's; nodes that they touch are left to check_other_nodes().
+        # Refined ghost cells may belong to the block. check_other_nodes() checks their nodes.
         owner = np.where(owners_of_nodes(block, refined_ghosts(block, shown)) > owner, -1, owner)
     for name in names:
         found = block.array(name, False)
@@ -375,7 +377,7 @@ def check_nodes(block, shown, patches, ids, names):
 
 
 def check_other_nodes(block, shown, found, others, name):
-    """They repeat a node of the block or, in its ghost layer, of some patch that has the node."""
+    """Checks that other nodes repeat a node of the block or, in the ghost layer, have the value of a patch with the node."""
     if not others.any():
         return
     known = np.isin(rows_of(found[others]), np.unique(rows_of(found[~others])))
@@ -390,7 +392,7 @@ def check_other_nodes(block, shown, found, others, name):
 # ---- the tree -------------------------------------------------------------------------------------------
 
 def check_tree(tree, shown, seen, most_cells, where):
-    """The blocks of this rank; how many pieces each level has, and how often this rank holds each."""
+    """Checks the blocks of this rank. Returns the number of pieces of each level, and how often this rank has each piece."""
     sizes = shown.truth.meta["level_sizes"]
     pieces, held = [0] * len(sizes), []
     expect(tree.IsA("vtkMultiBlockDataSet"), "%s: output is a %s", where, tree.GetClassName())
@@ -415,23 +417,23 @@ def check_tree(tree, shown, seen, most_cells, where):
 
 
 def check_label(block, shown, name, most_cells):
-    """Name, field data and size."""
+    """Checks name, field data and size."""
     patches = [int(p) for p in patches_of(block, shown)]
     numbers = [shown.truth.patches[p]["number"] for p in patches]
     want = "patch %d" % numbers[0] if len(numbers) == 1 else "%d patches, %d to %d" % (len(numbers), min(numbers), max(numbers))
-    if not shown.layer:    # with one, patches of refined cells alone cannot be told from neighbours
+    if not shown.layer:    # with a layer, patches of only refined cells cannot be distinguished from neighbours
         expect(name == want, "%s is called '%s' instead of '%s'", block.where, name, want)
-        # A patch may lie in a block in several parts.
+        # A block may have several parts of one patch.
         expect(field(block.grid, "patch") in ([numbers[0], None] if len(patches) == 1 else [None]), "%s: field 'patch' is %s", block.where, field(block.grid, "patch"))
     expect(field(block.grid, "level") == block.level, "%s: field 'level' is %s", block.where, field(block.grid, "level"))
     expect(field(block.grid, "rank") == rank(), "%s: field 'rank' is %s", block.where, field(block.grid, "rank"))
-    # Less the layer, if any: it is on some sides only.
+    # The layer, if any, does not count, because it is only on some sides.
     cells = np.prod(np.ptp(block.places(block.own), axis=0) + 1) if shown.layer and block.own.any() else np.prod(block.size)
     expect(most_cells is None or cells <= most_cells or len(patches) == 1, "%s: %d cells", block.where, cells)
 
 
 def check_output(reader, shown, where, most_cells=None):
-    """Collective. Returns the number of blocks."""
+    """Collective: checks the output. Returns the number of blocks."""
     seen = np.zeros(shown.first[-1], np.int32)
     pieces, held = check_tree(output_of(reader), shown, seen, most_cells, where)
     check_seen(seen, shown, where)
@@ -456,7 +458,7 @@ def check_seen(seen, shown, where):
 
 
 def check_held(held, where):
-    """All ranks must have the same pieces, each on one rank."""
+    """Checks that all ranks have the same pieces, with each grid on one rank."""
     most, = sum_over_ranks([len(held)])
     if expect(most == len(held) * ranks(), "%s: ranks differ in the number of pieces", where):
         total = sum_of_arrays(held)
@@ -464,7 +466,7 @@ def check_held(held, where):
 
 
 def check_integrals(reader, shown, time, where):
-    """Collective: Integrate Variables counts each place once, as numpy does."""
+    """Collective: checks that Integrate Variables counts each place once, by comparing with numpy."""
     sums = simple.IntegrateVariables(Input=reader)
     sums.UpdatePipeline(time)
     output = output_of(sums)
@@ -495,7 +497,7 @@ def select_all(reader, truth):
 
 
 def check_series(entry, folder):
-    """Returns how many fewer blocks than patches there are, over all steps."""
+    """Checks all steps. Returns the number of patches minus the number of blocks, over all steps."""
     reader = open_merged(entry["index"])
     saved = 0
     for step, time in zip(entry["steps"], entry["times"]):
@@ -510,7 +512,7 @@ def check_series(entry, folder):
         saved += len(truth.patches) - check_output(reader, shown, where)
         check_integrals(reader, shown, time, where)
         if any(shown.others(p).any() for p in shown.patches):
-            # That patches overlap keeps them by themselves no more.
+            # Overlapping patches are merged, too.
             expect(len(truth.patches) == 1 or saved > 0, "%s: as many blocks as patches", where)
             check_by_themselves(reader, shown, time, where)
     if entry["steps"] and not truth.meta["deformed"]:
@@ -528,7 +530,7 @@ def check_by_themselves(reader, shown, time, where):
 
 
 def check_deformed(reader, truth, time, index):
-    """Curvilinear grids are never merged."""
+    """Checks that curvilinear grids are not merged."""
     reader.UpdatePipelineInformation()
     select_all(reader, truth)
     reader.AddPatchIds = 0
@@ -542,13 +544,13 @@ def check_deformed(reader, truth, time, index):
 
 
 def check_note(reader, wanted, where):
-    """Checks that the report says once that a ghost layer was asked for in vain, if it was."""
+    """Checks that the report has one note if a ghost layer was requested without effect, and otherwise none."""
     notes = len(re.findall("^Note: Add Ghost Layer has no effect", report_of(reader), re.MULTILINE))
     expect(rank() > 0 or notes == int(wanted), "%s: %d notes about the ghost layer", where, notes)
 
 
 def check_setups(reader, truth, time, index):
-    """Other settings, each from the plain ones and back."""
+    """Checks other settings, each changed from the plain settings and back."""
     last = len(truth.meta["level_sizes"]) - 1
     steps = [("no blanking", dict(BlankRefinedCells=0), dict(blanking=False)),
              ("level 0 only", dict(LevelRange=[0, 0]), dict(levels=[0])),
@@ -586,7 +588,7 @@ def set_properties(reader, properties):
 
 
 def check_selection(reader, truth, time, index):
-    """One array at a time: patches that differ in others only may be merged."""
+    """Checks one array at a time. Patches that differ only in other arrays may be merged."""
     for variable in truth.variables[:1] + truth.variables[-1:]:
         name = variable["name"]
         conformance.select(reader, *([n for n in [name] if n in truth.names(c)] for c in (True, False)))
@@ -596,7 +598,7 @@ def check_selection(reader, truth, time, index):
 
 
 def check_file_ghosts(reader, truth, time, index):
-    """Ghost cells of the files keep the patches as they are; no added layer then."""
+    """Checks that patches with ghost cells from the files are not merged, and get no additional layer."""
     reader.ReadGhostCells, reader.AddPatchIds = 1, 0
     for layer in (0, 1):
         reader.AddGhostLayer = layer
@@ -615,7 +617,7 @@ def check_file_ghosts(reader, truth, time, index):
 
 
 def check_pieces(reader, truth, time, index):
-    """More pieces than ranks: each rank asks for three, one after another."""
+    """Checks more pieces than ranks: each rank requests three pieces, one after another."""
     reader.UpdatePipeline(time)
     vtk_reader, shown = reader.GetClientSideObject(), Shown(truth)
     seen = np.zeros(shown.first[-1], np.int32)
@@ -641,7 +643,7 @@ def main():
     saved = 0
     for entry in table:
         saved += check_series(entry, arguments.folder)
-    # Or else nothing was merged, and the test would say little.
+    # Otherwise nothing was merged, and the test would check little.
     expect(saved > 0, "as many blocks as patches in all series together")
     failed, values = sum_over_ranks([len(conformance.faults), conformance.compared[0]])
     if rank() == 0:

@@ -1,7 +1,7 @@
-"""Reads of every format can be stopped: nothing is shown then, the report says so, and the next read shows all values, the same on any
-number of ranks as without the stop.
+"""Tests that reads of each format can be stopped. Nothing may be shown then, the report must say so, and the next read must show
+the same values as without the stop, on any number of ranks.
 
-usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/stopped.py FILE...        (every rank runs it)
+usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/stopped.py FILE... (runs on each rank)
 """
 import os
 import sys
@@ -17,7 +17,8 @@ LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=globals())
 
 
 def bits_of(reader):
-    """Collective: how many values are shown on all ranks, and sums of their bits that no order changes and no rounding."""
+    """Collective: returns the number of displayed values on all ranks, and sums of their bits, which do not depend on order and
+    rounding."""
     sums = np.zeros(3)
     for grid in leaves(reader.GetClientSideObject().GetOutputDataObject(0)):
         for data in (grid.GetCellData(), grid.GetPointData()):
@@ -39,7 +40,7 @@ def open_all(path):
 
 
 def stop_while_reading(reader, time):
-    """An observer stops the read at its first word, on rank 0 alone."""
+    """Stops the read at its first progress text, on rank 0 only."""
     vtk_reader = reader.GetClientSideObject()
 
     def stop(caller, event):

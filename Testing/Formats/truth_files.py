@@ -1,4 +1,4 @@
-"""The files that the references of formats with boxes write: an npz for each step, and series.json, which lists them."""
+"""Writes the files of the reference readers of formats with boxes: an npz for each step, and series.json, which lists them."""
 import argparse
 import json
 import os
@@ -12,7 +12,8 @@ def save(meta, arrays, path):
 
 
 def write_truths(outdir, series):
-    """series: for each its index, (path, metadata, arrays) of each step, and the paths that the index itself names."""
+    """Writes the files. series: for each series, its index, (path, metadata, arrays) of each step, and the paths that the index
+    itself names."""
     shutil.rmtree(outdir, ignore_errors=True)
     os.makedirs(outdir)
     table, count = [], 0
@@ -29,7 +30,7 @@ def write_truths(outdir, series):
 
 
 def time_values(steps):
-    """What ParaView's time slider must show: the times if they ascend strictly, else the step numbers."""
+    """Returns the expected values of ParaView's time slider: the times if they ascend strictly, otherwise the step numbers."""
     times = [step["time"] for step in steps]
     if all(a < b for a, b in zip(times, times[1:])):
         return times
@@ -37,7 +38,7 @@ def time_values(steps):
 
 
 def main(description, series_below):
-    """The program `reference.py --series OUTDIR PATH...`; series_below(path) gives what write_truths() wants."""
+    """The program `reference.py --series OUTDIR PATH...`; series_below(path) returns the argument of write_truths()."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--series", metavar="OUTDIR", required=True)
     parser.add_argument("paths", nargs="+")

@@ -1,5 +1,5 @@
-// For libFuzzer, whose options are its arguments; the environment variable PATCHIO_FUZZ_TARGET names the
-// target.
+// The main program for libFuzzer, with its options as arguments. The environment variable PATCHIO_FUZZ_TARGET
+// names the target.
 #include "SoundFiles.h"
 #include "Targets.h"
 

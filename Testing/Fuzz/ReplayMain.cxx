@@ -1,7 +1,7 @@
-// Gives files to the targets of the fuzzers, without a fuzzer.
+// Runs the fuzz targets on files, without a fuzzer.
 //
 //   patchio_fuzz_replay --list
-//   patchio_fuzz_replay --seeds FOLDER        writes sound inputs of each target to FOLDER/TARGET/
+//   patchio_fuzz_replay --seeds FOLDER        writes valid inputs of each target to FOLDER/TARGET/
 //   patchio_fuzz_replay --all FOLDER          runs each target with its seeds and the files in FOLDER/TARGET/
 //   patchio_fuzz_replay --bytes TARGET STEP   runs a target with its seeds, each STEP-th byte wrong in turn
 //   patchio_fuzz_replay TARGET FILE...
@@ -25,7 +25,7 @@ int faults = 0;
 
 void Run(const Target& target, const std::string& name, const std::string& bytes)
 {
-  // Before it runs, so that a crash has a name.
+  // Printed before the run, so that a crash has a name.
   std::printf("%s %s\n", target.Name, name.c_str());
   std::fflush(stdout);
   try {
@@ -57,7 +57,7 @@ std::size_t RunAll(const std::string& folder)
     for (const std::string& file : files) {
       Run(target, file, ReadWhole(file));
     }
-    // The next target meets sound files again.
+    // Restores valid files for the next target.
     if (!seeds.empty()) {
       RunTarget(target, seeds.front());
     }
@@ -66,10 +66,10 @@ std::size_t RunAll(const std::string& folder)
   return inputs;
 }
 
-/// The seeds with single bytes wrong. Prints the place at hand, which a crash leaves behind.
+/// Runs the seeds with single wrong bytes. Prints the current place, which remains after a crash.
 int RunBytes(const Target& target, std::size_t step)
 {
-  H5dont_atexit();  // HDF5 2 aborts at the end of a program that it has left damaged files open in
+  H5dont_atexit();  // HDF5 2 aborts at the end of a program if damaged files are still open
   std::size_t inputs = 0, refused = 0;
   for (const std::string& seed : target.Seeds()) {
     std::string bytes = seed;
@@ -85,7 +85,7 @@ int RunBytes(const Target& target, std::size_t step)
     }
   }
   std::printf("\npassed: %zu inputs, %zu of them refused\n", inputs, refused);
-  return refused > 0 ? 0 : 1;  // otherwise nothing was looked at
+  return refused > 0 ? 0 : 1;  // otherwise the target has checked nothing
 }
 
 void WriteSeeds(const std::string& folder)

@@ -99,7 +99,7 @@ void MakeKwave(const std::string& path)
   H5Fclose(file);
 }
 
-/// Values of a type, as a data set, chunked or in its header, and as an attribute of the same name.
+/// Writes values of a type as a data set, chunked or in its header, and as an attribute of the same name.
 void PutOfType(hid_t file, const char* name, hid_t type, const void* values, H5D_layout_t layout)
 {
   const hsize_t two[] = {2};
@@ -119,7 +119,7 @@ void PutOfType(hid_t file, const char* name, hid_t type, const void* values, H5D
   H5Sclose(space);
 }
 
-/// Types that nothing of ours writes.
+/// Writes types that PatchIO and its tests do not write otherwise.
 void PutTypes(hid_t file)
 {
   char plain[64] = {1, 2, 3};
@@ -160,7 +160,7 @@ void PutTypes(hid_t file)
   }
 }
 
-/// In the old style: headers, heaps and trees without checksums.
+/// Makes a file in the old style: headers, heaps and trees without checksums.
 void MakeTypes(const std::string& path)
 {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -171,7 +171,7 @@ void MakeTypes(const std::string& path)
   H5Pclose(access);
 }
 
-/// In the new style, with a group in the old one.
+/// Makes a file in the new style, with a group in the old style.
 void MakeNewTypes(const std::string& path)
 {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -187,7 +187,7 @@ void MakeNewTypes(const std::string& path)
   H5Fclose(file);
 }
 
-/// In the new style: all lists of chunks, values in a header, and a group in a heap.
+/// Makes a file in the new style with all kinds of chunk lists, values in a header, and a group in a heap.
 void MakeNewChunks(const std::string& path)
 {
   using testing::FloatsStoredAs;
@@ -270,7 +270,7 @@ void MakeContainer(const std::string& folder)
   writer.Commit(*written);
 }
 
-/// Where all are, as long as it lives.
+/// The folder of all files, which the destructor removes.
 struct Folder
 {
   Folder()
@@ -284,7 +284,7 @@ struct Folder
       throw std::runtime_error("no temporary folder");
     }
     this->Name = name;
-    ::setenv("XDG_CACHE_HOME", name.c_str(), 1);  // nothing of the user's
+    ::setenv("XDG_CACHE_HOME", name.c_str(), 1);  // not the user's cache
     fs::create_directories(name + "/samrai");
     fs::create_directories(name + "/grads");
     MakeSamrai(name + "/samrai");

@@ -1,12 +1,12 @@
-// A small sound data set of each format, of which a target replaces one file.
+// A small valid data set of each format. A fuzz target replaces one of its files.
 #pragma once
 
 #include <string>
 
 namespace patchio::fuzz {
 
-/// The folder with all of them, made at the first call in memory (/dev/shm, where there is one) and removed
-/// when the program ends:
+/// Returns the folder of all data sets. The first call makes it in memory (/dev/shm, if there is one); the
+/// end of the program removes it:
 ///   samrai/dumps.visit            a dump of three patches in two cluster files
 ///   plt00012                      an AMReX plotfile
 ///   kwave.h5                      domain and a sensor of points, one array in chunks
@@ -17,7 +17,7 @@ const std::string& SoundFolder();
 std::string ReadWhole(const std::string& path);
 void WriteWhole(const std::string& path, std::string_view bytes);
 
-/// Descriptor of the GrADS data.
+/// The descriptor of the GrADS data.
 extern const char* const GradsText;
 
 }  // namespace patchio::fuzz

@@ -29,12 +29,12 @@ namespace fs = std::filesystem;
 namespace patchio::fuzz {
 namespace {
 
-constexpr std::size_t MostPatches = 64;      // that are read
-constexpr std::int64_t MostValues = 100000;  // of all of them together
+constexpr std::size_t MostPatches = 64;      // greatest number of patches that are read
+constexpr std::int64_t MostValues = 100000;  // greatest number of values of these patches together
 
 std::string refusal;
 
-/// Bytes may be refused, by an Error and nothing else.
+/// Calls `work`, which may reject the bytes with an Error, but with no other exception.
 template <typename Work>
 void MayRefuse(Work work)
 {
@@ -45,7 +45,7 @@ void MayRefuse(Work work)
   }
 }
 
-/// Patches with few values, as a hostile catalog may have patches of any size.
+/// Returns patches with few values, because a hostile catalog may have patches of any size.
 std::vector<int> SmallPatches(const Catalog& catalog)
 {
   std::vector<int> patches;
@@ -65,7 +65,7 @@ std::vector<int> SmallPatches(const Catalog& catalog)
   return patches;
 }
 
-/// What a reader does with a path.
+/// Opens a path and its steps like a reader.
 void OpenSteps(const std::string& path)
 {
   const Format& format = FormatOf(path);
@@ -97,7 +97,7 @@ void Open(const std::string& path)
   MayRefuse([&] { OpenSteps(path); });
 }
 
-/// Puts the bytes in the place of a sound file and opens the data set; both from the folder on.
+/// Replaces a valid file by the bytes and opens the data set. Both paths are relative to the folder.
 void OpenWith(const std::string& file, const std::string& opened, std::string_view bytes)
 {
   WriteWhole(SoundFolder() + "/" + file, bytes);
@@ -121,13 +121,13 @@ std::vector<std::string> SoundFile(const std::string& file)
   return {ReadWhole(SoundFolder() + "/" + file)};
 }
 
-/// The record of the container's step.
+/// Returns the record of the container's step.
 std::vector<std::string> SoundRecord()
 {
   return {container::ReadLog(SoundFolder() + "/a.pio")->Steps.at(0).Bytes};
 }
 
-/// A log with the right checksums around it: otherwise nearly no input would get there.
+/// Runs a record in a log with right checksums, because nearly all inputs would be rejected otherwise.
 void RunRecord(std::string_view bytes)
 {
   std::string log = container::RecordLog::Framed(container::EncodeLogHead(), 0);
@@ -138,7 +138,7 @@ void RunRecord(std::string_view bytes)
 void RunLog(std::string_view bytes)
 {
   const std::vector<std::string> records = container::ReadRecords(bytes).Records;
-  for (std::size_t r = 1; r < records.size(); ++r) {  // the first one is the log's own
+  for (std::size_t r = 1; r < records.size(); ++r) {  // the first record describes the log itself
     const std::string& record = records[r];
     MayRefuse([&] {
       container::HeadOf(record);
@@ -177,7 +177,7 @@ void ReadValues(const hdf5::File& file, const std::string& object)
   }
 }
 
-/// Reads what there is about an object, and about those below it.
+/// Reads all information about an object, and about the objects below it.
 void VisitHdf5(const hdf5::File& file, const std::string& path, int& left)
 {
   std::vector<std::string> names;
@@ -187,7 +187,7 @@ void VisitHdf5(const hdf5::File& file, const std::string& path, int& left)
       return;
     }
     const std::string object = path + (path == "/" ? "" : "/") + name;
-    const std::string before = refusal;  // a record need not have the members that are asked for
+    const std::string before = refusal;  // a record may lack the requested members
     MayRefuse([&] { file.Text(object, "Type"); });
     MayRefuse([&] { file.Numbers(object, "Origin"); });
     bool isGroup = false;
@@ -201,7 +201,7 @@ void VisitHdf5(const hdf5::File& file, const std::string& path, int& left)
   }
 }
 
-/// Without comparing checksums, which would hide nearly all that is wrong in files of the new style.
+/// Runs without comparing checksums, which would reject nearly all inputs in the new style.
 void RunHdf5(std::string_view bytes)
 {
   ::setenv("PATCHIO_HDF5_CHECKSUMS", "ignore", 1);
@@ -209,7 +209,7 @@ void RunHdf5(std::string_view bytes)
   MayRefuse([&] {
     const auto read = [bytes](std::uint64_t offset, void* into, std::size_t count) {
       if (offset > bytes.size() || count > bytes.size() - offset) {
-        std::abort();  // nothing is read outside the file
+        std::abort();  // a read outside the file is a fault
       }
       std::memcpy(into, bytes.data() + offset, count);
     };
@@ -226,7 +226,7 @@ std::vector<std::byte> BytesOf(const T& bytes)
   return {begin, begin + bytes.size()};
 }
 
-/// The parts of a index file, whatever their checksums are.
+/// Returns the parts of an index file, without checking their checksums.
 std::vector<std::vector<std::byte>> PartsOf(std::string_view bytes)
 {
   std::vector<std::vector<std::byte>> parts;
@@ -291,7 +291,7 @@ std::vector<std::string> IndexFiles()
   return files;
 }
 
-/// The index file of a series, with the right checksums around its part.
+/// Runs the index file of a series, with right checksums for its part.
 void RunSeriesIndexFile(std::string_view bytes)
 {
   const std::vector<std::byte> part = BytesOf(bytes);
@@ -308,7 +308,7 @@ void RunSeriesIndexFile(std::string_view bytes)
   indexFile.Known(SoundFolder() + "/" + Dump + "summary.samrai");
 }
 
-/// As SeriesIndexFile.cxx has it; what that gets is a string for each entry and some numbers.
+/// Returns parts like those of SeriesIndexFile.cxx: a string for each entry, and some numbers.
 std::vector<std::string> SeriesParts()
 {
   SeriesIndexFile indexFile(SoundFolder() + "/samrai/dumps.visit", ChannelMode::On);
@@ -386,7 +386,7 @@ const std::vector<Target>& AllTargets()
           [] { return Inputs{ProfileSeed}; }},
       {"output-config",
           [](Bytes b) {
-            // Without the brace it would be the name of a file.
+            // Without the brace, the text would be the name of a file.
             MayRefuse([&] {
               output::ReadOutputConfig("{" + std::string(b.substr(std::min<std::size_t>(1, b.size()))));
             });

@@ -1,4 +1,4 @@
-// What is fuzzed: each target takes any bytes. It ends by itself, or PatchIO has a fault.
+// The fuzz targets. Each target accepts any bytes. If it does not end by itself, PatchIO has a fault.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@ namespace patchio::fuzz {
 struct Target
 {
   const char* Name;
-  /// A fault is any exception, but for those that this catches; and what a sanitizer finds.
+  /// Runs the target. Exceptions that it does not catch, and reports of sanitizers, are faults.
   void (*Run)(std::string_view bytes);
-  /// Sound inputs to begin with.
+  /// Returns valid inputs to begin with.
   std::vector<std::string> (*Seeds)();
 };
 
 const std::vector<Target>& AllTargets();
 
 void RunTarget(const Target& target, std::string_view bytes);
-/// Why the bytes that a target took last were refused, in part or whole; empty: they were not.
+/// Returns why the last bytes were rejected, in part or completely; empty if they were accepted.
 const std::string& Refusal();
 
-/// Null when there is none of that name.
+/// Returns the target with this name, or null.
 const Target* FindTarget(std::string_view name);
 
 }  // namespace patchio::fuzz

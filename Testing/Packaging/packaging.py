@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""What is installed beside the plugin, and the recipes.
+"""Tests the files that are installed with the plugin, and the recipes of packages.
 
 usage: packaging.py man|completion|recipes|core REPOSITORY BUILD PROGRAM SCRATCH [PREFIX]
 
-core: Packaging/Examples, built against what was installed in PREFIX, by CMake and by pkg-config.
+core: builds Packaging/Examples against the installation in PREFIX, with CMake and with pkg-config.
 """
 import ast
 import glob

@@ -1,6 +1,7 @@
-/* Lets the VTK of ParaView 5.11 read XML files with appended raw data where libexpat has its mend of CVE-2023-52425
- * (Debian 12 since 2.5.0-1+deb12u2, Ubuntu 24.04): such a libexpat puts off parsing the tag before the data, and VTK takes the data for XML.
- * VTK since 9.3.1 asks libexpat not to. pvbatch.sh preloads this library. */
+/* Lets the VTK of ParaView 5.11 read XML files with appended raw data if libexpat has the fix of
+ * CVE-2023-52425 (Debian 12 since 2.5.0-1+deb12u2, Ubuntu 24.04). Such a libexpat delays parsing the tag
+ * before the data, so that VTK parses the data as XML. VTK since 9.3.1 turns this delay off. pvbatch.sh
+ * preloads this library. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 

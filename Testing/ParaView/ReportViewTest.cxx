@@ -1,4 +1,4 @@
-// The panel of the I/O report, drawn without a window system.
+// Tests the panel of the I/O report, without a window system.
 #include "ReportView.h"
 
 #include <gmock/gmock.h>
@@ -16,10 +16,10 @@
 namespace {
 
 constexpr int NarrowDock = 300;  // pixels
-/// The colours of curves that nothing else has.
+/// The colours that only these curves have.
 constexpr const char* FlightColor = "#D55E00";
 
-/// A read that took this long, in which 8 requests were in flight until the end.
+/// Returns the report of a read of this duration, with 8 requests in flight until the end.
 QJsonObject ReadOf(double seconds, const QString& file = "/data/run/visit_dump.00016/summary.samrai")
 {
   const QJsonObject moments{{"seconds", QJsonArray{0, seconds / 2, seconds}},
@@ -43,7 +43,7 @@ protected:
     QCoreApplication::processEvents();
   }
   std::string Summary() const { return this->View.findChild<QLabel*>()->text().toStdString(); }
-  /// How many pixels have a colour.
+  /// Returns the number of pixels with a colour.
   int Pixels(const QColor& color)
   {
     const QImage image = this->View.grab().toImage();

@@ -1,4 +1,5 @@
-"""A plugin of another ParaView says so, as does one that lacks a library; the right one loads after them.
+"""Tests that a plugin for another ParaView, and one that lacks a library, report this, and that the right plugin can be loaded
+afterwards.
 
 usage: PATCHIO_PLUGIN=PatchIO.so pvbatch another_version.py PLUGIN_OF_5.99 VERSION CORE SCRATCH
   CORE  name of the library vtkCommonCore, which has the version of ParaView, or of the VTK that it uses

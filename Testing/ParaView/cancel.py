@@ -1,6 +1,6 @@
-"""What is seen of a read while it runs, and what is left of one that was stopped.
+"""Tests the progress of a running read, and the state after a stopped read.
 
-usage: Testing/ParaView/pvbatch.sh NP cancel.py DATA SCRATCH PYTHON        (every rank runs it)
+usage: Testing/ParaView/pvbatch.sh NP cancel.py DATA SCRATCH PYTHON (runs on each rank)
 """
 import json
 import os
@@ -22,7 +22,7 @@ data, scratch, python = sys.argv[1:4]
 series = os.path.join(data, "linadv_3d", "dumps.visit")
 STEPS = [0, 16, 32, 48]
 
-# The values by h5py, in a process of its own: ParaView's has another HDF5.
+# Reads the values with h5py in a separate process, because ParaView has another HDF5 library.
 READ_TRUTH = """
 import sys
 import numpy as np
@@ -39,7 +39,7 @@ def expect(condition, message, *details):
 
 
 def truth_of(step):
-    """Patch number -> values."""
+    """Returns patch number -> values."""
     file = os.path.join(scratch, "truth_%d_%d.npz" % (step, os.getpid()))
     dump = os.path.join(data, "linadv_3d", "visit_dump.%05d" % step, "summary.samrai")
     helpers = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "SAMRAI")
@@ -49,7 +49,7 @@ def truth_of(step):
 
 
 def rank_and_sum(value):
-    """This rank, and the sum over all."""
+    """Returns this rank's value, and the sum over all ranks."""
     controller = vtkMultiProcessController.GetGlobalController()
     mine, total = vtkDoubleArray(), vtkDoubleArray()
     mine.InsertNextValue(value)
@@ -59,7 +59,7 @@ def rank_and_sum(value):
 
 
 def values_of(reader):
-    """The same of what this rank shows."""
+    """Returns patch number -> values for the output of this rank."""
     patches = patches_of_tree(reader.GetClientSideObject().GetOutputDataObject(0))
     return {number: vtk_to_numpy(grid.GetCellData().GetArray("uval")).copy() for number, grid in patches.items()}
 
@@ -82,7 +82,7 @@ def new_reader():
 
 
 def check_share(words, fraction):
-    """The bar's percentage and the bytes beside it say the same."""
+    """Checks that the percentage of the bar agrees with the bytes beside it."""
     match = re.match(r"Reading ([0-9.]+) of ([0-9.]+) ", words)
     if match:
         read, whole = map(float, match.groups())
@@ -94,7 +94,7 @@ def check_share(words, fraction):
 
 
 def check_words():
-    """What happens is said, and how far that is never goes back."""
+    """Checks that progress texts name the activity, and that the progress never decreases."""
     reader = new_reader()
     words, fractions = [], []
     reader.GetClientSideObject().AddObserver("ProgressEvent", lambda caller, event:
@@ -117,7 +117,7 @@ def check_words():
 
 
 def cancel(reader, time, stage):
-    """Reads; an observer stops that at the first word of a stage, on rank 0 alone."""
+    """Starts a read and stops it at the first progress text of a stage, on rank 0 only."""
     vtk_reader = reader.GetClientSideObject()
     seen = []
 
@@ -151,7 +151,7 @@ def check_cancel(stage, **properties):
     report = report_of(reader)
     expect(report["cancelled"] and report["past"][-1]["cancelled"], "data of the report: %s", report)
 
-    # The same step again; nobody else changes anything.
+    # Reads the same step again, without other changes.
     reader.SMProxy.InvokeCommand("ReadAgain")
     reader.UpdatePipeline(times[1])
     expect_all_values(reader, STEPS[1], "the same step again")
@@ -164,7 +164,7 @@ def check_cancel(stage, **properties):
     slice_.UpdatePipeline(times[1])
     expect(slice_.GetDataInformation().GetNumberOfCells() > 0, "a filter of it has nothing")
 
-    # Another step after a read that was stopped, and back.
+    # Shows another step after a stopped read, and goes back.
     cancel(reader, times[2], stage)
     reader.UpdatePipeline(times[3])
     expect_all_values(reader, STEPS[3], "another step")
@@ -175,7 +175,7 @@ def check_cancel(stage, **properties):
 
 
 def check_moments(ranks):
-    """Rates over time: all bytes of all ranks, and time and threads that fit."""
+    """Checks the rates over time: the bytes of all ranks, with matching times and threads."""
     reader = new_reader()
     reader.UpdatePipeline(reader.TimestepValues[1])
     report = report_of(reader)
@@ -196,7 +196,7 @@ check_words()
 check_cancel("Reading")
 check_cancel("Reading", ThreadMode="Fixed", ThreadsPerRank=1)
 check_cancel("Reading", ThreadMode="Fixed", ThreadsPerRank=3)
-# Nothing is known of where anything lies.
+# No locations are known yet.
 check_cancel("Locating", MetadataChannel="Off")
 check_cancel("Locating", MetadataChannel="Rebuild", ThreadMode="Fixed", ThreadsPerRank=3)
 check_moments(ranks)

@@ -1,4 +1,5 @@
-"""Names of arrays that the data do not have are told once, and only those; so is what of a plotfile is left out.
+"""Tests that names of arrays that the data lack are reported once, and no others. The same holds for parts of a plotfile that are
+left out.
 
 usage: Testing/ParaView/pvbatch.sh NP chosen_arrays.py DATA SCRATCH        DATA: the project's own folder
 """
@@ -46,11 +47,11 @@ def misspelt():
     quiet(lambda: reader.UpdatePipeline(times[2]))
     reader.CellArrayStatus, reader.PointArrayStatus = ["uval"], ["uval_node"]
     quiet(lambda: reader.UpdatePipeline(times[1]))
-    reader.PointArrayStatus = ["uval_nod"]    # after the arrays were offered
+    reader.PointArrayStatus = ["uval_nod"]    # after the lists of arrays were filled
     warned(lambda: reader.UpdatePipeline(times[1]), "Step 15 has no point array 'uval_nod'. The point arrays are: 'uval_node'.")
     reader.CellArrayStatus = []
     quiet(lambda: reader.UpdatePipeline(times[1]))
-    # Other data, whose arrays replace these.
+    # Opens other data, whose arrays replace these.
     reader.CellArrayStatus = ["uval"]
     reader.UpdatePipeline(times[1])
     reader.FileName = [os.path.join(scratch, "plt00000")]
@@ -67,7 +68,7 @@ def plotfile(number, names, step):
 
 
 def changing():
-    """An array that other steps have is no fault; a state may ask for it at any step."""
+    """Checks that an array of other steps is not an error, because a state may request it at any step."""
     reader = simple.PatchReader(FileName=[os.path.join(scratch, "plt00000")])
     reader.UpdatePipeline(0)
     quiet(lambda: reader.UpdatePipeline(0.5))
@@ -83,7 +84,7 @@ def changing():
 
 
 def left_out():
-    """What is not shown stands in the report and in the log; no window opens for it."""
+    """Checks that parts that are left out are in the report and in the log, and do not open a window."""
     path = plotfile(100, ["a"], 100)
     os.makedirs(path + "/electrons")
     with open(path + "/electrons/Header", "w") as file:

@@ -1,4 +1,4 @@
-"""Opens data on a server of 4 ranks, meets an error there, goes on.
+"""Opens data on a server with 4 ranks, causes an error there, and continues.
 
 usage: with_server.sh 4 pvpython client_server.py DATA
 """
@@ -11,7 +11,7 @@ import tempfile
 from paraview.simple import *
 
 data = sys.argv[1]
-Connect("127.0.0.1", int(os.environ["PATCHIO_PORT"]))  # by number: a bare system may not know the name localhost
+Connect("127.0.0.1", int(os.environ["PATCHIO_PORT"]))    # by number, because a minimal system may not resolve localhost
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=globals())
 
@@ -27,7 +27,7 @@ def report(reader):
     return dict(line.split(": ", 1) for line in lines if ": " in line)
 
 
-# Nobody looks on while a step is read ahead, so its report has no moments.
+# The report of a prefetched step has no curves over time.
 reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"], ThreadMode="Fixed", ThreadsPerRank=4, Prefetch=0)
 expect(len(reader.TimestepValues) == 4, "4 time steps, not %d" % len(reader.TimestepValues))
 expect(list(reader.CellArrayStatus) == ["uval"], "arrays %s" % list(reader.CellArrayStatus))
@@ -37,14 +37,14 @@ for time in reader.TimestepValues:
     expect(4.9 < low < 5.1 and 40 < high < 80.1, "values %g to %g at %g" % (low, high, time))
     expect(report(reader)["Ranks"] == "4", "report %s" % report(reader))
 
-# The plugin's own Extract Surface, made on the server: ParaView's ends that here.
+# Uses the plugin's Extract Surface on the server; ParaView's own filter would crash here.
 surface = ExtractSurface(Input=reader)
 surface.UpdatePipeline(reader.TimestepValues[-1])
 found = surface.GetDataInformation().GetNumberOfCells()
 expect(found > 1000, "Extract Surface has %d faces" % found)
 Delete(surface)
 
-# Its own Slice, on faces between blocks: the ranks tell each other what they show.
+# Uses the plugin's Slice on faces between blocks, for which ranks exchange their cells.
 cut = Slice(Input=reader)
 cut.SliceType.Origin, cut.SliceType.Normal = [0.5, 0.25, 0.25], [0, 1, 0]
 sums = IntegrateVariables(Input=cut)
@@ -54,7 +54,7 @@ expect(abs(area - 0.5) < 1e-9 or "UsePatchIO" not in cut.ListProperties(), "a sl
 Delete(sums)
 Delete(cut)
 
-# What the panel draws comes from the server whole.
+# The data of the report's plots come completely from the server.
 numbers = json.loads(reader.GetPropertyValue("IOReportData"))
 expect(numbers["ranks"] == 4 and len(numbers["past"]) == len(reader.TimestepValues), "numbers %s" % numbers)
 expect(numbers["moments"]["bytes"][-1] == numbers["bytes"] > 0, "moments %s" % numbers["moments"])
@@ -70,7 +70,7 @@ Show(reader, view)
 view.ResetCamera()
 Render(view)
 
-# A broken path is an error on the server; the session goes on.
+# A wrong path is an error on the server, and the session continues.
 broken = PatchReader(FileName=[data + "/nothing/dumps.visit"])
 try:
     broken.UpdatePipeline()
@@ -79,7 +79,7 @@ except RuntimeError:
 expect(broken.GetDataInformation().GetNumberOfCells() == 0, "cells in a set that does not exist")
 Delete(broken)
 
-# Opened as users do, by the name of the file alone.
+# Opens data by the name of the file only, like users.
 other = OpenDataFile(data + "/linadv_2d/dumps.visit")
 expect(other is not None and other.GetXMLName() == "PatchReader", "OpenDataFile did not choose PatchReader")
 other.UpdatePipeline()
@@ -88,7 +88,7 @@ color = Show(other, view).ColorArrayName[:]
 expect(color == ["CELLS", "flux"], "the first picture of a server's data is coloured by %s" % color)
 Render(view)
 
-# A series that grows: all ranks of the server get the new steps.
+# A growing series: all ranks of the server get the new steps.
 with tempfile.TemporaryDirectory() as folder:
     shutil.copytree(data + "/linadv_3d", folder, dirs_exist_ok=True)
     os.rename(folder + "/visit_dump.00048", folder + "/later")

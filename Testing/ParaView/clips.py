@@ -1,10 +1,10 @@
-"""Clip and Threshold of structured grids of which cells are hidden, against volumes that numpy computes cell by cell.
+"""Compares Clip and Threshold of structured grids with hidden cells with volumes that numpy computes cell by cell.
 
 usage: Testing/ParaView/pvbatch.sh NP clips.py DATA REAL
 
-All that is left of a cell must have its volume on this side of the plane, its values, and faces that turn outwards. Inside of a level
-no face may be left open: the surface of what is kept has the area that numpy finds, and each of its edges twice. What PatchIO
-leaves to ParaView must be what ParaView makes. Runs on every rank.
+The kept parts of a cell must have the cell's volume on the kept side of the plane, its values, and faces with normals that point
+outwards. Inside a level, the faces must fit: the surface of the result must have the area that numpy computes, and two faces at
+each edge. Input that PatchIO leaves to ParaView must give the same result as ParaView. Runs on each rank.
 """
 import itertools
 import math
@@ -30,7 +30,7 @@ OBLIQUE = ((1, 0.7, 0.4), (-2, 1, 0), (0, 1, -3), (1, 1, 1), (1, 0, 1))
 # ---- the truth ------------------------------------------------------------------------------------------
 
 def parts_of_boxes(low, high, normal, offset):
-    """How much of each box lies where normal . x < offset: volume, or area or length where axes are flat."""
+    """Returns the volume of each box in which normal . x < offset; the area or length if axes are flat."""
     low, high = low.astype(np.longdouble), high.astype(np.longdouble)
     widths = high - low
     axes = [a for a in range(3) if (widths[:, a] > 0).any()]
@@ -66,7 +66,8 @@ class Cells:
         return {int(n): v for n, v in zip(self.numbers, parts_of_boxes(self.low, self.high, normal, offset)) if v > 0}
 
     def surface(self, normal, offset):
-        """Of what lies below the plane: the faces behind which no visible cell lies, and the cut, which is not on faces."""
+        """Returns the area of the surface below the plane: faces without a visible cell behind them, and the cut, which is not on
+        faces."""
         seen = set(map(tuple, self.index))
         area = 0.0
         for axis in range(3):
@@ -75,7 +76,7 @@ class Cells:
                 low, high = self.low[free].copy(), self.high[free].copy()
                 low[:, axis] = high[:, axis] = (low if side < 0 else high)[:, axis]
                 area += parts_of_boxes(low, high, normal, offset).sum() if free.any() else 0
-        # The area of the cut is how fast the volume grows with the offset.
+        # The area of the cut is the derivative of the volume by the offset.
         step = 1e-4
         grown = [parts_of_boxes(self.low, self.high, normal, offset + s * step).sum() for s in (-2, -1, 1, 2)]
         return area + float(grown[0] - 8 * grown[1] + 8 * grown[2] - grown[3]) / (12 * step) * np.linalg.norm(normal)
@@ -85,20 +86,20 @@ class Cells:
 
 VOXEL = [0, 1, 3, 2, 4, 5, 7, 6]
 BOX = ((0, 4, 7, 3), (1, 2, 6, 5), (0, 1, 5, 4), (3, 7, 6, 2), (0, 3, 2, 1), (4, 5, 6, 7))
-# By VTK's number of the type: the faces, turning outwards.
+# The faces of each VTK cell type, with normals that point outwards.
 FACES = {10: ((0, 1, 3), (1, 2, 3), (2, 0, 3), (0, 2, 1)), 11: tuple(tuple(VOXEL[c] for c in face) for face in BOX), 12: BOX,
          13: ((0, 1, 2), (3, 5, 4), (0, 3, 4, 1), (1, 4, 5, 2), (2, 5, 3, 0)), 14: ((0, 3, 2, 1), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4))}
 FLAT = {5: (0, 1, 2), 8: (0, 1, 3, 2), 9: (0, 1, 2, 3)}
 
 
 def vectors_of(points, face):
-    """The area vectors of many faces with these corners."""
+    """Returns the area vectors of many faces with these corners."""
     corners = [points[:, c] for c in face]
     return sum(np.cross(corners[i] - corners[0], corners[i + 1] - corners[0]) for i in range(1, len(face) - 1)) / 2
 
 
 def sizes_of(points, kind):
-    """Volumes, areas or lengths of many cells of one type."""
+    """Returns the volumes, areas or lengths of many cells of one type."""
     if kind in FACES:
         middle = points.mean(1, keepdims=True)
         away = points - middle
@@ -133,7 +134,8 @@ class Solid:
         return vtk_to_numpy(self.leaf.GetCellData().GetArray("cell")).astype(int) if len(self.sizes) else np.zeros(0, int)
 
     def surface(self, where):
-        """The area of the faces that belong to one cell. Checks that no face has more than two, and that these are closed."""
+        """Returns the area of the faces with a single cell. Checks that no face has more than two cells, and that the surface is
+        closed."""
         faces = np.concatenate(self.faces) if self.faces else np.zeros((0, 4), int)
         _, first, counts = np.unique(np.sort(faces, 1), axis=0, return_index=True, return_counts=True)
         expect((counts <= 2).all(), "%s: a face belongs to %d cells", where, counts.max(initial=0))
@@ -147,7 +149,7 @@ class Solid:
 
 
 def check_data(solid, where):
-    """Values that belong to cells and points, and points that are all used."""
+    """Checks the values of cells and points, and that all points are used."""
     leaf = solid.leaf
     expect(leaf.GetCellData().GetArray("vtkGhostType") is None, "%s: has flags", where)
     if not len(solid.sizes):
@@ -185,7 +187,7 @@ def same_points(solid, near=1e-9):
 
 
 def check_plane(source, cells_of_leaf, normal, origin, where, area=True):
-    """cells_of_leaf: the truth for each leaf."""
+    """Checks clips by a plane. cells_of_leaf: the expected cells of each leaf."""
     clip = make_clip(source, normal, origin)
     offset = float(np.dot(normal, origin))
     for inside in (1, 0):
@@ -228,12 +230,12 @@ def check_made_grids():
         for extent in ((0, 5, 0, 6, 0, 4), (100, 107, -24, -20, 3, 9), (0, 7, 0, 6, 4, 4), (3, 3, 0, 5, 0, 6), (0, 9, 2, 2, 0, 0)):
             check_made_grid(make_grid(kind, extent, random), "%s %s" % (kind, extent))
     check_made_grid(make_grid("image", (0, 5, 0, 6, 0, 4), random, None), "image without flags")
-    # Several tasks take it.
+    # The grid is large enough for several tasks.
     check_made_grid(make_grid("rectilinear", (0, 70, 0, 3, 0, 66), random), "large grid")
 
 
 def check_corners():
-    """Planes through corners of cells, where many pieces have no volume."""
+    """Checks planes through corners of cells, where many pieces have no volume."""
     grid = make_grid("plain image", (0, 6, 0, 5, 0, 4), np.random.default_rng(3), None)
     grid.SetOrigin(0, 0, 0)
     grid.SetSpacing(1, 1, 1)
@@ -261,7 +263,7 @@ def check_levels():
 
 
 def make_ring(inner, count=12, radius=2.0):
-    """A ring of height 1 in two deformed blocks. Its ends touch, and if `inner` is 0, its cells are wedges around an axis."""
+    """Returns a ring of height 1 in two deformed blocks. Its ends touch. If `inner` is 0, its cells are wedges around an axis."""
     angles = 2 * np.pi * np.arange(count) / count
     circle = np.column_stack([np.cos(angles), np.sin(angles)])
     blocks = []
@@ -278,7 +280,7 @@ def make_ring(inner, count=12, radius=2.0):
 
 
 def check_rings():
-    """Cells of deformed blocks share the points that the blocks have in common."""
+    """Checks that cells of deformed blocks share the common points of the blocks."""
     for inner in (1.0, 0.0):
         ring, volume = make_ring(inner)
         source = shown(ring)
@@ -303,7 +305,7 @@ def check_rings():
 # ---- what the reader shows ------------------------------------------------------------------------------------
 
 def truth_of(path, name):
-    """Boxes and values of the visible cells of all ranks."""
+    """Returns boxes and values of the visible cells of all ranks."""
     reader = PatchReader(FileName=[path], Blocks="As patches")
     reader.UpdatePipeline(reader.TimestepValues[-1] if len(reader.TimestepValues) else 0)
     low, high, values = [np.zeros((0, 3))], [np.zeros((0, 3))], [np.zeros(0)]
@@ -345,7 +347,7 @@ def check_reader(path, name, origin, ends, closed):
 
 
 def check_surface(clip, area, where):
-    """ParaView's own surface of it is the same, and has no open edges."""
+    """Checks that ParaView's own surface of the clip has the same area, and no open edges."""
     surface = ExtractSurface(Input=clip)
     edges = FeatureEdges(Input=surface, BoundaryEdges=1, FeatureEdges=0, NonManifoldEdges=0, ManifoldEdges=0)
     sums = IntegrateVariables(Input=surface)
@@ -389,7 +391,7 @@ def threshold(source, array, low, high, **settings):
 
 
 def check_threshold(grid, where):
-    """By numbers of cells, and by the first component of points' positions."""
+    """Checks thresholds by the numbers of cells, and by the first component of the points' positions."""
     truth = Cells([grid])
     middle = int(np.median(truth.numbers))
     x = np.sort(np.unique(truth.low[:, 0]))
@@ -440,7 +442,8 @@ def shape_clip(source, centre, kind, settings, **others):
 
 
 def check_shapes():
-    """As ParaView clips a grid without hidden cells, but for what bent polygons enclose; both sides together are all of it."""
+    """Compares clips with ParaView's clips of a grid without hidden cells, except for the volume of non-planar polygons. Both sides
+    together must be the whole grid."""
     grid = make_grid("plain image", (0, 8, 0, 15, 0, 6), np.random.default_rng(1), None)
     grid.SetSpacing(0.2, 0.11, 0.3)
     whole = 1.6 * 1.65 * 1.8
@@ -463,7 +466,7 @@ def check_shapes():
 
 
 def compare_with_paraview(source, make, where):
-    """The same kinds of output, cells and points with PatchIO switched off."""
+    """Compares classes, cells and points of the output with those of ParaView's own filter."""
     found = []
     for use in (1, 0):
         proxy = make(source)
@@ -476,7 +479,7 @@ def compare_with_paraview(source, make, where):
 
 
 def check_other_data():
-    """What ParaView's own filters do."""
+    """Checks other data, which ParaView's own filters process."""
     image = make_grid("plain image", (0, 6, 0, 5, 0, 4), np.random.default_rng(3), None)
     mesh = AppendDatasets(Input=shown(image))
     mesh.UpdatePipeline()
@@ -499,7 +502,7 @@ def check_other_data():
 
 
 def check_trees():
-    """One grid for all in the root, and the kind of tree that came in."""
+    """Checks trees: one grid for all grids in the root, and the same class of tree as the input."""
     for kind in (vtkMultiBlockDataSet, vtkPartitionedDataSet, vtkPartitionedDataSetCollection):
         tree = kind()
         for number in range(3):
@@ -515,7 +518,7 @@ def check_trees():
             data = output_of(proxy)
             number = 3 if kind is vtkPartitionedDataSetCollection else 1
             solids = [Solid(leaf) for leaf in leaves(data)]
-            # Points of blocks that become one grid are shared.
+            # Blocks that become one grid share points.
             points = sum(len(s.points) for s in solids)
             expect(data.GetClassName() == kind.__name__ and len(solids) == number and sum(len(s.sizes) for s in solids) == 240 and points == (450 if number == 3 else 400),
                    "%s: %s with %d blocks and %d points", kind.__name__, data.GetClassName(), len(solids), points)
@@ -523,7 +526,8 @@ def check_trees():
 
 
 def check_partial_arrays():
-    """NaN, or 0, where a block lacks an array; no cell of it by a Threshold of this array."""
+    """Checks values for blocks that lack an array: NaN, or 0 for integers. A Threshold of this array keeps no cell of such
+    blocks."""
     grids = [make_grid("image", (5 * i, 5 * i + 5, 0, 4, 0, 4), np.random.default_rng(i), None) for i in range(2)]
     for name, kind in (("some", np.float32), ("count", np.int32)):
         add(grids[1].GetCellData(), name, np.full(grids[1].GetNumberOfCells(), 7, kind))
@@ -542,7 +546,7 @@ def check_partial_arrays():
 
 
 def check_bad_data():
-    """An empty result, and no crash."""
+    """Checks that invalid data give an empty result without a crash."""
     hidden = make_grid("image", (0, 6, 0, 5, 0, 4), np.random.default_rng(1), np.array([32], np.uint8))
     empty, odd = vtkUniformGrid(), make_grid("curvilinear", (0, 3, 0, 3, 0, 3), np.random.default_rng(1), None)
     for i in (0, 5, 21, 63):

@@ -1,10 +1,11 @@
-"""Contours of cells are closed, on all data, in all modes; these and contours of points are the same on any number of ranks.
+"""Tests that contours of cells are closed, on all data and in all modes. These contours, and contours of points, must be the same
+on any number of ranks.
 
 usage: Testing/ParaView/pvbatch.sh NP contours.py OUTDIR DATA...
 
-No edge of a contour of cells, and no end of a contour line of 2-D data, may be open but those on the border of the domain. Merged blocks, patches and all numbers of ranks must
-give the same triangles, points, normals, gradients and other arrays: the run on 1 rank writes their sum to OUTDIR, others compare.
-Files of DATA that do not exist are left out. Runs on every rank.
+Open edges of a contour of cells, and open ends of a contour line of 2-D data, may only be on the border of the domain. Merged
+blocks, patches and all numbers of ranks must give the same triangles, points, normals, gradients and other arrays: the run on 1
+rank writes their sum to OUTDIR, and other runs compare. Missing files of DATA are left out. Runs on each rank.
 """
 import hashlib
 import os
@@ -27,7 +28,7 @@ out = sys.argv[1]
 
 
 def over_ranks(operation, values):
-    """Collective: the least or greatest of each value."""
+    """Collective: returns the minimum or maximum of each value."""
     mine, all_of_them = vtkDoubleArray(), vtkDoubleArray()
     for value in values:
         mine.InsertNextValue(value)
@@ -44,7 +45,7 @@ def bounds_of(reader):
 
 
 def is_everywhere(reader, kind, name):
-    """Collective: false for points, and if patches lack the array, whose cells then are not numbers."""
+    """Collective: returns whether all cells have numbers. False for points, and if patches lack the array."""
     if kind == "POINTS":
         return False
     missing = sum((np.isnan(vtk_to_numpy(leaf.GetCellData().GetArray(name))).sum() for leaf in leaves(output_of(reader))), 0.0)
@@ -52,7 +53,7 @@ def is_everywhere(reader, kind, name):
 
 
 def fills_its_bounds(reader, bounds):
-    """Collective: false if the visible cells are no box, so that their border is not that of the bounds."""
+    """Collective: returns whether the visible cells fill a box, so that their border is that of the bounds."""
     size, wide = 0.0, bounds[:, 1] > bounds[:, 0]
     for leaf in leaves(output_of(reader)):
         if leaf.IsA("vtkStructuredGrid"):
@@ -63,7 +64,7 @@ def fills_its_bounds(reader, bounds):
 
 
 def whole(proxy):
-    """The surface of all ranks on rank 0; on the others nothing."""
+    """Returns the surface of all ranks on rank 0, and an empty one on other ranks."""
     parts = vtkAppendPolyData()
     parts.SetOutputPointsPrecision(1)  # double
     for leaf in leaves(output_of(proxy)):
@@ -94,7 +95,8 @@ def whole(proxy):
 
 
 def corners_of(surface):
-    """Positions of points without doubles, which seams between ranks have, the first of each, and the triangles or lines."""
+    """Returns the positions of points without duplicates, which exist at seams between ranks, the first point of each position, and
+    the triangles or lines."""
     points = vtk_to_numpy(surface.GetPoints().GetData())
     points, first, numbers = np.unique(points, axis=0, return_index=True, return_inverse=True)
     cells, size = (surface.GetLines(), 2) if surface.GetNumberOfLines() else (surface.GetPolys(), 3)
@@ -102,7 +104,7 @@ def corners_of(surface):
 
 
 def open_edges(points, triangles, bounds):
-    """Edges of an odd number of triangles, or ends of lines, that do not lie on one face of the domain."""
+    """Returns the edges with an odd number of triangles, or the ends of lines, that are not on a face of the domain."""
     triangles = triangles[(triangles != np.roll(triangles, 1, 1)).all(1)]  # without those whose points coincide
     sides = ([0, 1], [1, 2], [2, 0]) if triangles.shape[1] == 3 else ([0], [1])
     edges = np.sort(np.concatenate([triangles[:, side] for side in sides]), axis=1)
@@ -118,7 +120,7 @@ def open_edges(points, triangles, bounds):
 
 
 def summary_of(points, first, triangles, surface):
-    """The triangles with all that their points carry, in an order of their own."""
+    """Returns a sum of the triangles with all values at their points, sorted independently of blocks."""
     columns = [points]
     data = surface.GetPointData()
     names = sorted(data.GetArrayName(i) for i in range(data.GetNumberOfArrays()))
@@ -127,7 +129,7 @@ def summary_of(points, first, triangles, surface):
         columns.append(values.reshape(len(points), -1))
     rows = np.concatenate(columns, axis=1)
     size = np.abs(rows).max(axis=0)
-    rows = np.round(rows / np.where(size > 0, size, 1), 4) + 0.0  # + 0: no minus zero
+    rows = np.round(rows / np.where(size > 0, size, 1), 4) + 0.0    # + 0 removes -0
     begin = np.argmin(triangles, axis=1)  # points are sorted by position
     turned = np.take_along_axis(triangles, (begin[:, None] + np.arange(triangles.shape[1])) % triangles.shape[1], axis=1)
     turned = turned[np.lexsort(turned.T[::-1])]
@@ -158,7 +160,7 @@ def check(label, reader, time, kind, array, levels):
 
 
 def check_vector(label, reader, time, kind, array):
-    """A message and nothing else: ParaView's own filter ends the program."""
+    """Checks that a vector gives only a message; ParaView's own filter would end the program."""
     contour, said = Contour(Input=reader, ContourBy=[kind, array], Isosurfaces=[0.5]), []
     contour.GetClientSideObject().AddObserver("ErrorEvent", lambda *about: said.append(1))
     contour.UpdatePipeline(time)
@@ -169,7 +171,7 @@ def check_vector(label, reader, time, kind, array):
 
 
 def compare(label, found):
-    """With what the run on 1 rank has found."""
+    """Compares with the result of the run on 1 rank."""
     path = os.path.join(out, hashlib.md5(label.encode()).hexdigest() + ".txt")
     if ranks == 1:
         os.makedirs(out, exist_ok=True)
@@ -181,7 +183,7 @@ def compare(label, found):
 
 
 def names_on_first(names):
-    """Collective: those of rank 0; others may have no block, and no arrays."""
+    """Collective: returns the names of rank 0, because other ranks may have no blocks and no arrays."""
     text = vtkUnsignedCharArray()
     for byte in "\n".join(names).encode():
         text.InsertNextValue(byte)
@@ -200,7 +202,7 @@ for path in sys.argv[2:]:
         for name in names_on_first(name for name in data.keys() if name != "vtkGhostType" and data[name].GetNumberOfComponents() == 1)[:2]:
             low, high = data[name].GetRange() if name in data.keys() else (np.inf, -np.inf)
             low, high = over_ranks(vtkCommunicator.MIN_OP, [low])[0], over_ranks(vtkCommunicator.MAX_OP, [high])[0]
-            # The range that ParaView 5.13 tells takes in hidden points; the visible ones of this set all have one value.
+            # ParaView 5.13 includes hidden points in the range; all visible points of this data set have the same value.
             is_constant = name == "unode" and low < 0
             if low < high and not is_constant:
                 check("%s, %s" % (path, name), reader, time, kind, name, [low + part * (high - low) for part in (0.21, 0.50001)])

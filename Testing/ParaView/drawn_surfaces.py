@@ -1,8 +1,9 @@
-"""What views draw of blocks: the outer faces, once, with the numbers of their cells; the same picture as ParaView's own.
+"""Tests that views draw the outer faces of blocks once, with the numbers of their cells, and the same picture as ParaView's own
+filter.
 
 usage: PATCHIO_PVBATCH_MODE=root Testing/ParaView/pvbatch.sh NP drawn_surfaces.py OUTDIR DATA...
 
-Volumes and areas are compared with those of the visible cells, by numpy. Files of DATA that do not exist are left out.
+Volumes and areas are compared with those that numpy computes for the visible cells. Missing files of DATA are left out.
 """
 import os
 import sys
@@ -21,13 +22,13 @@ out, paths = sys.argv[1], [path for path in sys.argv[2:] if os.path.exists(path)
 alone = servermanager.vtkProcessModule.GetProcessModule().GetNumberOfLocalPartitions() == 1
 os.makedirs(out, exist_ok=True)
 HIDING = 1 | 8 | 32
-# The GUI does this after a plugin was loaded.
+# The GUI does this after loading a plugin.
 servermanager.vtkSMParaViewPipelineController().UpdateSettingsProxies(servermanager.ActiveConnection.Session)
 settings = GetSettingsProxy("PatchIOSettings")
 
 
 def show(reader, fast):
-    """A view of the reader's surface, from two sides."""
+    """Makes a view of the reader's surface, from two sides."""
     settings.FastExtraction = 1 if fast else 0
     view = CreateRenderView(ViewSize=[300, 300], OrientationAxesVisibility=0)
     display = Show(reader, view)
@@ -48,7 +49,7 @@ def pixels_of(view, name, towards):
 
 
 class Surface:
-    """What is drawn of one block."""
+    """The drawn surface of one block."""
 
     def __init__(self, polygons, number):
         def data(attributes, name):
@@ -65,7 +66,7 @@ class Surface:
 
 
 def drawn(display):
-    """By the blocks' numbers in the tree. The pieces of a level are drawn as one."""
+    """Returns the drawn surfaces by the blocks' numbers in the tree. The pieces of a level are drawn as one."""
     tree = display.SMProxy.GetClientSideObject().GetActiveRepresentation().GetRenderedDataObject(0)
     found = {}
     for polygons in leaves(tree):
@@ -119,7 +120,7 @@ def check_numbers(name, blocks, surfaces):
 
 
 def check_shape(name, blocks, surfaces, by_filter):
-    """The surface is closed, and there is nothing within it."""
+    """Checks that the surface is closed, and that there are no faces inside."""
     quads = np.concatenate([surface.quads for surface in surfaces.values()])
     areas = vector_areas(quads)
     extent = np.ptp(quads.reshape(-1, 3), axis=0)
@@ -134,7 +135,7 @@ def check_shape(name, blocks, surfaces, by_filter):
 
 
 def check_filter(name, reader, areas):
-    """Extract Surface: the same area of patches and of merged blocks, on any number of ranks."""
+    """Checks that Extract Surface gives the same area for patches and for merged blocks, on any number of ranks."""
     surface = ExtractSurface(Input=reader)
     total = IntegrateVariables(Input=surface)
     total.UpdatePipeline()
@@ -149,7 +150,7 @@ def check_filter(name, reader, areas):
 
 
 def check_whole(name, display, view, blocks, surfaces):
-    """Where a block is hidden, and as wireframe, each block is drawn whole."""
+    """Checks that each block is drawn completely if a block is hidden, and as wireframe."""
     for what, choice, usual in (("BlockSelectors", ["/Root/Block1"], ["/"]), ("Representation", "Wireframe", "Surface")):
         setattr(display, what, choice)
         Render(view)
@@ -159,7 +160,7 @@ def check_whole(name, display, view, blocks, surfaces):
             volume, found = visible_volume(blocks[number]), volume_within(surface.quads)
             expect(abs(found - volume) < 1e-6 * volume, "%s: volume %g of a block instead of %g", name, found, volume)
         setattr(display, what, usual)
-    display.BlockSelectors = ["/Root"]  # as the Multi-block Inspector does when all are shown again
+    display.BlockSelectors = ["/Root"]    # like the Multi-block Inspector when all blocks are shown again
     Render(view)
     expect(sum(len(s.quads) for s in drawn(display).values()) == sum(len(s.quads) for s in surfaces.values()), "%s: faces that nobody sees", name)
     display.BlockSelectors = ["/"]
@@ -175,12 +176,12 @@ def compare_pictures(name, views, towards, slack=8):
 
 
 def check_inside(name, views):
-    """The faces between blocks are drawn where they may be seen, and no longer when they may not."""
+    """Checks that the faces between blocks are drawn only while they may be visible."""
     first = "/Root/" + reader.GetDataInformation().GetHierarchy().GetNodeName(1)
     for what, choice, usual in (("Opacity", 0.4, 1), ("BlockOpacities", [first, "0.2"], []), ("BlockOpacities", [first, "0"], [])):
         for _, display in views:
             setattr(display, what, choice)
-        # Walls of neighbours lie in one plane, and which of the two is blended first changes colours a little.
+        # Walls of neighbours lie in one plane, and their blending order changes colours a little.
         compare_pictures("%s_%s" % (name, what), views, (1, 0.7, 0.5), 16)
         for _, display in views:
             setattr(display, what, usual)
@@ -196,7 +197,7 @@ for path in paths:
         views = [show(reader, fast) for fast in (False, True)]
         for side, towards in enumerate(((1, 0.7, 0.5), (-0.4, -1, -0.6))):
             compare_pictures("%s_%d" % (name, side), views, towards)
-        if mode == "As patches":  # of merged blocks, ParaView leaves out faces beside hidden cells
+        if mode == "As patches":    # for merged blocks, ParaView leaves out faces beside hidden cells
             check_inside(name, views)
         check_filter(name, reader, areas)
         if alone:

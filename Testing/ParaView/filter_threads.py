@@ -1,4 +1,4 @@
-"""Which threads VTK's filters get from the reader, and that they compute the same with them.
+"""Tests the threads that VTK's filters get from the reader, and that their results do not depend on threads.
 
 usage: Testing/ParaView/pvbatch.sh NP filter_threads.py OUTPUT
 
@@ -18,7 +18,7 @@ from on_ranks import controller, expect, finish, leaves, output_of, rank, ranks 
 from plotfile_writer import tiles, write_plotfile  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
-DOMAIN = ((0, 0, 0), (127, 127, 63))  # several ranks get blocks of an eighth
+DOMAIN = ((0, 0, 0), (127, 127, 63))    # several ranks get blocks of an eighth of the domain
 OWN, ALL = vtkSMPTools.GetBackend(), vtkSMPTools.GetEstimatedNumberOfThreads()   # before PatchIO changes anything
 
 
@@ -33,12 +33,12 @@ def chosen(threads, small=False):
     return "STDThread" if threads > 1 and not small else "Sequential"
 
 
-# VTK starts no more threads than there are cores. TBB counts those that mpirun has bound the rank to.
+# VTK starts at most as many threads as cores. TBB counts the cores that mpirun has bound the rank to.
 THREE = ALL if chosen(3) == "TBB" else min(3, os.cpu_count())
 
 
 def gradients(reader):
-    """The gradients in the cells of this rank, in the order of their places."""
+    """Returns the gradients in the cells of this rank, sorted by place."""
     gradient = Gradient(Input=reader, ScalarArray=["CELLS", "f"])
     gradient.UpdatePipeline()
     found = {}
@@ -54,7 +54,8 @@ if rank == 0:
 controller.Barrier()
 expect(OWN in ("Sequential", "TBB"), "another backend than expected at first: %s", OWN)
 
-# Large blocks get threads, as many as asked for, also after a single one; small ones get none unless always, or if TBB has them.
+# Large blocks get the requested number of threads, also after a single thread. Small blocks get threads only in the mode "always"
+# or with TBB.
 large = PatchReader(FileName=[path])
 for threads in (3, 1, 3):
     large.FilterThreadsPerRank = threads
@@ -72,14 +73,14 @@ expect(backend() == chosen(3), "'Always' did not count: %s", backend())
 small.UpdatePropertyInformation()
 expect("Filter threads per rank: %d\n" % THREE in small.GetPropertyValue("IOReport"), "the report has another number")
 
-# Without a number: the cores that the ranks of this machine share.
+# The default number: the cores of this machine divided among its ranks.
 small.FilterThreadsPerRank = 0
 small.UpdatePipeline()
 cores = max(1, len(os.sched_getaffinity(0)) // ranks)
 found = vtkSMPTools.GetEstimatedNumberOfThreads() if backend() != "Sequential" else 1
 expect(found == cores or ranks > 1 and 1 <= found <= os.cpu_count(), "%d threads, not %d", found, cores)
 
-# The same values, from either.
+# The values are equal with and without threads.
 small.FilterThreading, large.FilterThreading = "For large blocks", "For large blocks"
 small.UpdatePipeline()
 expect(backend() == chosen(cores, small=True), "threads were not taken back: %s", backend())
@@ -92,7 +93,7 @@ expect(set(with_threads) == set(without) and without, "other blocks with threads
 for extent, values in without.items():
     expect(np.array_equal(values, with_threads.get(extent)), "threads change the gradient of %s", extent)
 
-# What somebody else has chosen stays.
+# A backend that was chosen elsewhere stays.
 vtkSMPTools.SetBackend("STDThread")
 vtkSMPTools.Initialize(1)
 small.FilterThreading, small.FilterThreadsPerRank = "Always", 3

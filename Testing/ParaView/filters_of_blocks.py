@@ -1,9 +1,9 @@
-"""What filters make of blocks, in all modes, with and without a ghost layer, against geometry.
+"""Compares the results of filters on blocks with known geometry, in all modes, with and without a ghost layer.
 
 usage: Testing/ParaView/pvbatch.sh NP filters_of_blocks.py DATA
 
-Volumes and areas of slices and clips must be those of the domain, a box, and surfaces of clips must be closed: hidden,
-refined and ghost cells must neither count nor take the place of anything (clips.py looks closer). Thresholds on "patch id" must give the
+Volumes and areas of slices and clips must be those of the domain, a box, and surfaces of clips must be closed: hidden, refined and
+ghost cells must not count, and must not hide visible cells (clips.py has more checks). Thresholds on "patch id" must give the
 patch, whole. Temporal Statistics of blocks that change must end in a message. Runs on every rank.
 """
 import os
@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from on_ranks import DUPLICATECELL, expect, finish, leaves, output_of, patches_of_tree, rank, sum_over_ranks  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
-SIZE = (1.0, 0.5, 0.5)      # of the domain; it begins at 0
+SIZE = (1.0, 0.5, 0.5)    # size of the domain, which begins at 0
 MIDDLE = [0.501, 0.243, 0.29]
 path = os.path.join(sys.argv[1], "linadv_3d", "dumps.visit")
 
@@ -30,7 +30,7 @@ def ghosts_of(leaf):
 
 
 def drawn_area(proxy):
-    """The area of the faces that a view draws."""
+    """Returns the area of the faces that a view draws."""
     surface = vtkPVGeometryFilter()
     surface.SetUseOutline(0)
     surface.SetInputDataObject(output_of(proxy))
@@ -47,7 +47,7 @@ def drawn_area(proxy):
 
 
 def integral(source, name):
-    """What Integrate Variables finds."""
+    """Returns the result of Integrate Variables."""
     sums = IntegrateVariables(Input=source)
     sums.UpdatePipeline(time)
     found = 0.0
@@ -69,7 +69,7 @@ CLIPS = {
                     2 * (MIDDLE[0] * (B + C) + B * C)),
     "clip along": (dict(ClipType="Plane", Origin=MIDDLE, Normal=[0, 0, 1]), A * B * MIDDLE[2],
                    2 * (MIDDLE[2] * (A + B) + A * B)),
-    # It has no edges in the domain, near which Clip takes the box for smaller than it is.
+    # The box has no edges in the domain, near which Clip cuts off too much.
     "clip by a box": (dict(ClipType="Box", Position=[0.3, -1, -1], Length=[0.4, 3, 3]), 0.4 * B * C,
                       2 * (0.4 * (B + C) + B * C)),
     "clip by values": (dict(ClipType="Scalar", Scalars=["CELLS", "uval"], Value=1e9), A * B * C,
@@ -92,8 +92,7 @@ def check_clips(reader, layer, where):
         found = integral(clip, "Volume")
         expect(near(found, volume), "%s, %s: volume %g instead of %g", where, name, found, volume)
         area = drawn_area(clip)
-        # What PatchIO clips has a surface for each level, and on several ranks for each of them; without a layer, what ParaView
-        # clips has one for each block.
+        # PatchIO's clips have a surface for each level and each rank. ParaView's clips without a layer have one for each block.
         right = near(area, surface) if layer and settings["ClipType"] == "Scalar" else area > surface - 1e-4
         expect(right, "%s, %s: surface %g instead of %g", where, name, area, surface)
         Delete(clip)
@@ -120,7 +119,7 @@ def check_whole(reader, layer, where):
 # ---- patches --------------------------------------------------------------------------------------------
 
 def patches_seen():
-    """{patch: (visible cells, area of their surface)} of this rank's patches, counted face by face."""
+    """Returns {patch: (visible cells, area of their surface)} for this rank's patches, counted face by face."""
     reader = PatchReader(FileName=[path], Blocks="As patches", AddPatchIds=1)
     reader.UpdatePipeline(time)
     found = {}
@@ -140,7 +139,7 @@ def check_threshold(reader, patch, want, where):
     number = sum_over_ranks(float(output_of(cells).GetNumberOfCells()))
     expect(number == want[0], "%s, patch %d: %d cells instead of %d", where, patch, number, want[0])
     area = drawn_area(cells)
-    # A patch in several blocks has walls between them.
+    # A patch in several blocks has walls between the blocks.
     expect(near(area, want[1]) or (area > want[1] and "up to" in where), "%s, patch %d: surface %g instead of %g", where, patch, area, want[1])
     Delete(cells)
 
@@ -174,7 +173,7 @@ info.Set(keys.TIME_RANGE(), [0.0, 1.0], 2)
 
 
 def statistics_of(source):
-    """The filter, and what it said on this rank."""
+    """Returns the filter, and its messages on this rank."""
     filter, said = TemporalStatistics(Input=source), []
     filter.GetClientSideObject().AddObserver("ErrorEvent", lambda *about: said.append(1))
     filter.UpdatePipeline(time)
@@ -229,7 +228,7 @@ reader = PatchReader(FileName=[path], AddPatchIds=1)
 time = reader.TimestepValues[2]
 mine = patches_seen()
 chosen = {}
-for patch in range(0, 48, 7):    # some of each level; all ranks must ask for the same
+for patch in range(0, 48, 7):    # some patches of each level; the same on all ranks
     chosen[patch] = tuple(sum_over_ranks(float(x)) for x in mine.get(patch, (0, 0)))
 for mode in MODES:
     for layer in (0, 1):

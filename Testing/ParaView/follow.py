@@ -1,8 +1,8 @@
-"""Series that grow while they are open: with Follow on, new steps appear when they are complete, and not before. Truth: what
-h5py finds in the files, or what this script has written.
+"""Tests growing series: with Follow on, new steps must appear when they are complete, and not before. The reference is h5py's
+reading of the files, or the data that this script has written.
 
-usage: PATCHIO_PVBATCH_MODE=root Testing/ParaView/pvbatch.sh NP follow.py DATA SCRATCH [PATCHIO]
-PATCHIO: the program, which writes a container; left out where it was not built.
+usage: PATCHIO_PVBATCH_MODE=root Testing/ParaView/pvbatch.sh NP follow.py DATA SCRATCH [PATCHIO] PATCHIO: the program that writes a
+container; without it, this test is left out.
 """
 import array
 import os
@@ -25,7 +25,7 @@ LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 data, scratch = sys.argv[1:3]
 program = sys.argv[3] if len(sys.argv) > 3 else None
 
-# Another process: ParaView and h5py bring an HDF5 library each.
+# Runs in another process, because ParaView and h5py have different HDF5 libraries.
 SAMRAI = """
 import glob, sys, h5py, numpy
 values = []
@@ -67,7 +67,7 @@ def folder_of(name):
 
 
 class Followed:
-    """A reader that follows; each look is expected to find so many steps and to say so much."""
+    """A reader with Follow on. Each look is expected to find a number of steps and to print certain messages."""
 
     def __init__(self, paths, variable, points=False, **properties):
         self.window = vtkStringOutputWindow()
@@ -86,7 +86,7 @@ class Followed:
         expect(says in text and bool(text) == bool(says), "%s: it says '%s', not '%s'", when, text, says)
 
     def values(self, step):
-        """The values of all cells, hidden ones too, sorted."""
+        """Returns the sorted values of all cells, including hidden ones."""
         self.merged.UpdatePipeline(self.reader.TimestepValues[step])
         found = []
         for rank in range(vtkMultiProcessController.GetGlobalController().GetNumberOfProcesses()):
@@ -111,7 +111,7 @@ class Followed:
 
 
 class Dumps:
-    """Dumps of linadv_3d, copied one after another into a folder."""
+    """Copies dumps of linadv_3d one after another into a folder."""
 
     def __init__(self, name):
         self.folder, self.source = folder_of(name), os.path.join(data, "linadv_3d")
@@ -170,14 +170,14 @@ def check_dumps(channel):
 
 
 def check_opened_while_written():
-    """The last dump has all its names already when the series is opened."""
+    """Checks a series whose last dump has all of its files, but is not complete, when the series is opened."""
     dumps = Dumps("written")
     for step in (0, 1):
         dumps.copy(step)
     dumps.list(2)
     dumps.cut(1, "processor_cluster.00000.samrai", 5000)
     series = Followed(dumps.index, "uval")
-    # Follow comes behind the name of the file, so the series is open when it is turned on.
+    # Follow is set after the name of the file, so the series is open when it is turned on.
     series.look(2, "a dump that was listed stays listed")
     ReloadFiles(series.reader)
     series.look(1, "the last dump is half there")
@@ -188,12 +188,12 @@ def check_opened_while_written():
 
 
 def check_left_out():
-    """A dump that stays broken is named once, when it is clear that it does not come."""
+    """Checks that a dump that stays damaged is reported once, after some time."""
     dumps = Dumps("left_out")
     dumps.copy(0)
     dumps.list(4)
     series = Followed(dumps.index, "uval", ListedDumpsOnly=1)
-    series.told = series.window.GetOutput()     # dumps that are listed and not there
+    series.told = series.window.GetOutput()    # messages about dumps that are listed but missing
     dumps.copy(1)
     dumps.cut(1, "processor_cluster.00000.samrai", 5000)
     series.look(1, "a broken dump")
@@ -237,7 +237,7 @@ def check_switch():
     series.look(1, "Follow is off")
     series.reader.Follow = 1
     series.look(2, "Follow is on again")
-    # Each rank opens the new step, not rank 0 alone.
+    # Each rank opens the new step, not only rank 0.
     series.compare(1, dumps.truth(1))
     series.close()
 
@@ -275,7 +275,7 @@ def check_plotfiles():
 
 
 def check_grads():
-    """Steps in one file that grows, and in a file each."""
+    """Checks steps in one growing file, and steps in separate files."""
     for name, steps_a_file in (("all.dat", 3), ("at%h2.dat", 1)):
         folder = folder_of("grads_%d" % steps_a_file)
         path = os.path.join(folder, "m.ctl")
@@ -291,7 +291,7 @@ def check_grads():
 
         write(0)
         series = Followed(path, "ps", points=True)
-        series.told = series.window.GetOutput()     # what the descriptor names and is not there yet
+        series.told = series.window.GetOutput()    # messages about missing files of the descriptor
         if steps_a_file == 1:
             write(1, 4)
             series.look(1, "half a step of GrADS")
@@ -329,7 +329,7 @@ def check_numbered_files():
 
 
 def check_container():
-    """Steps are added to a container, which somebody reads meanwhile."""
+    """Checks a container that is read while steps are added."""
     dumps = Dumps("container")
     folder = os.path.join(dumps.folder, "run.pio")
 

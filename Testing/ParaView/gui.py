@@ -1,4 +1,5 @@
-"""What gui.sh runs inside the ParaView GUI: what somebody sees who opens data, step by step while the windows settle.
+"""The script that gui.sh runs inside the ParaView GUI. It checks what users see when they open data, with pauses in which the
+windows settle.
 
 Environment: PATCHIO_PLUGIN; PATCHIO_DATASET, the dumps.visit of a series; PATCHIO_SCRIPT, open_in_gui.py; PATCHIO_RESULT,
 the file to write.
@@ -38,7 +39,7 @@ def shown(reader):
 
 
 def open_series():
-    """The first dump of the series, which grows later."""
+    """Opens the first dump of the series, which grows later."""
     grow(1)
     readers.append(OpenDataFile(os.path.join(scratch, "dumps.visit")))
     expect(shown(readers[0]) == ("Surface", "uval"), "the first picture: %s", shown(readers[0]))
@@ -46,7 +47,7 @@ def open_series():
 
 def look_at_report():
     report = readers[0].SMProxy.GetProperty("IOReport").GetElement(0) or ""
-    # Nobody but our widget has asked the server for this text: it lives and shows what was read.
+    # Only the widget has requested this text from the server, so the widget works.
     if "Patches: " not in report:
         return False
     picture = os.path.splitext(os.environ["PATCHIO_RESULT"])[0] + ".png"
@@ -58,7 +59,7 @@ def look_at_report():
 
 
 def look_at_volumes():
-    """What Volume becomes with all levels, with one, and when there are all again; and its colour."""
+    """Checks the representation Volume with all levels, with one level, and with all levels again, and its colours."""
     display = Show(readers[0], GetActiveView())
     found = []
     for levels, choose in (([0, 99], True), ([2, 2], True), ([0, 99], False)):
@@ -76,14 +77,14 @@ def look_at_volumes():
     expect(found == ("Volume", "uval"), "Volume Of Patches is shown as %s", found)
     expect(image.CellArrays[:] == ["uval"], "Volume Of Patches takes the arrays %s", image.CellArrays[:])
     Delete(image)
-    for blocks in ("Overlapping AMR", "Merged"):    # another type of data, while it is shown
+    for blocks in ("Overlapping AMR", "Merged"):    # another type of data while it is displayed
         readers[0].Blocks = blocks
         Render()
         expect(display.Representation == "Surface", "%s is shown as %s", blocks, display.Representation)
 
 
 def press_reload():
-    """F5 finds new dumps, and asks nothing: a question would stop all that follows."""
+    """Checks that F5 finds new dumps without a question, which would stop the next steps."""
     if not shutil.which("xdotool"):
         print("skipped: F5, as there is no program 'xdotool'")
         return
@@ -91,7 +92,7 @@ def press_reload():
     SetActiveSource(readers[0])
     window = subprocess.run(["xdotool", "search", "--onlyvisible", "--name", "^ParaView"], timeout=20, check=False,
                             capture_output=True, text=True).stdout.split()[-1]
-    # The keycode of F5: xdotool of Debian testing finds another key by that name.
+    # The keycode of F5, because xdotool of Debian testing finds another key by name.
     subprocess.run(["xdotool", "windowfocus", window, "key", "71"], timeout=20, check=True)
 
 
@@ -109,7 +110,7 @@ def follow():
 
 
 def look_at_followed():
-    """A user who looks at the first step stays there."""
+    """Checks that a user at the first step stays there."""
     if len(readers[0].TimestepValues) < 3:
         return False
     scene = GetAnimationScene()
@@ -122,7 +123,7 @@ def look_at_followed():
 
 
 def look_at_last():
-    """A user who looks at the last step goes on to the new one, which may be on its way."""
+    """Checks that a user at the last step moves on to the new one, which may take a moment."""
     if len(readers[0].TimestepValues) < 4 or shown_step() != 48:
         return False
     time = GetAnimationScene().AnimationTime
@@ -132,14 +133,15 @@ def look_at_last():
 
 
 def name_by_folder():
-    """As File > Open registers a reader, by the name of its file."""
+    """Registers a reader under the name of its file, like File > Open."""
     dump = os.path.join(scratch, dumps[0].strip())
     readers.append(PatchReader(registrationName=os.path.basename(dump), FileName=[dump]))
     expect(os.path.basename(os.path.dirname(dump)) in names(), "names in the pipeline browser: %s", names())
 
 
 def write_grads(name, variables):
-    """2 x 2 points, on up to 2 levels. variables: number of levels of each, 0: on the surface. Returns the descriptor."""
+    """Writes 2 x 2 points on up to 2 levels. variables: number of levels of each variable; 0: on the surface. Returns the
+    descriptor."""
     path, levels = os.path.join(scratch, name), max(1, *variables.values())
     with open(path + ".ctl", "w") as file:
         file.write("dset ^%s.dat\nundef -999\nxdef 2 linear 0 1\nydef 2 linear 0 1\nzdef %d levels %s\ntdef 1 linear 18z27feb2017 6hr\nvars %d\n%s\nendvars\n" %
@@ -155,7 +157,7 @@ def show_date():
 
 
 def labels():
-    """Representations of the view that are no part of the pipeline and are visible, as proxies."""
+    """Returns the visible representations of the view that are not part of the pipeline, as proxies."""
     hidden = GetActiveView().SMProxy.GetProperty("HiddenRepresentations")
     found = [hidden.GetProxy(i) for i in range(hidden.GetNumberOfProxies())]
     return [text for text in found if text.GetXMLName() == "TextSourceRepresentation" and
@@ -175,7 +177,7 @@ def look_at_date():
 
 
 def look_at_no_date():
-    """The date goes with its reader."""
+    """Checks that the date disappears with its reader."""
     if labels():
         return False
     Delete(readers.pop())
@@ -183,7 +185,7 @@ def look_at_no_date():
 
 
 def open_by_dev():
-    """As ./dev gui opens data whose first array is on another grid than the one that is shown."""
+    """Opens data like ./dev gui. The first array is on another grid than the displayed one."""
     path = write_grads("two", {"ps": 0, "t": 2})
     os.environ["PATCHIO_DATASET"] = path
     with open(os.environ["PATCHIO_SCRIPT"]) as file:
@@ -198,7 +200,8 @@ def open_by_dev():
 
 
 def open_container():
-    """The panel offers for a container what it offers for such data. Its log is the file for ParaView's command line."""
+    """Checks that the panel offers the same choices for a container as for the original data. ParaView's command line opens a
+    container by its log."""
     for path in ("two.pio", "two.pio/index"):
         reader = OpenDataFile(os.path.join(scratch, path))
         expect(reader and reader.GetXMLName() == "PatchReader", "%s: no reader, or another one", path)
@@ -218,7 +221,7 @@ def reload_with_other_arrays():
 
 
 def look_at_new_arrays():
-    """The client's property, which the panel shows, gets the new names."""
+    """Checks that the client's property, which the panel shows, gets the new names."""
     if readers[-1].PointArrayStatus[:] != ["t", "u", "v", "w"]:
         return False
     Delete(readers.pop())
@@ -240,10 +243,10 @@ def grow(count):
 
 
 def next_step(*_):
-    """One by one, with time for the timers of others in between; a step that says False is tried again."""
+    """Runs the steps one by one, with time for other timers between them. A step that returns False is repeated."""
     global running, tries
     if running:
-        return      # a timer in the midst of a step
+        return    # a timer event during a step
     running = True
     try:
         tries += 1
@@ -266,7 +269,7 @@ try:
         dumps = file.readlines()
     LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=globals())
     view = GetActiveViewOrCreate("RenderView")
-    # A timer of Qt, by way of the view's interactor: the GUI works through its events meanwhile.
+    # A Qt timer, made by the view's interactor, so that the GUI processes its events.
     interactor = view.GetInteractor()
     interactor.AddObserver("TimerEvent", next_step)
     interactor.CreateRepeatingTimer(1500)

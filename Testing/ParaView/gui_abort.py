@@ -1,8 +1,8 @@
-"""Inside the ParaView GUI: Esc ends reads from a storage that does not answer.
+"""Tests inside the ParaView GUI that Esc ends reads from a storage that does not respond.
 
 usage: with_slow_storage.sh ... with_server.sh RANKS gui.sh gui_abort.py RESULT.TXT     (0 RANKS: the builtin server)
 
-The keys come from outside, by xdotool: what Qt makes of them is part of the test.
+xdotool sends the keys from outside, so that the test includes their processing by Qt.
 """
 import json
 import os
@@ -37,7 +37,7 @@ def storage(command):
 
 
 class EscapeDuringRead:
-    """Holds Esc down from the first word of reading on, until the end of the block."""
+    """Holds Esc down from the first progress text of reading until the end of the block."""
 
     def __enter__(self):
         self.words, self.seconds = [], None
@@ -63,7 +63,7 @@ class EscapeDuringRead:
 
 
 def past():
-    """Whether each read so far was stopped."""
+    """Returns, for each read so far, whether it was stopped."""
     reader.UpdatePropertyInformation()
     return [read["cancelled"] for read in json.loads(reader.GetPropertyValue("IOReportData"))["past"]]
 
@@ -73,7 +73,7 @@ def cells():
 
 
 def take_keyboard():
-    """Without a window manager nobody hands it out."""
+    """Takes the keyboard focus, because there is no window manager."""
     found = subprocess.run(["xdotool", "search", "--onlyvisible", "--name", "^ParaView"], timeout=20, check=False,
                            capture_output=True, text=True).stdout.split()
     if not found:
@@ -83,7 +83,7 @@ def take_keyboard():
 
 
 def stop_one_read():
-    """One read, as when somebody goes to another step."""
+    """Stops one read, as when a user goes to another step."""
     expect(past() == [False] and cells() > 0, "nothing is shown at first: %s, %d cells", past(), cells())
     with EscapeDuringRead() as escape:
         scene.AnimationTime = reader.TimestepValues[1]
@@ -100,7 +100,8 @@ def apply_again():
 
 
 def stop_playing():
-    """A play ends with the read that is stopped, so there is one more; ParaView 6.1 begins another one while the key is down."""
+    """Checks that stopping a read also stops the animation, so that there is only one more read. ParaView 6.1 begins another one
+    while the key is down."""
     scene.AnimationTime = reader.TimestepValues[0]
     before = past()
     with EscapeDuringRead() as escape:
@@ -111,17 +112,17 @@ def stop_playing():
 
 
 def go_on():
-    """All is well after it."""
+    """Checks that the session works afterwards."""
     scene.AnimationTime = reader.TimestepValues[3]
     expect(not past()[-1] and cells() > 0, "the session is broken: %s, %d cells", past(), cells())
     finish("passed: from key to prompt in %s s\n" % ", ".join("%.2f" % seconds for seconds in times))
 
 
 def next_step(*_):
-    """One by one; a step that says False is tried again."""
+    """Runs the steps one by one. A step that returns False is repeated."""
     global running
     if running:
-        return      # a timer in the midst of a step
+        return    # a timer event during a step
     running = True
     try:
         if steps[0]() is not False:
@@ -148,7 +149,7 @@ try:
     Render(view)
     scene = GetAnimationScene()
     scene.UpdateAnimationUsingDataTimeSteps()
-    # A timer of Qt, by way of the view's interactor: the GUI works through its events meanwhile.
+    # A Qt timer, made by the view's interactor, so that the GUI processes its events.
     interactor = view.GetInteractor()
     interactor.AddObserver("TimerEvent", next_step)
     interactor.CreateRepeatingTimer(500)

@@ -1,4 +1,4 @@
-"""Reads data with the plugin that PV_PLUGIN_PATH names; nothing is loaded by hand.
+"""Reads data with the plugin in PV_PLUGIN_PATH, without loading it explicitly.
 
 usage: PV_PLUGIN_PATH=FOLDER pvbatch installed_plugin.py FOLDER DUMPS.VISIT
 """
@@ -10,7 +10,7 @@ folder, dumps = sys.argv[1:3]
 reader = OpenDataFile(dumps)
 if reader is None or reader.GetXMLName() != "PatchReader":
     sys.exit("FAILED: the plugin in %s was not loaded" % folder)
-# The libraries that this process really uses are the installed ones.
+# Checks that this process uses the installed libraries.
 with open("/proc/self/maps") as maps:
     used = {line.split()[-1] for line in maps if "PatchIO" in line}
 if not used or any(not path.startswith(folder) for path in used):

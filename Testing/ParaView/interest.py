@@ -1,4 +1,4 @@
-"""Reading what is of interest only: which patches that are, and that slices and contours come out as of everything.
+"""Tests reading of a region of interest: the selected patches, and that slices and contours are the same as of the whole data.
 
 usage: Testing/ParaView/pvbatch.sh NP interest.py OUTPUT DATA
 
@@ -28,7 +28,7 @@ def patches_of(reader):
 
 
 def triangles_of(proxy, time):
-    """The corners of each polygon that this rank draws, in an order that does not depend on blocks."""
+    """Returns the corners of each polygon of this rank, in an order that does not depend on blocks."""
     proxy.UpdatePipeline(time)
     found = []
     for leaf in leaves(output_of(proxy)):
@@ -42,7 +42,7 @@ def triangles_of(proxy, time):
 
 
 def all_triangles(proxy, time=0.5):
-    """The triangles of all ranks, sorted; on rank 0."""
+    """Returns the sorted triangles of all ranks, on rank 0."""
     name = os.path.join(sys.argv[1], "triangles_%d.pickle")
     with open(name % rank, "wb") as out:
         pickle.dump(triangles_of(proxy, time), out)
@@ -56,7 +56,7 @@ def all_triangles(proxy, time=0.5):
 
 
 def bounds_of(level, box):
-    """In space, with one cell more on each side."""
+    """Returns the bounds in space, with one more cell on each side."""
     cell = np.array(SPACING) / 2 ** level
     return (np.array(CORNER) + (np.array(box[0]) - 1) * cell, np.array(CORNER) + (np.array(box[1]) + 2) * cell)
 
@@ -73,7 +73,7 @@ def on_plane(origin, normal):
 
 
 def beside(box, level):
-    """The boxes of a level in the units of the fine one, with their numbers, that are within two cells of the box, which is grown already."""
+    """Returns the boxes of a level within two cells of the enlarged box, in units of the fine level, with their numbers."""
     unit = 2 - level
     for number, (low, high) in enumerate(LEVELS[level]):
         if all(low[a] * unit <= box[1][a] and (high[a] + 1) * unit - 1 >= box[0][a] for a in range(3)):
@@ -81,7 +81,8 @@ def beside(box, level):
 
 
 def with_value(value):
-    """Patches that have it together with all around them; coarse ones count for fine ones only where the fine level ends."""
+    """Returns the patches that have the value together with their neighbours. Coarse patches count as neighbours of fine ones only
+    at the border of the fine level."""
     ranges = [[(v.min(), v.max()) for v in (fab_values(level, 1, lo, up, [0] * 3, False, "f8", 0) for lo, up in boxes)]
               for level, boxes in enumerate(LEVELS)]
     count = 0
@@ -111,7 +112,7 @@ def contour_of_cells(reader, array, value):
 
 
 def compare(name, made_of, path, time=0.5, **chosen):
-    """What is made of everything and of what is chosen, as patches, which know nothing of each other."""
+    """Compares the results for the whole data and for the selection, as patches, which are independent of each other."""
     everything = PatchReader(FileName=[path], Blocks="As patches")
     some = PatchReader(FileName=[path], Blocks="As patches", **chosen)
     expected, found = all_triangles(made_of(everything), time), all_triangles(made_of(some), time)
@@ -127,13 +128,13 @@ if rank == 0:
     write_plotfile(path, ((0, 0, 0), (31, 31, 31)), LEVELS, ratios=[(2, 2, 2)], names=["f"], corner=list(CORNER))
 controller.Barrier()
 
-# A plane: the patches that it meets, by their corners, and the same slice.
+# A plane: the patches that it meets, found by their corners, and the same slice.
 for origin, normal in (([7.3, 5.1, 2.4], [1, 0, 0]), ([7.3, 5.1, 2.4], [1, -2, 0.5])):
     read = compare("slice " + str(normal), lambda r: slice_of(r, origin, normal), path, Region="Plane", RegionOrigin=origin,
                    RegionNormal=normal)
     expect(read == on_plane(np.array(origin), np.array(normal)), "plane %s: %d patches read", normal, read)
 
-# A box: those that it meets; what it does not meet hides nothing away from it, and stays hidden itself.
+# A box: the patches that it meets. Other patches hide no cells outside the box, and stay hidden themselves.
 low, high = np.array([1.0, 1.0, 1.0]), np.array([5.0, 3.0, 1.5])
 box = PatchReader(FileName=[path], Blocks="As patches", Region="Box",
                   RegionBounds=[low[0], high[0], low[1], high[1], low[2], high[2]])
@@ -145,7 +146,7 @@ away = PatchReader(FileName=[path], Region="Box", RegionBounds=[90, 91, 90, 91, 
 away.UpdatePipeline()
 expect(patches_of(away) == 0 and "Bytes read: 0 " in report_of(away), "a box far away reads something")
 
-# By value: the same surface, from the patches that numpy finds; the array itself need not be read.
+# By value: the same surface, from the patches that numpy finds. The array itself may be deselected.
 value = 1006.0
 read = compare("contour", lambda r: contour_of(r, "f", value), path, SkipByValue=1, ValueArray="f", ValueRange=[value, value])
 expect(read == with_value(value), "values: %d patches, not %d", read, with_value(value))
@@ -154,7 +155,7 @@ none = PatchReader(FileName=[path], SkipByValue=1, ValueArray="f", ValueRange=[-
 none.UpdatePipeline()
 expect(patches_of(none) == 0, "patches without the value are read")
 
-# SAMRAI says it as well.
+# SAMRAI files also have ranges.
 samrai = os.path.join(sys.argv[2], "linadv_3d", "dumps.visit")
 last = PatchReader(FileName=[samrai]).TimestepValues[-1]
 compare("contour of SAMRAI", lambda r: contour_of(r, "uval", 79.9), samrai, last, SkipByValue=1, ValueArray="uval",
@@ -168,8 +169,8 @@ except RuntimeError:
     pass
 expect(all(leaf.GetNumberOfCells() == 0 for leaf in leaves(output_of(wrong))), "a name that is no variable's shows something")
 
-# Merged blocks: the same surface again, without a ghost layer on several ranks too, as blocks end in the same places.
-# With a layer several ranks make other blocks, and the layers of both draw twice.
+# Merged blocks: the same surface again; without a ghost layer also on several ranks, because blocks end in the same places. With a
+# layer, several ranks make other blocks, and layers are drawn twice.
 for layer, value in ((0, value), (0, value + 4), (1, value)) if ranks == 1 else ((0, value), (0, value + 4)):
     chosen = {"SkipByValue": 1, "ValueArray": "f", "ValueRange": [value, value]}
     readers = [PatchReader(FileName=[path], AddGhostLayer=layer, **more) for more in ({}, chosen)]

@@ -1,4 +1,4 @@
-"""Grids with hidden cells that scripts make, and the cells of which are visible."""
+"""Grids with hidden cells for test scripts, and their visible cells."""
 import numpy as np
 from paraview.simple import TrivialProducer
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
@@ -20,7 +20,7 @@ def positions_of(grid):
 
 
 def boxes_of(grid):
-    """Low and high corners of all cells, in VTK's order."""
+    """Returns low and high corners of all cells, in VTK's order."""
     ends = []
     for side in (slice(None, -1), slice(1, None)):
         axes = [x[side] if len(x) > 1 else x for x in positions_of(grid)]
@@ -35,7 +35,7 @@ def seen_in(grid):
 
 
 def visible_cells(grids):
-    """Low corners, high corners and numbers of all visible cells."""
+    """Returns low corners, high corners and numbers of all visible cells."""
     rows = []
     for grid in grids:
         low, high = boxes_of(grid)
@@ -51,7 +51,7 @@ def add(attributes, name, values):
 
 
 def add_data(grid, first):
-    """Numbers of the cells, from `first` on, and what follows from them."""
+    """Adds the numbers of the cells, from `first` on, and arrays that follow from them."""
     numbers = first + np.arange(grid.GetNumberOfCells())
     add(grid.GetCellData(), "cell", numbers)
     add(grid.GetCellData(), "twice", 2.0 * numbers)
@@ -83,7 +83,7 @@ def make_grid(kind, extent, random, flags=FLAGS):
 
 
 def box_of_points(grid):
-    """A rectilinear grid in the place of a curvilinear one that is a box, for the truth."""
+    """Returns a rectilinear grid for a curvilinear one that is a box, for the expected results."""
     if not grid.IsA("vtkStructuredGrid"):
         return grid
     made, extent = vtkRectilinearGrid(), grid.GetExtent()
@@ -104,7 +104,7 @@ def shown(data):
 
 
 def make_levels(ratio, random):
-    """All grids of two levels: a coarse one in two blocks, with holes, and fine patches over some of its cells."""
+    """Returns all grids of two levels: a coarse level in two blocks, with holes, and fine patches over some of its cells."""
     spacing, grids = 0.1, []
     refined = np.zeros((6, 8, 10), bool)
     refined[1:4, 2:6, 3:9] = refined[4:6, 2:4, 3:5] = True
@@ -132,7 +132,7 @@ def level_grid(extent, spacing, flags):
 
 
 def tree_of(grids, levels=2):
-    """As the reader gives them; each rank has some of the grids."""
+    """Returns a tree like the reader's. Each rank has some of the grids."""
     tree = vtkMultiBlockDataSet()
     for level in range(levels):
         pieces = vtkMultiPieceDataSet()

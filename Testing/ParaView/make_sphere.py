@@ -8,7 +8,7 @@ OUTDIR/patches has many patches on each level, OUTDIR/whole one.
 import os
 import sys
 
-# Where the boxes of each level are cut, axis by axis.
+# The cuts between the boxes of each level, axis by axis.
 CUTS = [([0, 5, 9, 16], [0, 8, 16], [0, 6, 12, 16]), ([8, 12, 18, 32], [0, 10, 18, 24], [4, 16, 22, 28])]
 RATIO = 2
 # The bounds of each level (lower, upper), as places.

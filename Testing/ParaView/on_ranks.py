@@ -1,4 +1,4 @@
-"""What scripts have in common that run on every rank of pvbatch."""
+"""Common functions of scripts that run on each rank of pvbatch."""
 import os
 import shutil
 import sys
@@ -9,7 +9,7 @@ from vtkmodules.vtkParallelCore import vtkCommunicator, vtkMultiProcessControlle
 DUPLICATECELL = 1  # vtkDataSetAttributes
 controller = vtkMultiProcessController.GetGlobalController()
 rank, ranks = controller.GetLocalProcessId(), controller.GetNumberOfProcesses()
-failed = []  # on this rank
+failed = []    # failures on this rank
 
 
 def expect(condition, message, *details):
@@ -19,7 +19,7 @@ def expect(condition, message, *details):
 
 
 def said_by(work):
-    """The errors and warnings of VTK while work() runs."""
+    """Returns the errors and warnings of VTK during work()."""
     window, before = vtkStringOutputWindow(), vtkOutputWindow.GetInstance()
     vtkOutputWindow.SetInstance(window)
     try:
@@ -30,7 +30,7 @@ def said_by(work):
 
 
 def new_container(folder, name):
-    """Collective: the path of a container that is not there."""
+    """Collective: returns the path of a container that does not exist."""
     path = os.path.join(folder, name + ".pio")
     if rank == 0:
         shutil.rmtree(path, ignore_errors=True)
@@ -39,12 +39,12 @@ def new_container(folder, name):
 
 
 def output_of(proxy):
-    """This rank's part."""
+    """Returns this rank's part of the output."""
     return proxy.SMProxy.GetClientSideObject().GetOutputDataObject(0)
 
 
 def leaves(data):
-    """The data sets of a tree, or the one that it is."""
+    """Returns the data sets of a tree, or the data set itself."""
     if not data.IsA("vtkCompositeDataSet"):
         return [data]
     found, iterator = [], data.NewIterator()
@@ -56,7 +56,7 @@ def leaves(data):
 
 
 def patches_of_tree(tree):
-    """{number of the patch, over all levels: its grid} of this rank, of a tree with a block for each patch."""
+    """Returns {number of the patch, over all levels: its grid} of this rank, for a tree with a block for each patch."""
     found, first = {}, 0
     for level in range(tree.GetNumberOfBlocks()):
         pieces = tree.GetBlock(level)
@@ -83,7 +83,7 @@ def report_of(reader):
 
 
 def finish(name):
-    """Ends the script; says that it has passed where this rank is the first."""
+    """Ends the script. Rank 0 prints that the script has passed."""
     if not failed and rank == 0:
         print("passed: " + name, flush=True)
     sys.exit(1 if failed else 0)

@@ -2,8 +2,8 @@
 
 usage: PATCHIO_PVBATCH_MODE=root Testing/ParaView/pvbatch.sh NP pictures.py DATA OUTPUT BASELINES [--update]
 
-The same baselines serve any number of ranks: who read a patch must not be visible. --update writes the
-baselines instead; look at them before you commit them.
+The baselines are the same for any number of ranks, because the rank that read a patch must not be visible. --update writes the
+baselines; check them before you commit them.
 """
 import os
 import sys
@@ -14,11 +14,11 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkIOImage import vtkPNGReader
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
-settings_of_all = {}        # properties of every reader; pictures_of_blocks.py changes them
+settings_of_all = {}    # properties of all readers; pictures_of_blocks.py changes them
 
 # Edges of compositing and of text differ by a few pixels; a missing patch is thousands.
 LARGEST_DIFFERENCE = 0.003  # share of pixels that differ visibly
-LARGEST_VOLUME_DIFFERENCE = 0.02  # ranks blend their volumes one after another, in 8 bits
+LARGEST_VOLUME_DIFFERENCE = 0.02    # because ranks blend their volumes one after another, in 8 bits
 VISIBLE = 24                # of 255
 BACKGROUND = [0.32, 0.34, 0.43]
 
@@ -36,7 +36,8 @@ def show(source, view, representation, colour=None):
     display.SetRepresentationType(representation)
     if colour:
         ColorBy(display, colour)
-        # A fixed range: ranks must agree on colours, and a wrong value must show. ParaView 6 has other colours by default.
+        # A fixed range, because ranks must agree on colours, and a wrong value must be visible. ParaView 6 has other default
+        # colours.
         colours = GetColorTransferFunction(colour[1])
         colours.ApplyPreset("Cool to Warm", True)
         colours.RescaleTransferFunction(*RANGES[colour[1]])
@@ -92,7 +93,7 @@ def volume_of_one_level(data, view):
 
 
 def outline_of_patches(data, view):
-    # In one colour: outlines of different levels lie on top of each other.
+    # In one colour, because outlines of different levels overlap.
     show(open_at(data + "/linadv_3d/dumps.visit", 2, Blocks="As patches"), view, "Outline")
 
 
@@ -146,7 +147,7 @@ def pixels(path):
 
 
 def difference(path, baseline):
-    """Share of pixels without a like one in the baseline, neighbours included."""
+    """Returns the share of pixels without a similar pixel in the baseline at the same place or beside it."""
     new, old = pixels(path), pixels(baseline)
     if new.shape != old.shape:
         return 1.0

@@ -1,9 +1,9 @@
-"""Draws the same scenes of patches and of merged blocks and compares the pictures with each other.
+"""Draws the same scenes with patches and with merged blocks, and compares the pictures.
 
 usage: PATCHIO_PVBATCH_MODE=root Testing/ParaView/pvbatch.sh NP pictures_of_blocks.py DATA OUTPUT
 
-Surfaces, slices and thresholds show cells as they are, so nearly all pixels must be alike to the last bit; contours
-are compared with ghost layers, as they have cracks where patches meet without.
+Surfaces, slices and thresholds show unchanged cells, so nearly all pixels must be equal to the last bit. Contours are compared with
+ghost layers, because they have cracks between patches without them.
 """
 import os
 import sys
@@ -51,9 +51,9 @@ def contour(data, view):
 
 
 EXACT = [surface, surface_of_plane, slice_across, clip, threshold]
-# Scene, settings, least difference of a channel that counts, and the share of pixels that may differ so: edges, where
-# ranks come in another order; shading of contours, whose normals end at the border of a block; volumes, which
-# interpolate within a block and are blended rank by rank.
+# Scene, settings, least relevant difference of a channel, and the share of pixels that may differ: at edges, because the order of
+# ranks differs; in contours, whose normals end at the border of a block; in volumes, which are interpolated within a block and
+# blended rank by rank.
 SCENES = [(s, settings, 1, 0.003) for s in EXACT for settings in ({}, dict(AddGhostLayer=1))]
 SCENES += [(contour, dict(AddGhostLayer=1), 24, 0.01), (volume_of_one_level, {}, 24, 0.1)]
 MODES = {"patches": dict(Blocks="As patches"), "merged": dict(Blocks="Merged"),
@@ -61,7 +61,7 @@ MODES = {"patches": dict(Blocks="As patches"), "merged": dict(Blocks="Merged"),
 
 
 def share_of_difference(a, b, least):
-    """The share of the pixels where something is drawn in either picture; and their number."""
+    """Returns the share of different pixels among those drawn in either picture, and the number of these."""
     background = a[0, 0]
     drawn = (a != background).any(2) | (b != background).any(2)
     return float((abs(a - b) >= least).any(2).sum() / max(1, drawn.sum())), int(drawn.sum())
@@ -75,7 +75,7 @@ def main():
         seen = {}
         for mode, properties in MODES.items():
             if mode == "small" and not settings:
-                continue    # it is with ghost layers that blocks have something to agree on
+                continue    # this scene needs ghost layers
             pictures.settings_of_all = {**properties, **settings}
             path = os.path.join(output, "%s%s_%s.png" % (scene.__name__, "_layer" if settings else "", mode))
             draw(scene, data, path)
@@ -85,7 +85,7 @@ def main():
             good = share <= limit and drawn > 2000
             failed += not good
             print("%s %s %s, %s: %.5f of %d pixels differ" % ("passed" if good else "FAILED", scene.__name__, settings, mode, share, drawn), flush=True)
-    # Cracks would be seen: without ghost layers, patches have some.
+    # Checks that cracks would be detected: without ghost layers, patches have cracks.
     pictures.settings_of_all = MODES["patches"]
     path = os.path.join(output, "contour_with_cracks.png")
     draw(contour, data, path)

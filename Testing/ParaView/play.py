@@ -1,8 +1,8 @@
-"""Playing a series while the next steps are read ahead: forwards, backwards, with jumps and other things that a user does
-on the way. Whatever is read ahead, the values are those that h5py finds.
+"""Tests playing a series with prefetch: forwards, backwards, with jumps and other actions of a user. The values must always be
+those that h5py reads.
 
-usage: Testing/ParaView/pvbatch.sh NP play.py DATA SCRATCH [KWAVE]
-KWAVE: folder of a k-Wave output with an index mask; left out where there is none. Runs on every rank.
+usage: Testing/ParaView/pvbatch.sh NP play.py DATA SCRATCH [KWAVE] KWAVE: folder of a k-Wave output with an index mask; optional.
+Runs on each rank.
 """
 import os
 import re
@@ -23,7 +23,7 @@ kwave = sys.argv[3] if len(sys.argv) > 3 and os.path.isdir(sys.argv[3]) else Non
 controller = vtkMultiProcessController.GetGlobalController()
 rank, ranks = controller.GetLocalProcessId(), controller.GetNumberOfProcesses()
 
-# Another process: ParaView and h5py bring an HDF5 library each.
+# Runs in another process, because ParaView and h5py have different HDF5 libraries.
 SAMRAI = """
 import glob, sys, h5py, numpy
 values = []
@@ -58,7 +58,7 @@ def expect(condition, message, *details):
 
 
 def on_rank_zero(work):
-    """What touches files, once."""
+    """Calls `work`, which changes files, on rank 0 only."""
     if rank == 0:
         work()
     controller.Barrier()
@@ -69,14 +69,14 @@ def by_h5py(script, *arguments):
 
 
 def truth(script, path, name):
-    """By h5py, sorted."""
+    """Returns the sorted values that h5py reads."""
     target = os.path.join(scratch, "truth_%d.npy" % rank)
     by_h5py(script, path, name, target)
     return numpy.load(target)
 
 
 def values_of(reader, name, points=False):
-    """Collective: of all blocks of all ranks, sorted."""
+    """Collective: returns the sorted values of all blocks of all ranks."""
     found = [numpy.empty(0, numpy.float32)]
     iterator = reader.GetClientSideObject().GetOutputDataObject(0).NewIterator()
     iterator.InitTraversal()
@@ -95,7 +95,7 @@ def values_of(reader, name, points=False):
 
 
 def read_ahead(reader):
-    """What the report says of it: bytes there when asked for, or None."""
+    """Returns the prefetched bytes that were ready, according to the report, or None."""
     reader.UpdatePropertyInformation()
     lines = [line for line in reader.GetPropertyValue("IOReport").splitlines() if line.startswith("Read ahead: ")]
     expect(len(lines) < 2, "%s", lines)
@@ -105,7 +105,8 @@ def read_ahead(reader):
 
 
 class Series:
-    """linadv_3d, read as patches, so that all that is in the files is shown; each step anew, not from the cache."""
+    """The series linadv_3d, read as patches, so that all values of the files are shown. Each step is read again, not from the
+    cache."""
 
     def __init__(self, path=data + "/linadv_3d/dumps.visit", **properties):
         self.folder = os.path.dirname(path)
@@ -114,7 +115,7 @@ class Series:
         self.truth = {}
 
     def show(self, step):
-        """Shows a step, and tells whether it was read ahead."""
+        """Shows a step. Returns whether it was prefetched."""
         self.reader.UpdatePipeline(self.times[step])
         if step not in self.truth:
             self.truth[step] = truth(SAMRAI, "%s/visit_dump.%05d" % (self.folder, 16 * step), "uval")
@@ -143,7 +144,7 @@ def check_directions():
 
 
 def check_cache():
-    """Steps that are there already are neither read nor read ahead; the others are."""
+    """Checks that cached steps are neither read nor prefetched, and other steps are."""
     series = Series(CacheMemory=-1)
     series.play(0, 1, 2, 3, 2, 1, 0)
     expect("Bytes read: 0 " in series.report(), "a step that was shown before is read again")
@@ -168,7 +169,7 @@ def check_several():
 
 
 def check_changes():
-    """A change of what is shown, while the next step is read as it was before."""
+    """Checks changes of properties while the next step is prefetched with the old properties."""
     series = Series(AddPatchIds=0)
     series.play(0, 1)
     series.reader.LevelRange = [0, 0]
@@ -180,7 +181,7 @@ def check_changes():
     every = values_of(series.reader, "uval")
     expect(0 < len(coarse) < len(every), "%d cells on level 0, %d on all", len(coarse), len(every))
     Delete(series.reader)
-    # The other array of the two while the next step is on its way.
+    # Selects the other of two arrays while the next step is being read.
     flat = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"], Blocks="As patches")
     flat.CellArrayStatus, flat.PointArrayStatus = ["uval"], []
     times = flat.TimestepValues[:]
@@ -192,7 +193,7 @@ def check_changes():
     expect(len(values_of(flat, "uval")) == 0, "an array that was turned off is shown")
     folder = os.path.join(data, "linadv_2d", folders[2])
     expected = numpy.sort(numpy.concatenate([truth(SAMRAI, folder, name) for name in FLUX]))
-    # Vectors of two components have a third one in ParaView, which is 0.
+    # Vectors with two components get a third one, 0, in ParaView.
     found = values_of(flat, "flux")
     surplus = len(found) - len(expected)
     expect(surplus >= 0 and numpy.array_equal(found, numpy.sort(numpy.append(expected, numpy.zeros(surplus)))), "flux")
@@ -211,7 +212,7 @@ def copy_series(name):
 
 
 def check_broken():
-    """A broken step is an error when it is shown, and not while it is read ahead."""
+    """Checks that a damaged step is an error when it is shown, but not while it is prefetched."""
     path = copy_series("broken")
     folder = os.path.join(os.path.dirname(path), "visit_dump.00032")
 
@@ -233,20 +234,20 @@ def check_broken():
 
 
 def check_replaced():
-    """Files that are written anew after they were read ahead are read again."""
+    """Checks that files that are replaced after the prefetch are read again."""
     path = copy_series("replaced")
     folder = os.path.join(os.path.dirname(path), "visit_dump.%05d")
     series = Series(path, MetadataChannel="Off")
     series.play(0, 1)
     expect(series.show(2), "step 2 was not read ahead")
-    # Step 3 is on its way, or there.
+    # Step 3 is being prefetched, or ready.
     on_rank_zero(lambda: by_h5py(RAISE, folder % 48, "uval", ""))
     expect(not series.show(3), "values of files that have been written since")
     Delete(series.reader)
 
 
 def check_kwave():
-    """Many steps in one file: the catalog is turned, and what holds for all steps is not read again."""
+    """Checks many steps in one file: the catalog is set to another step, and data common to all steps are not read again."""
     path = [os.path.join(kwave, name) for name in sorted(os.listdir(kwave)) if "output" in name or name.endswith("out.h5")][0]
     expected = truth(KWAVE, path, "p")
     reader = PatchReader(FileName=[path], PrefetchSteps=2, PointLists="Points")

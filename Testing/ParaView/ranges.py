@@ -1,10 +1,10 @@
-"""The ranges of arrays that the reader gives to VTK: they are there before anybody asks, and they are those of what is to be
-seen: not of what finer levels hide, of gaps, ghost layers and cells that another patch has.
+"""Tests the ranges of arrays that the reader gives to VTK. They must be known before any request, and must be those of visible
+values, without cells under finer levels, gaps, ghost layers and cells that another patch has.
 
 usage: Testing/ParaView/pvbatch.sh NP ranges.py OUTPUT DATA
 
-Runs on every rank. OUTPUT gets a plotfile of two levels, with negative values, and one with values that are no numbers; DATA is
-the project's own folder, of SAMRAI.
+Runs on every rank. OUTPUT gets a plotfile of two levels, with negative values, and one with NaN; DATA is the project's own folder,
+of SAMRAI.
 """
 import os
 import re
@@ -20,17 +20,18 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from on_ranks import controller, expect, finish, leaves, rank, ranks  # noqa: E402
 from plotfile_writer import tiles, write_plotfile  # noqa: E402
 
-NOTHING = (1e299, -1e299)  # what VTK says of an array without a number
-# ParaView 5.13 computes the ranges of arrays of points anew, from all points (Documentation/Guide/Limits.md).
+NOTHING = (1e299, -1e299)    # VTK's range of an array without a number
+# ParaView 5.13 computes the ranges of point arrays itself, from all points (Documentation/Guide/Limits.md).
 points_count_all = (vtkVersion.GetVTKMajorVersion(), vtkVersion.GetVTKMinorVersion()) >= (9, 3)
-narrower = [0]    # ranges that would be wider if hidden values counted
+narrower = [0]    # number of ranges that would be wider if hidden values counted
 
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 
 
 def arrays_of(vtk_reader):
-    """Each with a flag a tuple: whether it is to be seen (all flags themselves are), and whether ParaView counts hidden values."""
+    """Yields each array with one flag per tuple, whether it is visible (always true for the flags themselves), and whether ParaView
+    counts hidden values."""
     found = []
     for grid in leaves(vtk_reader.GetOutputDataObject(0)):
         ghosts = grid.GetCellData().GetArray("vtkGhostType")
@@ -47,12 +48,12 @@ def arrays_of(vtk_reader):
 
 
 def true_range(values):
-    """The range of what is no NaN, as VTK has it."""
+    """Returns the range of the values that are not NaN, in VTK's form."""
     return [float(np.nanmin(values)), float(np.nanmax(values))] if np.isfinite(values).any() else list(NOTHING)
 
 
 def check(reader, time, what):
-    """Without ParaView around the reader first, which would ask VTK at once. Returns how many ranges were known."""
+    """Checks the reader without ParaView, which would request ranges from VTK at once. Returns the number of known ranges."""
     vtk_reader = reader.GetClientSideObject()
     vtk_reader.UpdateInformation()
     vtk_reader.UpdateTimeStep(time, rank, ranks, 0)
@@ -82,7 +83,8 @@ def check(reader, time, what):
 
 
 def check_of_paraview(reader, time, ranges, what):
-    """What ParaView's legend takes: the range over all blocks. Where every rank runs the script, over those of this rank."""
+    """Checks the range of ParaView's legend: the range over all blocks, or over the blocks of this rank if each rank runs the
+    script."""
     reader.UpdatePipeline(time)
     information = reader.SMProxy.GetDataInformation(0)
     for name, pairs in ranges.items():
@@ -114,7 +116,7 @@ def samrai(folder):
 
 
 def plotfile():
-    """Negative values; and of the second component one that is no number, in the first patch of level 1."""
+    """Makes a plotfile with negative values, and one NaN in the second component, in the first patch of level 1."""
     plot = os.path.join(sys.argv[1], "plt00000")
     if rank == 0:
         levels = [tiles((0, 0, 0), (15, 15, 15), (8, 8, 8)), tiles((8, 8, 8), (23, 23, 23), (8, 8, 8))]
@@ -133,7 +135,7 @@ def plotfile():
 
 
 def vector_without_numbers():
-    """In a patch no x component is a number. What Save Data writes of the ranges can be read back: numbers."""
+    """Checks a patch whose x components are all NaN. Save Data must write ranges that can be read back: numbers."""
     plot = os.path.join(sys.argv[1], "vector", "plt00000")
     if rank == 0:
         write_plotfile(plot, ((0, 0, 0), (15, 7, 7)), [tiles((0, 0, 0), (15, 7, 7), (8, 8, 8))], names=["x_v", "y_v", "z_v"])

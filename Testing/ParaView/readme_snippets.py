@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Runs the Python of README.md and of the pages in PAGES as it stands there, one block after another, in pvbatch on NP ranks; blocks
-that import the package patchio run in Python without ParaView, where it was built. Blocks that connect to a server are left out.
+"""Runs the unchanged Python code of README.md and of the pages in PAGES, one block after another, in pvbatch on NP ranks. Blocks
+that import the package patchio run in Python without ParaView, if the package was built. Blocks that connect to a server are left
+out.
 
 usage: PATCHIO_PLUGIN=... PATCHIO_PVBATCH_MODE=root readme_snippets.py NP REPOSITORY SCRATCH
 
-They run in a folder that has what they name: PatchIO.so at that path, and dumps.visit, a copy of linadv_3d.
+The blocks run in a folder with the files that they name: PatchIO.so, and dumps.visit, a copy of linadv_3d.
 """
 import os
 import re
@@ -12,7 +13,7 @@ import shutil
 import subprocess
 import sys
 
-# In this order: a later block may go on with the reader of an earlier one. Testing/Python/behaviour.py runs the Python of
+# In this order, because a later block may use the reader of an earlier one. Testing/Python/behaviour.py runs the Python of
 # PythonPackage.md.
 PAGES = ["README.md"] + ["Documentation/Guide/%s.md" % name for name in ("TimeSeries", "LargeData", "Report")]
 # An exception ends pvbatch with status 1.
@@ -42,7 +43,7 @@ def make_folder(blocks, repository, scratch):
 
 
 def run(command, scratch, **environment):
-    # Relative paths are those of every rank, so the folder is entered before any rank starts.
+    # Relative paths must be valid on each rank, so the folder is entered before any rank starts.
     result = subprocess.run(command, cwd=scratch, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                             env={**os.environ, **environment})
     print(result.stdout, flush=True)

@@ -1,4 +1,4 @@
-"""A client stops reads of its pvserver with the message that Esc in the GUI sends, at moments of its choice.
+"""A client that stops reads of its pvserver at chosen moments, with the message that Esc in the GUI sends.
 
 usage: with_slow_storage.sh ... with_server.sh RANKS pvpython remote_abort.py
 """
@@ -33,7 +33,8 @@ def storage(command):
 
 
 def update_and_abort(proxy, time, stage="Reading", slow="load 1000000", fast="load 0"):
-    """Aborts once, at the first word of a stage; of reading it does not return without effect. Gives what the server said."""
+    """Updates, and sends one abort at the first progress text of a stage. For the stage of reading, the abort must have an effect.
+    Returns the messages of the server."""
     handler = session.GetProgressHandler()
     words = []
 
@@ -43,7 +44,7 @@ def update_and_abort(proxy, time, stage="Reading", slow="load 1000000", fast="lo
             try:
                 send_abort()
             except BaseException:
-                # Within an observer nothing else would end it.
+                # Inside an observer, an exception does not end the program.
                 traceback.print_exc()
                 os._exit(1)
         words.append(text)
@@ -57,7 +58,7 @@ def update_and_abort(proxy, time, stage="Reading", slow="load 1000000", fast="lo
 
 
 def past(reader):
-    """Whether each read so far was stopped."""
+    """Returns, for each read so far, whether it was stopped."""
     reader.UpdatePropertyInformation()
     data = reader.GetPropertyValue("IOReportData")
     return [read["cancelled"] for read in json.loads(data)["past"]] if data else []
@@ -87,7 +88,7 @@ def check_stop():
 
 
 def check_locating():
-    """The search for the values is stopped as well."""
+    """Checks that locating the values can be stopped, too."""
     reader = new_reader()
     reader.MetadataChannel = "Off"
     times = reader.TimestepValues[:]
@@ -102,7 +103,7 @@ def check_locating():
 
 
 def check_other_moments():
-    """Where nothing is read, the message does nothing, not even to what comes next."""
+    """Checks that the message has no effect if nothing is read, neither now nor later."""
     reader = new_reader()
     times = reader.TimestepValues[:]
     for time in times:
@@ -121,7 +122,7 @@ def check_other_moments():
 
 
 def check_two_readers():
-    """One message ends all reads of one request."""
+    """Checks that one message ends all reads of one request."""
     readers = [new_reader(), new_reader()]
     times = readers[0].TimestepValues[:]
     group = GroupDatasets(Input=readers)

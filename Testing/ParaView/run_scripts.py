@@ -1,9 +1,10 @@
-"""Runs several test scripts in one session of pvbatch, because the session takes longer to start than most of them to run.
+"""Runs several test scripts in one session of pvbatch, because starting the session takes longer than most scripts.
 
 usage: Testing/ParaView/pvbatch.sh NP Testing/ParaView/run_scripts.py + SCRIPT [ARGUMENT...] [+ SCRIPT [ARGUMENT...]]...
 
-SCRIPT is a path from the folder Testing. Each script gets modules, pipelines and metadata of its own. Every one that fails is
-named; "all N scripts passed" comes last when none did. The name of each is printed first, so that a crash or hang has a name.
+SCRIPT is a path from the folder Testing. Each script gets its own modules, pipelines and index files. The name of each script is
+printed before it runs, so that a crash or hang has a name. Failed scripts are listed; if there are none, "all N scripts passed" is
+printed last.
 """
 import os
 import runpy
@@ -24,7 +25,7 @@ def say(text):
 
 
 def run(script, arguments):
-    """Whether it passed; None where the ranks may no longer do the same."""
+    """Runs a script. Returns whether it passed; None if the ranks may no longer be in step."""
     path = os.path.join(TESTING, script)
     sys.argv = [path] + arguments
     kept, environment = list(sys.path), dict(os.environ)
@@ -56,7 +57,7 @@ def main(words):
         else:
             scripts[-1].append(word)
     metadata, failed = os.environ["PATCHIO_METADATA_DIR"], []
-    # A second time it cannot be loaded; the names that come with it are in paraview.simple by then.
+    # The plugin cannot be loaded twice. Its names are already in paraview.simple then.
     simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
     simple.LoadPlugin = lambda *_, **__: None
     for number, (script, *arguments) in enumerate(scripts):

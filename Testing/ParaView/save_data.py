@@ -1,8 +1,8 @@
-"""Save Data of what the reader has read, in containers: they must give back the same levels, blocks, arrays and values.
+"""Saves the output of the reader in containers, which must return the same levels, blocks, arrays and values.
 
 usage: Testing/ParaView/pvbatch.sh NP save_data.py OUTPUT FILE...
 
-Runs on every rank. What the ranks have is told through files in OUTPUT.
+Runs on every rank. The ranks exchange their results through files in OUTPUT.
 """
 import json
 import os
@@ -28,12 +28,12 @@ os.makedirs(scratch, exist_ok=True)
 def of_array(array):
     values = vtk_to_numpy(array)
     if values.dtype.kind == "f":
-        values = np.where(np.isnan(values), values.dtype.type(np.nan), values)  # one NaN is as good as another
+        values = np.where(np.isnan(values), values.dtype.type(np.nan), values)    # all NaN count as equal
     return [str(values.dtype), array.GetNumberOfComponents(), zlib.crc32(values.tobytes())]
 
 
 def of_grid(grid):
-    """All that a user could see of a grid."""
+    """Returns all properties of a grid that a user can see."""
     found = {"class": grid.GetClassName(), "extent": grid.GetExtent(), "bounds": grid.GetBounds(),
              "field data": [[grid.GetFieldData().GetArrayName(i), vtk_to_numpy(grid.GetFieldData().GetArray(i)).tolist()]
                             for i in range(grid.GetFieldData().GetNumberOfArrays()) if grid.GetFieldData().GetArrayName(i) != "rank"]}
@@ -44,7 +44,7 @@ def of_grid(grid):
 
 
 def everything(proxy):
-    """{name of level/number of piece/name of piece: what it has}, of all ranks, on each rank."""
+    """Returns {name of level/number of piece/name of piece: contents} of all ranks, on each rank."""
     tree, mine = output_of(proxy), {}
     for level in range(tree.GetNumberOfBlocks()):
         pieces = tree.GetBlock(level)
@@ -64,7 +64,7 @@ def everything(proxy):
 
 
 def difference(a, b):
-    """The first one, in words; None where there is none."""
+    """Returns a text about the first difference, or None."""
     for key in sorted(set(a) | set(b)):
         if key not in a or key not in b:
             return "%s is %s" % (key, "missing" if key in a else "too much")
@@ -74,7 +74,7 @@ def difference(a, b):
 
 
 def check_file(path, properties, compression="None"):
-    """All time steps."""
+    """Checks all time steps of a file."""
     name = "_".join(path.split("/")[-3:])
     reader = PatchReader(FileName=[path], **properties)
     reader.UpdatePipeline()

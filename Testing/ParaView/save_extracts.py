@@ -1,4 +1,5 @@
-"""An extractor adds the time steps of its data to a container, each once, and a second run begins it anew; it compresses the values if asked to.
+"""Tests that an extractor adds each time step of its data once to a container, and that a second run begins the container anew.
+Also tests compression.
 
 usage: PATCHIO_PVBATCH_MODE=root Testing/ParaView/pvbatch.sh NP save_extracts.py DATA SCRATCH
 """
@@ -17,7 +18,7 @@ shutil.rmtree(scratch, ignore_errors=True)
 
 reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"])
 every = list(zip((0, 16, 32, 48), reader.TimestepValues[:]))
-other = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"])  # its times are played, too
+other = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"])    # its times are also played
 extractor = CreateExtractor("PatchIO", reader, registrationName="extract")
 extractor.Writer.FileName = "extract.pio"
 extractor.Writer.Compression = "Deflate"

@@ -1,9 +1,10 @@
-"""Save Data and extractors write what ParaView's own sources and scripts make into containers, and it comes back.
+"""Tests that Save Data and extractors write the output of ParaView's own sources and scripts into containers, which return the same
+data.
 
 usage: Testing/ParaView/pvbatch.sh NP save_grids.py OUTPUT DATA
 
-Runs on every rank; a source gives each rank a part. OUTPUT gets the containers; DATA is the project's own folder, of SAMRAI. The values of
-one container are read by stranger.py as well, which knows the documentation of the format only.
+Runs on every rank; a source gives each rank a part. OUTPUT gets the containers; DATA is the project's own folder, of SAMRAI.
+stranger.py, which is based only on the documentation of the format, also reads the values of one container.
 """
 import os
 import sys
@@ -48,7 +49,7 @@ for i in range(image.GetNumberOfPoints()):
 grid.SetPoints(points)
 grid.GetPointData().ShallowCopy(image.GetPointData())
 """
-# Blocks that know nothing of each other, with a hole of hidden cells in one, and arrays of many types.
+# Independent blocks with arrays of many types; one block has a hole of hidden cells.
 TILES = """
 import vtk
 from vtkmodules.vtkParallelCore import vtkMultiProcessController
@@ -95,18 +96,18 @@ def arrays_of(attributes):
 
 
 def rows_of(grid, what):
-    """[position and values] of all visible cells, or of their nodes; and the types of the arrays."""
+    """Returns [position and values] of all visible cells, or of their nodes, and the types of the arrays."""
     flags = grid.GetCellData().GetArray("vtkGhostType")
     seen = vtk_to_numpy(flags) == 0 if flags else np.ones(grid.GetNumberOfCells(), bool)
     if what == "cells":
         bare = grid.NewInstance()
-        bare.CopyStructure(grid)  # without flags, which would take away centers
+        bare.CopyStructure(grid)    # without flags, which would remove centers
         bare.GetCellData().RemoveArray("vtkGhostType")
         centers = vtkCellCenters()
         centers.SetInputData(bare)
         centers.Update()
         points, attributes = centers.GetOutput(), grid.GetCellData()
-        solid = np.array([bare.GetCellType(i) != VTK_EMPTY_CELL for i in range(bare.GetNumberOfCells())], bool)  # others have no centers
+        solid = np.array([bare.GetCellType(i) != VTK_EMPTY_CELL for i in range(bare.GetNumberOfCells())], bool)    # not empty
         expect(not (seen & ~solid).any(), "visible cells that are empty")
     else:
         points, attributes = grid, grid.GetPointData()
@@ -119,7 +120,7 @@ def rows_of(grid, what):
 
 
 def everything(proxy, what):
-    """The rows of all ranks, on each rank: in order, each once, since blocks share nodes."""
+    """Returns the rows of all ranks, on each rank: sorted, and without duplicates, because blocks share nodes."""
     found = [rows_of(grid, what) for grid in leaves(output_of(proxy)) if grid.GetNumberOfCells()]
     np.save("%s/rank.%d.npy" % (scratch, rank), np.vstack([rows for rows, _ in found]) if found else np.zeros((0, 0)))
     controller.Barrier()
@@ -153,7 +154,7 @@ def check_images():
         part = tuple(slice(a, a + n) for a, n in zip(lower[::-1], array.shape))
         values[variable["centering"]][part] = array[..., 0]
     whole = Wavelet(WholeExtent=[-5, 6, -3, 4, 2, 5]).SMProxy.GetClientSideObject()
-    whole.Update()  # one piece: all of it, on each rank
+    whole.Update()    # one piece with all data, on each rank
     truth = vtk_to_numpy(whole.GetOutput().GetPointData().GetArray("RTData")).reshape(4, 8, 12)
     expect(np.array_equal(values["node"], truth), "image: h5py finds other values at nodes")
     corners = sum(truth[k:k + 3, j:j + 7, i:i + 11].astype(float) for k in (0, 1) for j in (0, 1) for i in (0, 1)) / 8
@@ -170,7 +171,7 @@ def check_images():
 
 
 def check_fractal(name, fractal):
-    """The source itself leaves some cells visible that finer ones cover. In the container each place is visible once."""
+    """Checks a source in which some cells under finer cells are visible. In the container, each place must be visible once."""
     path = new_container(scratch, name)
     SaveData(path, proxy=fractal)
     back = PatchReader(FileName=[path])
@@ -191,7 +192,7 @@ def volume_of(grid):
 
 def check_trees():
     cases = [("amr_2d", {"Dimensions": 10})]
-    if ranks == 1:  # on several ranks, this source of ParaView 5.11 now and then crashes by itself
+    if ranks == 1:    # on several ranks, this source of ParaView 5.11 sometimes crashes
         cases.append(("amr_3d", {"Dimensions": 6, "TwoDimensional": 0, "MaximumLevel": 3}))
     for name, options in cases:
         fractal = HierarchicalFractal(**options)
@@ -200,7 +201,7 @@ def check_trees():
     tiles = script(Wavelet(), TILES, "vtkMultiblockDataSet")
     text = said(lambda: check("tiles", tiles, points=False))
     expect(rank > 0 or "Skipping the cell array 'words'" in text and "Skipping hidden cells" in text, "tiles: %s", text)
-    # In each other's place, and nothing says which is in front: grids beside each other, under their names.
+    # Overlapping grids without an order become separate levels with their names.
     small, large = Wavelet(WholeExtent=[0, 4, 0, 4, 0, 4]), Wavelet(WholeExtent=[-2, 4, 0, 4, 0, 4])
     both = GroupDatasets(Input=[small, large], BlockNames=["small", "large"])
     both.UpdatePipeline()
@@ -213,14 +214,14 @@ def check_trees():
 
 
 def check_merged():
-    """What the reader has merged or given ghost layers; also when the user leaves out the array of flags."""
+    """Checks merged blocks and blocks with ghost layers, also if the user leaves out the array of flags."""
     for i, options in enumerate(({"Blocks": "Merged"}, {"Blocks": "As patches", "AddGhostLayer": 1},
                                  {"Blocks": "Merged", "LevelRange": [1, 2]}, {"Blocks": "As patches", "ReadGhostCells": 1})):
         for name in ("linadv_2d", "linadv_3d"):
             reader = PatchReader(FileName=["%s/%s/dumps.visit" % (data, name)], **options)
             reader.UpdatePipeline(reader.TimestepValues[1])
             check("%s_%d" % (name, i), reader, points=False)
-            mesh = MergeBlocks(Input=reader)  # its hidden cells are of type 0, with nodes
+            mesh = MergeBlocks(Input=reader)    # its hidden cells are empty cells with nodes
             mesh.UpdatePipeline()
             check("%s_%d_mesh" % (name, i), mesh, points=False)
             chosen = PassArrays(Input=reader, CellDataArrays=["uval", "vtkGhostType"])
@@ -234,7 +235,7 @@ def check_merged():
 
 
 def check_parts():
-    """Parts of refined data: coarse cells whose finer ones are not written stay hidden."""
+    """Checks parts of refined data: coarse cells stay hidden even if their finer cells are not written."""
     for name in ("linadv_2d", "linadv_3d"):
         reader = PatchReader(FileName=["%s/%s/dumps.visit" % (data, name)])
         time = reader.TimestepValues[-1]
@@ -288,7 +289,7 @@ def check_steps():
 
 def said(work):
     text = said_by(work)
-    print("\n".join(line for line in text.splitlines() if "FAILED" in line), flush=True)  # of the work itself
+    print("\n".join(line for line in text.splitlines() if "FAILED" in line), flush=True)    # failures of the work itself
     return text
 
 
@@ -314,7 +315,7 @@ def check_errors():
         source.UpdatePipeline()
         text = said(lambda: SaveData(path, proxy=source))  # noqa: B023
         expect(rank > 0 or text.count("ERROR") == 1 and words in text, "%s: '%s'", what, text)
-    controller.Barrier()    # rank 0 takes away what it began
+    controller.Barrier()    # rank 0 removes the unfinished container
     expect(not os.path.exists(scratch + "/a.pio") and os.listdir(other) == ["mine.txt"], "something was written in spite of an error")
     expect([n for n, _ in steps_of(there)] == [0], "the container was harmed")
 

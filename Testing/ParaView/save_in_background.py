@@ -1,4 +1,5 @@
-"""What is written in the background, or by an output configuration, is what is written at once, to the bit; errors reach the script.
+"""Tests that writing in the background, or with an output configuration, gives the same files as writing at once, bit by bit, and
+that errors reach the script.
 
 usage: PATCHIO_PVBATCH_MODE=root Testing/ParaView/pvbatch.sh NP save_in_background.py DATA SCRATCH
 """
@@ -32,7 +33,7 @@ def expect(condition, message, *details):
 
 
 def expect_same(found, expected):
-    """Two containers. A reader waits for what is on its way to the first one."""
+    """Compares two containers. A reader waits for pending writes of the first one."""
     reader = PatchReader(FileName=[found])
     expect(len(reader.TimestepValues) > 0, "%s: no steps", found)
     Delete(reader)
@@ -64,7 +65,7 @@ def new_writer(source, path, **properties):
 
 
 def write_steps(source, path, times, **properties):
-    """One call of a writer for each, as a script of Catalyst does; the errors, also those of its end."""
+    """Calls the writer for each step, like a Catalyst script. Returns the errors, including those at the end of the writer."""
     writer, said = new_writer(source, path, **properties)
     for each in times:
         writer.UpdatePipeline(each)
@@ -93,7 +94,7 @@ def check_ways():
 
 
 def check_changes():
-    """A source that changes its arrays in place, as simulations do."""
+    """Checks a source that changes its arrays in place, like simulations."""
     source = ProgrammableSource(OutputDataSetType="vtkImageData")
     source.ScriptRequestInformation = """
 from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline as pipeline
@@ -142,7 +143,7 @@ def check_configuration():
 
 
 def check_grads():
-    """One level, as floats."""
+    """Checks one level, as floats."""
     reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"], LevelRange=[0, 0])
     reader.UpdatePipeline()
     os.makedirs(scratch + "/grads", exist_ok=True)
@@ -164,7 +165,7 @@ def check_grads():
 
 
 def check_full():
-    """As if the disk was full: files of rank 0 may not become long. Calls tell of steps before."""
+    """Simulates a full disk by a limit for the files of rank 0. Later calls must report the failed steps."""
     reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"])
     reader.UpdatePipeline()
     path = scratch + "/full.pio"
@@ -173,7 +174,7 @@ def check_full():
     writer, said = new_writer(reader, path, WriteInBackground=1)
     for each in times:
         writer.UpdatePipeline(each)
-        time.sleep(0.5)  # until it has been tried
+        time.sleep(0.5)    # until the write has been tried
         resource.setrlimit(resource.RLIMIT_FSIZE, (20000, allowed[1]))
     told = list(said)
     del writer
@@ -185,7 +186,7 @@ def check_full():
     Delete(reader)
 
 
-for part in (check_ways, check_configuration, check_grads, check_full, check_changes):  # the last one brings names such as max
+for part in (check_ways, check_configuration, check_grads, check_full, check_changes):    # the last one imports names such as max
     print(part.__name__, flush=True)
     part()
 if faults:

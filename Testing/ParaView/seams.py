@@ -1,10 +1,9 @@
-"""Iso-surfaces of merged blocks, as users make them: with a ghost layer they are whole where blocks and ranks meet.
+"""Tests iso-surfaces of merged blocks with a ghost layer: they must be closed between blocks and ranks.
 
 usage: Testing/ParaView/pvbatch.sh NP seams.py SPHERE SCRATCH
 
-SPHERE comes from make_sphere.py. Runs on every rank; rank 0 puts the triangles of all together. Each level's surface
-must be that of the series that has the level as one patch; without ghost layers it must have cracks, or this test
-could not see them.
+SPHERE comes from make_sphere.py. Runs on each rank; rank 0 joins the triangles of all ranks. The surface of each level must equal
+that of the series with the level as one patch. Without ghost layers, there must be cracks, which shows that the test detects them.
 """
 import os
 import sys
@@ -18,13 +17,13 @@ from make_sphere import BOUNDS  # noqa: E402
 from on_ranks import DUPLICATECELL, controller, expect, finish, leaves, rank, ranks  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
-GRID = 1e-4             # points that are closer are one; cells are 0.5 and 1 wide
+GRID = 1e-4    # points that are closer count as equal; cells are 0.5 and 1 wide
 RADIUS = 5.0
 sphere, scratch = sys.argv[1:3]
 
 
 def triangles_of(tree, level):
-    """Corners [triangle, corner, axis] of this rank's part, as they are drawn: without those of ghost cells."""
+    """Returns the corners [triangle, corner, axis] of this rank's part, without triangles of ghost cells."""
     out = [np.zeros((0, 3, 3))]
     for surface in leaves(tree.GetBlock(level)):
         if surface.GetNumberOfPolys():
@@ -36,7 +35,7 @@ def triangles_of(tree, level):
 
 
 def gathered(mine):
-    """Collective: the triangles of all ranks, on rank 0; None elsewhere."""
+    """Collective: returns the triangles of all ranks on rank 0, and None on other ranks."""
     path = os.path.join(scratch, "triangles_%d.npy")
     np.save(path % rank, mine)
     controller.Barrier()
@@ -46,7 +45,7 @@ def gathered(mine):
 
 
 class Surface:
-    """Points that are unique, triangles of their numbers, and the edges that one triangle alone has."""
+    """Unique points, triangles as numbers of points, and the edges of a single triangle."""
 
     def __init__(self, triangles):
         places, numbers = np.unique(np.round(triangles.reshape(-1, 3) / GRID).astype(int), axis=0, return_inverse=True)
@@ -56,7 +55,7 @@ class Surface:
         self.edges, self.uses = np.unique(edges, axis=0, return_counts=True)
 
     def open_edges(self, boxes):
-        """How many have one triangle only, and do not lie on the border of one of the boxes (lower, upper)."""
+        """Returns the number of edges with a single triangle that are not on the border of one of the boxes (lower, upper)."""
         ends = self.points[self.edges[self.uses == 1]]
         on_border = np.zeros(len(ends), bool)
         for box in boxes:
@@ -70,7 +69,7 @@ class Surface:
 
 
 def contour(series, levels, **properties):
-    """Collective: the surfaces of the levels, on rank 0; None elsewhere."""
+    """Collective: returns the surfaces of the levels on rank 0, and None on other ranks."""
     reader = PatchReader(FileName=[os.path.join(sphere, series, "dumps.visit")], LevelRange=levels, **properties)
     nodes = CellDatatoPointData(Input=reader, PassCellData=1)
     surface = Contour(Input=nodes, ContourBy=["POINTS", "distance"], Isosurfaces=[RADIUS])
@@ -100,7 +99,7 @@ def check_same(found, want, levels, where):
 SMALL = dict(Blocks="Merged up to Maximum Block Cells", MaximumBlockCells=300)
 os.makedirs(scratch, exist_ok=True)
 for levels in ([0, 0], [1, 1], [0, 1]):
-    # In both levels together, the finer one's border has coarser values beyond it.
+    # If both levels are shown, there are coarser values beyond the border of the finer level.
     want = contour("whole", levels, Blocks="As patches", AddGhostLayer=int(levels == [0, 1]))
     for blocks in (dict(Blocks="Merged"), SMALL, dict(Blocks="As patches")):
         check_same(contour("patches", levels, AddGhostLayer=1, **blocks), want, levels, blocks)

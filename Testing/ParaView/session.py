@@ -1,4 +1,4 @@
-"""What happens in the course of a session: files change, arrays and levels are chosen, states are saved.
+"""Tests events of a session: changing files, choices of arrays and levels, saved states.
 
 usage: PATCHIO_PVBATCH_MODE=root Testing/ParaView/pvbatch.sh NP session.py DATA SCRATCH
 """
@@ -28,7 +28,7 @@ def cells(source):
 
 
 def copy_series(name, steps):
-    """A copy of linadv_3d with its first dumps only."""
+    """Makes a copy of linadv_3d with its first dumps only."""
     target = os.path.join(scratch, name)
     shutil.rmtree(target, ignore_errors=True)
     os.makedirs(target)
@@ -60,7 +60,7 @@ def check_reload():
 
 
 def check_reload_after_errors():
-    """Data that are gone for some time, also at a Reload Files, are shown again by the next Reload Files."""
+    """Checks that data that are missing for some time, also at a Reload Files, are shown again after the next Reload Files."""
     path = copy_series("gone", 3)
     folder = os.path.dirname(path)
     reader, view = PatchReader(FileName=[path]), CreateView("RenderView")
@@ -88,7 +88,7 @@ def check_reload_after_errors():
 
 
 def check_reload_of_other_arrays():
-    """New arrays are read, and old ones that were selected and are gone are told, once."""
+    """Checks that new arrays are read, and that selected arrays that have disappeared are reported once."""
     path, domain = os.path.join(scratch, "plt_other"), ((0, 0), (7, 7))
     write_plotfile(path, domain, [tiles(*domain, (4, 4))], names=["a", "b"])
     reader = PatchReader(FileName=[path])
@@ -107,7 +107,7 @@ def check_reload_of_other_arrays():
 
 
 def check_wrong_choices():
-    """Choices for which there is nothing to show are told."""
+    """Checks that choices without data are reported."""
     reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"])
     reader.UpdatePipeline()
     image = VolumeOfPatches(Input=reader, CellArrays=["uval", "uvla"], PointArrays=[])
@@ -158,7 +158,7 @@ def check_time():
 
 
 def check_abort(**properties):
-    """A read that is stopped, here on rank 0 alone, shows nothing on any rank; the next one reads all."""
+    """Checks that a read that is stopped on rank 0 shows nothing on any rank, and that the next read is complete."""
     reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"], ThreadMode="Fixed", ThreadsPerRank=1, **properties)
     vtk_reader = reader.GetClientSideObject()
     observer = vtk_reader.AddObserver("ProgressEvent", lambda caller, event: caller.SetAbortExecute(1))
@@ -173,7 +173,7 @@ def check_abort(**properties):
 
 
 def check_blocks():
-    """Merged by default, and as many cells to be seen as of patches."""
+    """Checks that blocks are merged by default, with the same number of visible cells as patches."""
     reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"])
     blocks = []
     for mode in (reader.Blocks, "As patches", "Merged up to Maximum Block Cells"):
@@ -188,7 +188,7 @@ def check_blocks():
 
 
 def check_files():
-    """Other files bring other variables; several files are put in order, each once."""
+    """Checks that other files change the variables, and that several files are sorted, each once."""
     reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"])
     reader.UpdatePipeline()
     reader.FileName = [data + "/linadv_3d/dumps.visit"]
@@ -205,7 +205,7 @@ def check_files():
 
 
 def check_channel():
-    """The metadata channel: kept, used, turned off, written anew, and never in the way of a right picture."""
+    """Checks that index files are written, used, turned off and written again, and that the output is always right."""
     path = copy_series("channel", 2)
     sidecars = os.environ["PATCHIO_METADATA_DIR"]
 
@@ -260,7 +260,7 @@ def check_channel():
 
 
 def check_numbers():
-    """What is out of range becomes the nearest number that is not, and the reader reads."""
+    """Checks that values out of range become the nearest valid value, and that the reader works."""
     reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"])
     for latency, bandwidth, limit, wanted in ((-1, 0, -5, ("0", "0.001", "0")), (1e9, 1e12, 7, ("1e+06", "1e+09", "7")),
                                               (float("nan"), float("nan"), 0, ("0", "0.001", "0"))):
@@ -297,7 +297,8 @@ def check_state():
 
 
 def check_threads():
-    """The report and its data say who chose the threads, in every mode; the output carries none of it."""
+    """Checks that the report and its data name the source of the number of threads in each mode, and that the output does not
+    contain it."""
     reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"])
     expect(reader.ThreadMode == "Automatic" and reader.ThreadPolicy == "Balanced", "%s, %s by default", reader.ThreadMode,
            reader.ThreadPolicy)
@@ -324,7 +325,7 @@ def check_threads():
 
 
 def check_hidden_fault():
-    """A coarse patch that finer ones hide is broken: the picture is right, and the report says what is wrong."""
+    """Checks a damaged coarse patch under finer patches: the picture must be right, and the report must name the fault."""
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Formats/AMReX"))
     from plotfile_writer import tiles, write_plotfile
     path = os.path.join(scratch, "hidden", "plt00001")
@@ -347,7 +348,7 @@ def check_hidden_fault():
 
 
 def check_messages():
-    """One message for an error, the reader's own, also of files that are broken from the first byte on."""
+    """Checks that an error gives one message, the reader's own, also for files that are damaged from the first byte on."""
     path = copy_series("broken", 2)
     folder = os.path.join(os.path.dirname(path), "visit_dump.00016")
     cluster = [name for name in os.listdir(folder) if name.startswith("processor")][0]
@@ -368,7 +369,7 @@ def check_messages():
     reader.FileName = [path]
     reader.UpdatePipeline(0)
     expect(cells(reader) > 0, "the sound dump beside it is not shown")
-    # VTK would ask for the broken one without end if the reader refused.
+    # VTK would request the damaged step forever if the reader returned a failure.
     statistics = TemporalStatistics(Input=reader)
     statistics.UpdatePipeline(0)
     expect(cells(statistics) == 0, "statistics of a part of the steps")
@@ -377,7 +378,7 @@ def check_messages():
 
 
 def check_what_is_known():
-    """The panel begins with what the data have."""
+    """Checks that the panel starts with the facts about the data."""
     reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"])
     facts = [reader.SMProxy.GetProperty(name) for name in ("FormatName", "Levels", "ScalarNames")]
     expect(facts[0].GetElement(0) == "SAMRAI", "format %s", facts[0].GetElement(0))
@@ -396,7 +397,7 @@ def check_what_is_known():
 
 
 def check_first_picture():
-    """People see their data: a surface with the colors of the first array that is there."""
+    """Checks that the first picture is a surface with the colors of the first array that exists."""
     reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"])
     view = CreateView("RenderView")
 
@@ -427,7 +428,7 @@ def check_first_picture():
 
 
 def check_first_colors():
-    """By the first array of the panel, which sorts by name: capitals, then small letters."""
+    """Checks the colors by the first array of the panel, which sorts by name: capitals, then small letters."""
     path = os.path.join(scratch, "colors", "plt00001")  # not beside the plotfile of check_outline
     write_plotfile(path, ((0, 0), (7, 7)), [tiles((0, 0), (7, 7), (4, 4))], names=["b", "Z", "a"])
     view = CreateView("RenderView")
@@ -442,7 +443,8 @@ def check_first_colors():
 
 
 def check_outline():
-    """What ParaView would draw for longer than some seconds is an outline at first, and the report says so."""
+    """Checks that the first picture is an outline if ParaView would need more than some seconds for a surface, and that the report
+    says so."""
     domain = ((0, 0), (255, 255))  # surfaces of three dimensions are fast
     path = os.path.join(scratch, "plt00000")
     write_plotfile(path, domain, [tiles(*domain, (4, 4))], names=["f"])
@@ -459,7 +461,7 @@ def check_outline():
 
 
 def check_cells_as_points():
-    """Filters that take values of cells for values of points read beyond them: the picture is wrong, but ParaView goes on."""
+    """Checks filters that read values of cells as values of points: the picture is wrong, but ParaView must not crash."""
     view = CreateView("RenderView")
     for name, array, properties in (("linadv_3d", "uval", dict()), ("linadv_3d", "uval", dict(Blocks="As patches")),
                                     ("linadv_2d", "flux", dict()), ("linadv_3d", "vtkGhostType", dict()),
@@ -483,7 +485,7 @@ def check_cells_as_points():
 
 
 def blocks_of(proxy):
-    """Those of this rank, by their place in the tree."""
+    """Returns the blocks of this rank, by their place in the tree."""
     tree, found = proxy.GetClientSideObject().GetOutputDataObject(0), {}
     blocks = tree.NewIterator()
     while not blocks.IsDoneWithTraversal():
@@ -493,7 +495,8 @@ def blocks_of(proxy):
 
 
 def check_hidden():
-    """Hidden cells count neither in the colour range of Cell Data To Point Data nor in what Extract Selection finds by a query."""
+    """Checks that hidden cells do not count in the colour range of Cell Data To Point Data, nor in the results of Extract Selection
+    by a query."""
     for properties in (dict(), dict(Blocks="As patches"), dict(Blocks="As patches", AddGhostLayer=1)):
         reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"], **properties)
         time = reader.TimestepValues[-1]

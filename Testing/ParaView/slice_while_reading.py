@@ -1,8 +1,9 @@
-"""Slice While Reading: the reader's slice against values and areas that numpy computes, and against the filter Slice on the whole data.
+"""Compares the slice of Slice While Reading with values and areas that numpy computes, and with the filter Slice on the whole data.
 
 usage: Testing/ParaView/pvbatch.sh NP slice_while_reading.py OUTPUT DATA REAL
 
-Runs on every rank. OUTPUT gets plotfiles with an analytic field; DATA is the project's own folder, REAL that of data of real codes.
+Runs on every rank. OUTPUT gets plotfiles with an analytic field; DATA is the project's own folder, REAL the folder of data from
+real codes.
 """
 import glob
 import os
@@ -24,13 +25,13 @@ from plotfile_writer import tiles, value, write_plotfile  # noqa: E402
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 OUTPUT, DATA, REAL = sys.argv[1:4]
 SIZE = 32    # coarse cells along each axis; a fine box in the middle has as many
-PLACE = 8.655    # of planes, in coarse cells: on no face
+PLACE = 8.655    # place of planes in coarse cells, not on a face
 CORNER, SPACING = np.array([0.25, 0.5, -0.25]), np.array([0.5, 0.25, 0.125])
 NORMALS = ((1, 0, 0), (0, -1, 0), (0, 0, 1), (1, 0.7, 0.4), (0, 1, -2))
 
 
 def most_of_ranks(values):
-    """Collective: the greatest of each of three numbers."""
+    """Collective: returns the maximum of each of three numbers."""
     mine, most = vtkDoubleArray(), vtkDoubleArray()
     for value_here in values:
         mine.InsertNextValue(value_here)
@@ -51,7 +52,8 @@ def columns(data, count):
 
 
 def rows_of(data):
-    """For each polygon of this rank: the middle of its corners' box, its area, its values, and the means of those at its corners."""
+    """Returns, for each polygon of this rank, the middle of its bounds, its area, its values, and the means of the values at its
+    corners."""
     rows = []
     for leaf in leaves(data):
         expect(leaf.IsA("vtkPolyData"), "a %s in the output", leaf.GetClassName())
@@ -73,7 +75,7 @@ def rows_of(data):
 
 
 def all_rows(proxy, time):
-    """The rows of all ranks in the order of places; on rank 0."""
+    """Returns the rows of all ranks, sorted by place, on rank 0."""
     proxy.UpdatePipeline(time)
     with open(os.path.join(OUTPUT, "rows_%d.pickle" % rank), "wb") as out:
         pickle.dump(rows_of(output_of(proxy)), out)
@@ -116,7 +118,8 @@ def make_plotfile(name, **how):
 
 
 def area_in_box(low, high, normal, origin):
-    """Of a plane in a box: the derivative of the volume below it, by the corners' powers."""
+    """Returns the area of a plane in a box, as the derivative of the volume below the plane, from powers of the corners'
+    distances."""
     normal = np.asarray(normal, float) / np.linalg.norm(normal)
     begin = np.dot(normal, origin) - np.where(normal > 0, low, high) @ normal
     cut = [a for a in range(3) if normal[a]]
@@ -129,14 +132,14 @@ def area_in_box(low, high, normal, origin):
 
 
 def expected_cell(place, nodal):
-    """The level and the cell of a place that is on no face of cells; fine cells hide coarse ones."""
+    """Returns the level and the cell of a place that is not on a face of cells. Fine cells hide coarse ones."""
     fine = np.floor((place - CORNER) / SPACING * 2).astype(int)
     level = int(((fine >= SIZE // 2) & (fine < SIZE // 2 + SIZE)).all())
     return level, fine if level else np.floor((place - CORNER) / SPACING).astype(int)
 
 
 def check_values(rows, normal, origin, nodal, where):
-    """Each polygon against the field; on rank 0."""
+    """Compares each polygon with the field, on rank 0."""
     low, high = CORNER, CORNER + SIZE * SPACING
     want = area_in_box(low, high, normal, origin)
     expect(abs(rows[:, 3].sum() - want) <= 1e-12 * want, "%s: area %.16g, not %.16g", where, rows[:, 3].sum(), want)
@@ -160,7 +163,7 @@ def check_plotfile(path, nodal):
     for blocks in ("Merged", "As patches"):
         everything = PatchReader(FileName=[path], Blocks=blocks)
         for normal in NORMALS:
-            # Off the faces of both levels, on a face within a patch, and on one where a level begins.
+            # A plane off the faces of both levels, on a face within a patch, and on a face at which a level begins.
             for cells in (PLACE, 12, 8) if np.count_nonzero(normal) == 1 else (PLACE,):
                 origin = CORNER + cells * SPACING
                 where = "%s, %s, normal %s, %g" % ("nodes" if nodal else "cells", blocks, normal, cells)
@@ -178,7 +181,7 @@ def check_plotfile(path, nodal):
 
 
 def check_bytes(path):
-    """Of files whose bytes allow it, only the layer on the plane is read, once."""
+    """Checks that only the layer on the plane is read, once, if the order of the bytes allows this."""
     reader = reader_of(path, (0, 0, 1), CORNER + PLACE * SPACING)
     reader.UpdatePipeline(0.5)
     layer = 16 * 16 * 8    # bytes, of 4 coarse patches and 4 fine ones
@@ -188,7 +191,8 @@ def check_bytes(path):
 
 
 def check_memory():
-    """A slice of data of 8 times the memory limit; without it, one rank cannot read what the plane meets."""
+    """Checks a slice of data of 8 times the memory limit. Without Slice While Reading, one rank cannot read the patches that the
+    plane meets."""
     path, size, limit = os.path.join(OUTPUT, "large"), 128, 2    # MB; the data have 16.8 MB
     if rank == 0:
         write_plotfile(path, ((0,) * 3, (size - 1,) * 3), [tiles((0,) * 3, (size - 1,) * 3, (64,) * 3)], ratios=[], names=["f"], corner=list(CORNER))
@@ -206,7 +210,7 @@ def check_memory():
 # ---- all formats ------------------------------------------------------------------------------------------------
 
 def compare_rows(found, other, where):
-    """What rank 0 knows of the reader's slice and the filter's."""
+    """Compares the rows of the reader's slice and of the filter's on rank 0."""
     if rank == 0:
         same = found.shape == other.shape and (np.isnan(found) == np.isnan(other)).all()
         expect(same and (len(found) == 0 or np.nanmax(np.abs(found - other)) <= 1e-6 * np.nanmax(np.abs(other))),
@@ -226,7 +230,7 @@ def check_data_set(path, **settings):
         for part in (0.503, 0.0):
             origin = low + part * (high - low)
             reader, cut = reader_of(path, normal, origin, **settings), slice_of(everything, normal, origin)
-            # At first, patches of nodesum do not agree on the nodes between them.
+            # At the first steps, patches of nodesum have different values at shared nodes.
             for time in times[-2:] if normal == NORMALS[-1] and "nodesum" not in path else times[-1:]:
                 compare_rows(all_rows(reader, time), all_rows(cut, time), "%s %s, normal %s, %g" % (path[-40:], settings, normal, part))
             Delete(cut)
@@ -255,7 +259,7 @@ def check_no_normal(path):
 
 
 def check_no_effect():
-    """What cannot be sliced is shown as blocks, and a note says why."""
+    """Checks that data that cannot be sliced are shown as blocks, with a note about the reason."""
     for path in glob.glob(os.path.join(REAL, "kwave", "kwave13_index", "out.h5")):
         reader = reader_of(path, (0, 0, 1), (0, 0, 0), PointLists="Points")
         reader.UpdatePipeline()
@@ -266,7 +270,7 @@ def check_no_effect():
 # ---- what comes after ---------------------------------------------------------------------------------------------
 
 def check_pipeline(path):
-    """Filters on the slice, which moves."""
+    """Checks filters on a moving slice."""
     origin = CORNER + PLACE * SPACING
     reader = reader_of(path, (0, 0, 1), origin)
     reader.UpdatePipeline(0.5)

@@ -1,10 +1,10 @@
-"""Slices of structured grids of which cells are hidden, against areas that numpy computes cell by cell.
+"""Compares slices of structured grids with hidden cells with areas that numpy computes cell by cell.
 
 usage: Testing/ParaView/pvbatch.sh NP slices.py DATA REAL
 
-Each polygon must lie on the plane and in its cell, have the cell's values and, with the others of this cell, the area of the plane in
-it; values at points must be linear between them. A plane on faces must show each place once, also where levels and ranks
-meet. What PatchIO leaves to ParaView must be what ParaView makes. Runs on every rank.
+Each polygon must lie on the plane and in its cell, and have the cell's values. All polygons of a cell together must have the area
+of the plane in the cell. Values at points must be linear between points. A plane on faces must show each place once, also between
+levels and ranks. Input that PatchIO leaves to ParaView must give the same result as ParaView. Runs on each rank.
 """
 import itertools
 import os
@@ -28,7 +28,7 @@ ANY = -1    # number of polygons
 # ---- the truth ------------------------------------------------------------------------------------------
 
 def areas_in_boxes(low, high, normal, offset):
-    """The area, or length, of the plane normal . x = offset in each box; flat axes of the boxes do not count."""
+    """Returns the area, or length, of the plane normal . x = offset in each box. Flat axes of the boxes do not count."""
     normal = np.asarray(normal, float) / np.linalg.norm(normal)
     widths = high - low
     axes = [a for a in range(3) if (widths[:, a] > 0).any()]
@@ -45,7 +45,7 @@ def areas_in_boxes(low, high, normal, offset):
 
 
 def cells_beside(low, high, axis, place):
-    """The cells that a plane on faces shows: those above, and those below where none lies above."""
+    """Returns the cells that a plane on faces shows: those above, and those below if there are none above."""
     tiny = 1e-9 * (high - low)[:, axis]
     above = (low[:, axis] <= place + tiny) & (high[:, axis] > place + tiny)
     below = np.flatnonzero(np.abs(high[:, axis] - place) <= tiny)
@@ -59,7 +59,7 @@ def cells_beside(low, high, axis, place):
 
 
 def expected(grids, normal, offset):
-    """{number of a visible cell: area of the plane in it}"""
+    """Returns {number of a visible cell: area of the plane in the cell}."""
     low, high, numbers = visible_cells(grids)
     axis = int(np.argmax(np.abs(normal)))
     if np.count_nonzero(normal) == 1:
@@ -69,14 +69,14 @@ def expected(grids, normal, offset):
         areas = found * np.prod(np.delete(widths, axis, 1), axis=1)
     else:
         areas = areas_in_boxes(low, high, normal, offset)
-        areas[areas < 1e-9 * (high - low).max(initial=0) ** 2] = 0    # rounding, where the plane only touches a cell
+        areas[areas < 1e-9 * (high - low).max(initial=0) ** 2] = 0    # rounding errors if the plane only touches a cell
     return {int(n): a for n, a in zip(numbers, areas) if a > 0}
 
 
 # ---- what a slice is --------------------------------------------------------------------------------------
 
 def cells_of(data):
-    """Corner coordinates, and the numbers of the corners, of each cell of a poly data, and each one's sizes."""
+    """Returns the corner coordinates and the numbers of the corners of each cell of a poly data, and the size of each cell."""
     points = vtk_to_numpy(data.GetPoints().GetData()) if data.GetNumberOfPoints() else np.zeros((0, 3))
     found = []
     for array in (data.GetVerts(), data.GetLines(), data.GetPolys()):
@@ -92,7 +92,7 @@ def vector_area(corners):
 
 
 def check_polygons(data, grids, normal, offset, where):
-    """Returns {cell: area} of this rank."""
+    """Checks polygons. Returns {cell: area} of this rank."""
     low, high, numbers = visible_cells(grids)
     at = {int(n): i for i, n in enumerate(numbers)}
     found, normal = {}, np.asarray(normal, float) / np.linalg.norm(normal)
@@ -119,7 +119,7 @@ def check_polygons(data, grids, normal, offset, where):
 
 
 def check_data(leaf, where):
-    """Values that belong to cells and points."""
+    """Checks the values of cells and points."""
     points, cells = leaf.GetPointData(), leaf.GetCellData()
     places = vtk_to_numpy(leaf.GetPoints().GetData())
     error = np.abs(vtk_to_numpy(points.GetArray("place")) - places).max()
@@ -152,7 +152,7 @@ def offset_of(normal, origin):
 # ---- grids made here ----------------------------------------------------------------------------------------
 
 def places_of(grid, on_faces):
-    """Where planes are tried along each axis: inside of cells, and on the first, the last and some other faces."""
+    """Returns the places of planes along each axis: inside cells, and on the first, the last and some other faces."""
     for axis, ends in enumerate(positions_of(box_of_points(grid))):
         if len(ends) > 1:
             places = [ends[0], ends[1], ends[-1], ends[len(ends) // 2]] if on_faces else []
@@ -182,12 +182,12 @@ def check_made_grids():
         for extent in ((0, 5, 0, 6, 0, 4), (100, 107, -24, -20, 3, 9), (0, 7, 0, 6, 4, 4), (3, 3, 0, 5, 0, 6), (0, 4, 2, 2, 0, 5)):
             check_made_grid(make_grid(kind, extent, random), "%s %s" % (kind, extent), kind != "curvilinear")
     check_made_grid(make_grid("image", (0, 5, 0, 6, 0, 4), random, None), "image without flags", True)
-    # Several tasks cut it.
+    # The image is large enough for several tasks.
     check_made_grid(make_grid("image", (0, 40, 0, 40, 0, 60), random), "large image", False)
 
 
 def shared_points(cut):
-    """Whether no two points of a poly data lie in one place."""
+    """Returns whether no two points of a poly data have the same position."""
     points = vtk_to_numpy(leaves(output_of(cut))[0].GetPoints().GetData())
     return len(np.unique(np.round(points, 9), axis=0)) == len(points)
 
@@ -234,7 +234,7 @@ def check_levels():
 # ---- what the reader shows ------------------------------------------------------------------------------------
 
 def rows_of(data, name):
-    """Rows of all polygons of this rank that do not merely touch the plane: middle, area, value."""
+    """Returns rows (middle, area, value) of all polygons of this rank, except those of cells that only touch the plane."""
     rows = []
     for leaf in leaves(data):
         flags = leaf.GetCellData().GetArray("vtkGhostType")
@@ -242,19 +242,19 @@ def rows_of(data, name):
         for i, corners in enumerate(cells_of(leaf)):
             area = np.linalg.norm(vector_area(corners))
             if (not flags or flags.GetValue(i) & HIDING == 0) and area > 1e-9:
-                # The middle of its bounds, not of its corners, which rounding may double.
+                # The middle of the bounds, not of the corners, because rounding may duplicate corners.
                 rows.append([*(corners.min(0) + corners.max(0)) / 2, area, values.GetTuple(i)[0]])
     return np.array(rows).reshape(-1, 5)
 
 
 def are_alike(rows, others, near):
-    """Whether each row is one of the others, to rounding, and each of these once."""
+    """Returns whether the rows are the same as the others, except for order and rounding errors."""
     nearest = [int(np.abs(others - row).max(1).argmin()) for row in rows] if len(others) else []
     return len(rows) == len(others) == len(set(nearest)) and (not nearest or np.abs(rows - others[nearest]).max() <= near)
 
 
 def check_reader(path, name, planes):
-    """planes: (normal, origin, area, number of polygons if it lies on faces)"""
+    """Checks slices of the reader's output. planes: (normal, origin, area, number of polygons if the plane lies on faces)."""
     for blocks in ("As patches", "Merged", "Merged up to Maximum Block Cells"):
         reader = PatchReader(FileName=[path], Blocks=blocks, MaximumBlockCells=700)
         reader.UpdatePipeline(reader.TimestepValues[-1] if len(reader.TimestepValues) else 0)
@@ -268,7 +268,7 @@ def check_reader(path, name, planes):
             where = "%s, %s, normal %s" % (name, blocks.lower(), normal)
             expect(abs(found[0][1] - area) <= 1e-12 * area, "%s: area %.16g, not %.16g", where, found[0][1], area)
             expect(number in (None, ANY) or found[0][2] == number, "%s: %d polygons, not %s", where, found[0][2], number)
-            # ParaView shows the other side of a plane on faces, or nothing.
+            # For a plane on faces, ParaView shows the other side, or nothing.
             if number is None:
                 expect(are_alike(found[0][0], found[1][0], 1e-5), "%s: %d polygons, ParaView's own slice has %d, or others", where, len(found[0][0]),
                        len(found[1][0]))
@@ -299,7 +299,7 @@ def check_readers(data, real):
 # ---- other shapes, other data, bad data -----------------------------------------------------------------------
 
 def compare_with_paraview(source, make, where):
-    """The same cells, points and kinds of output with PatchIO switched off."""
+    """Compares cells, points and classes of the output with those of ParaView's own filter."""
     found = []
     for use in (1, 0):
         cut = make(source)
@@ -338,7 +338,7 @@ def check_shapes():
 
 
 def check_offsets():
-    """Several planes at once are each of them."""
+    """Checks that several planes at once give the same result as each plane by itself."""
     grid = make_grid("image", (0, 8, 0, 9, 0, 7), np.random.default_rng(9))
     for normal in ((0, 0, 1), (1, 0.7, 0.4)):
         offsets, origin = [-0.31, 0.0, 0.5], np.array(grid.GetCenter()) + 0.01
@@ -354,7 +354,7 @@ def check_offsets():
 
 
 def check_other_data():
-    """What PatchIO does not understand is as ParaView makes it."""
+    """Checks that data that PatchIO does not support give ParaView's result."""
     random = np.random.default_rng(11)
     image = make_grid("image", (0, 6, 0, 5, 0, 4), random)
     mixed = vtkMultiBlockDataSet()
@@ -380,7 +380,7 @@ def make_crinkle(source, image):
 
 
 def check_trees():
-    """One block for all grids in the root, and the kind of tree that came in."""
+    """Checks trees: one block for all grids in the root, and the same class of tree as the input."""
     for kind in (vtkMultiBlockDataSet, vtkPartitionedDataSet, vtkPartitionedDataSetCollection):
         tree = kind()
         for number in range(3):
@@ -402,7 +402,7 @@ def check_trees():
 
 
 def check_partial_arrays():
-    """NaN, or 0, where a block lacks an array."""
+    """Checks values for blocks that lack an array: NaN, or 0 for integers."""
     grids = [make_grid("image", (5 * i, 5 * i + 5, 0, 4, 0, 4), np.random.default_rng(i), None) for i in range(2)]
     for name, kind in (("some", np.float32), ("count", np.int32)):
         add(grids[1].GetCellData(), name, np.full(grids[1].GetNumberOfCells(), 7, kind))
@@ -423,7 +423,7 @@ def check_partial_arrays():
 
 
 def check_bad_data():
-    """An empty slice, and no crash."""
+    """Checks that invalid data give an empty slice without a crash."""
     hidden = make_grid("image", (0, 6, 0, 5, 0, 4), np.random.default_rng(1), np.array([32], np.uint8))
     empty, point = vtkUniformGrid(), make_grid("image", (3, 3, 2, 2, 1, 1), np.random.default_rng(1), None)
     flat = make_grid("image", (0, 6, 0, 5, 0, 4), np.random.default_rng(1), None)

@@ -1,9 +1,9 @@
-"""Extract Surface of grids with hidden cells, against faces counted by numpy.
+"""Compares Extract Surface of grids with hidden cells with faces that numpy counts.
 
 usage: Testing/ParaView/pvbatch.sh NP surfaces.py DATA REAL
 
-VTK 9.2 as ParaView 5.11.0 has it leaves its arrays where the extent of such a grid ends elsewhere along z than along x
-or y: faces in wrong places, or a crash. VTK 9.6 leaves out faces before duplicates, but not behind them. Runs on every rank.
+The VTK 9.2 of ParaView 5.11.0 reads beyond its arrays if the extent of such a grid has another end along z than along x or y, which
+gives faces in wrong places, or a crash. VTK 9.6 leaves out faces before duplicates, but not behind them. Runs on each rank.
 """
 import os
 import sys
@@ -24,7 +24,7 @@ FLAGS = np.array([0, 0, 0, 0, 1, REFINED | 1, HIDDEN], np.uint8)
 
 
 def shape_of(grid, more=0):
-    """Its cells along z, y, x; with more = 1 its points."""
+    """Returns the numbers of cells along z, y, x; with more = 1, of points."""
     extent = grid.GetExtent()
     return tuple(extent[2 * axis + 1] - extent[2 * axis] + more for axis in (2, 1, 0))
 
@@ -36,8 +36,8 @@ def cells_without(flags, grid):
 
 
 def faces_along(axis, grid):
-    """Where visible cells have faces, by the cells below and above a face along an axis: not where a duplicate lies beyond, as it is
-    visible in another block. The second array is true where the cell above has the face."""
+    """Returns where visible cells have faces, from the cells below and above each face along an axis. A cell has no face beside a
+    duplicate, which is visible in another block. The second array is true if the cell above has the face."""
     pad = [(1, 1) if a == axis else (0, 0) for a in range(3)]
     sides = (slice(None, -1), slice(1, None))
     seen, solid = (np.pad(cells_without(flags, grid), pad) for flags in (HIDDEN | REFINED | DUPLICATE, HIDDEN | REFINED))
@@ -47,13 +47,13 @@ def faces_along(axis, grid):
 
 
 def corners_of(grid):
-    """The points, by their indices along z, y, x."""
+    """Returns the points, by their indices along z, y, x."""
     points = [grid.GetPoint(i) for i in range(grid.GetNumberOfPoints())]
     return np.array(points).reshape(shape_of(grid, 1) + (3,))
 
 
 def faces_of(grid):
-    """A row for each face of a visible cell: the cell, and the face's centre."""
+    """Returns a row for each face of a visible cell: the cell, and the face's centre."""
     corners = corners_of(grid)
     cells = np.arange(grid.GetNumberOfCells()).reshape(shape_of(grid))
     rows = []
@@ -75,7 +75,7 @@ def sorted_rows(rows):
 
 
 def polygons_of(surface):
-    """The same of what a filter made, and the largest error of its data at points."""
+    """Returns such rows for the output of a filter, and the largest error of its data at points."""
     corners = vtk_to_numpy(surface.GetPolys().GetConnectivityArray()).reshape(-1, 4)
     points = vtk_to_numpy(surface.GetPoints().GetData()).astype(float)
     owners = vtk_to_numpy(surface.GetCellData().GetArray("cell"))
@@ -92,7 +92,7 @@ def make_grid(kind, extent, random):
         grid.SetOrigin(-2.0, 0.5, 1.0)
         grid.SetSpacing(0.5, 0.25, 0.125)
         grid.SetExtent(extent)
-        # Turned about z.
+        # A grid rotated about z.
         grid.SetDirectionMatrix(0, -1, 0, 1, 0, 0, 0, 0, 1)
     elif kind == "rectilinear":
         grid = vtkRectilinearGrid()
@@ -144,7 +144,7 @@ def totals(rows):
 
 
 def counted(reader):
-    """The number of faces of all blocks and their area."""
+    """Returns the number of faces of all blocks, and their area."""
     rows = []
     for leaf in leaves(output_of(reader)):
         x, y, z = leaf.GetSpacing()

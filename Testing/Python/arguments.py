@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""What the functions of patchio say to wrong arguments: each is refused with its name, what was expected and what was found.
+"""Tests wrong arguments of the functions of patchio: each must be rejected with its name, the expected and the actual value.
 
 usage: PYTHONPATH=... PATCHIO_METADATA_DIR=... arguments.py DATA SCRATCH
 
-DATA: the repository's folder Data. SCRATCH: a folder of its own.
+DATA: the repository's folder Data. SCRATCH: an empty folder.
 """
 import decimal
 import fractions
@@ -19,7 +19,7 @@ import patchio
 
 data_folder = scratch = None
 A = np.zeros((2, 3, 4))
-LONE = "\ud800"    # half of a surrogate pair, which no encoding has
+LONE = "\ud800"    # half of a surrogate pair, which cannot be encoded
 RAGGED = [[0, 0, 0], [4, 0]]
 
 
@@ -212,13 +212,14 @@ class Reading(Arguments):
 
 
 class OddValues(unittest.TestCase):
-    """Each argument of each function with each odd value: it works, or patchio's own error names the argument or the file."""
+    """Tests each argument of each function with each odd value: the call must work, or an error of patchio must name the argument
+    or the file."""
 
     ODD = (None, True, 0, -1, 2**31, 2**63, 10**30, 10**5000, 0.5, float("nan"), float("inf"), 1j, "", "a", "a\0", LONE, b"a", Text("b"), [], [[]], [None],
            RAGGED, [10**30], ["a", 1], (), {}, {"a": None}, {1, 2}, object(), object, len, np.nan, np.ma.masked, np.array(5), np.array([]),
            np.array([True]), np.array(["a"]), np.array([None, {}], object), np.array([{1: 2}, [3]], object), np.zeros((0, 3), int), np.zeros(2, "M8[s]"),
            np.zeros(2, "i4,f8"), np.float32(2), np.int8(-1), decimal.Decimal("NaN"), fractions.Fraction(1, 3), slice(None), Ellipsis, range(10**9, 10**9 + 2))
-    WHAT = {"name": "variable", "variables": "variable", "levels": "level"}    # words of messages about one of several
+    WHAT = {"name": "variable", "variables": "variable", "levels": "level"}    # words in messages about one item of a list
 
     def works_or_says(self, call, arguments, name, value):
         try:

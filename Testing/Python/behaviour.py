@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""What the package patchio promises besides right values.
+"""Tests the guarantees of the package patchio other than right values.
 
 usage: PYTHONPATH=... PATCHIO_METADATA_DIR=... behaviour.py DATA LARGE SCRATCH
 
-DATA: the repository's folder Data. LARGE: a dump of patchio_bench_make, 64 MiB. SCRATCH: a folder of its own.
+DATA: the repository's folder Data. LARGE: a dump of patchio_bench_make, 64 MiB. SCRATCH: an empty folder.
 """
 import contextlib
 import ctypes
@@ -38,7 +38,7 @@ def forget_peak():
 
 
 def resident():
-    """Bytes of memory that this process has now, and the most it had since forget_peak()."""
+    """Returns the resident bytes of this process, and their maximum since forget_peak()."""
     with open("/proc/self/status") as status:
         lines = dict(line.split(":", 1) for line in status)
     return [int(lines[name].split()[0]) * 1024 for name in ("VmRSS", "VmHWM")]
@@ -75,10 +75,10 @@ class Memory(unittest.TestCase):
         arrays = step.read("v0", threads=2)
         wanted = sum(values.nbytes for values in arrays.values())
         self.assertEqual(wanted, 64 * MIB)
-        self.assertLess(resident()[1] - before[0], wanted + 24 * MIB)   # a copy would take 64 MiB more
+        self.assertLess(resident()[1] - before[0], wanted + 24 * MIB)    # a copy would need 64 MiB more
         for values in arrays.values():
             self.assertEqual(type(values.base).__name__, "Memory")      # owner of the memory that the file was read into
-            self.assertEqual(values.ctypes.data % 4096, 0)              # where pread can put values directly
+            self.assertEqual(values.ctypes.data % 4096, 0)    # suitable for direct reads into the array
             self.assertTrue(values.flags.c_contiguous and values.flags.writeable and not values.flags.owndata)
 
     def test_arrays_outlive_everything(self):
@@ -183,7 +183,7 @@ class Reading(unittest.TestCase):
     def test_python_threads_run_meanwhile(self):
         step = patchio.open(large)[0]
         interval = sys.getswitchinterval()
-        sys.setswitchinterval(1000)   # this thread runs again only when the other one lets it
+        sys.setswitchinterval(1000)    # this thread continues only when the other one releases the lock
         try:
             self.assertTrue(any(self.runs_while_reading(step) for _ in range(50)))
         finally:
@@ -402,7 +402,7 @@ class Describing(unittest.TestCase):
 
 class Help(unittest.TestCase):
     def test_everything_is_explained(self):
-        # Python 3.13 breaks lines of long signatures behind the bracket.
+        # Python 3.13 breaks long signatures after the bracket.
         text = re.sub(r"\([\s|]+", "(", pydoc.plain(pydoc.render_doc(patchio)))
         for name in ("open(path", "read(self", "part(self", "covered(self", "nodes(self", "class Error", "nearest(self",
                      "uniform_grid(self", "to_xarray(self", "to_pyvista(self", "to_yt(self", "bounds"):
@@ -421,9 +421,9 @@ class Help(unittest.TestCase):
         os.chdir(copy_of_linadv("shown"))
         try:
             for text in shown:
-                # The data here have one variable, of another name.
+                # The data of the test have one variable with another name.
                 text = text.replace('"density"', '"uval"').replace('["uval", "velocity"]', '["uval"]').replace("17", "7")
-                # Others may not be installed: grids.py has those lines.
+                # Other packages may not be installed; grids.py tests these lines.
                 text = "\n".join(line for line in text.splitlines() if not re.search("pyvista|xarray|to_yt", line))
                 with contextlib.redirect_stdout(io.StringIO()) as printed:
                     exec(text, {"patchio": patchio})

@@ -1,4 +1,4 @@
-"""The examples for ParaView end with one message where they cannot do what they are asked for, and leave no picture.
+"""Tests that the examples for ParaView end with one message, and without a picture, if they cannot fulfil a request.
 
 usage: pvbatch example_faults.py REPOSITORY SCRATCH
 """
@@ -26,7 +26,7 @@ def expect(condition, message, *details):
 
 
 def run(script, *given):
-    """As a process of its own would: (exit code, what it says)."""
+    """Runs a script like a separate process. Returns (exit code, output)."""
     sys.modules.pop("checks", None)
     sys.argv = [os.path.join(EXAMPLES, script)] + list(given)
     code, said = 0, io.StringIO()
@@ -54,7 +54,7 @@ def fails(code, words, script, *given):
 
 
 def damaged():
-    """A copy of the data whose last step is cut."""
+    """Makes a copy of the data with a truncated last step."""
     folder = os.path.join(scratch, "damaged")
     shutil.copytree(os.path.dirname(DATA), folder)
     cut = os.path.join(folder, "visit_dump.00048", "processor_cluster.00001.samrai")
@@ -63,7 +63,7 @@ def damaged():
 
 
 def write_grads():
-    """Two levels and a surface."""
+    """Writes two levels and a surface."""
     with open(os.path.join(scratch, "a.ctl"), "w") as file:
         file.write("dset ^a.dat\nundef -9\noptions little_endian\nxdef 4 linear 10 2\nydef 3 linear -1 1\nzdef 2 levels 900 300\n"
                    "tdef 1 linear 00z01jan2000 1dy\nvars 3\nu 2 99 x\nps 0 99 x\nnone 2 99 x\nendvars\n")
@@ -73,7 +73,7 @@ def write_grads():
 
 
 def check_colours():
-    """Each picture of slices.py has the range of its own step, that of the values in its table."""
+    """Checks that each picture of slices.py has the range of its own step, which is that of the values in its table."""
     out, found, usual = os.path.join(scratch, "coloured"), [], simple.SaveScreenshot
 
     def save(path, view):
@@ -87,12 +87,12 @@ def check_colours():
     tables = [np.genfromtxt("%s.%04d.csv" % (out, number), delimiter=",", names=True)["uval"] for number in range(len(found))]
     wanted = [(values.min(), values.max()) for values in tables]
     expect(code == 0 and len(set(wanted)) > 2, "slices.py: exit code %d, ranges %s: %s", code, wanted, said)
-    # ParaView widens a range of one value by some thousandths.
+    # ParaView widens a range with a single value by some thousandths.
     expect(np.allclose(found, wanted, rtol=1e-3), "slices.py: colours from and to %s instead of %s", found, wanted)
 
 
 def check_patches():
-    """The surface and the patches of both finer levels are seen, though there are few and large ones."""
+    """Checks that the surface and the patches of both finer levels are visible, although there are only a few large ones."""
     from vtkmodules.util.numpy_support import vtk_to_numpy
     from vtkmodules.vtkIOImage import vtkPNGReader
     out = os.path.join(scratch, "patches.png")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs one of the example scripts on Data/linadv_3d and compares what it writes with what h5py reads.
+"""Runs one of the example scripts on Data/linadv_3d and compares its output with values that h5py reads.
 
 usage: examples.py movie|slices|time_series|pyvista_blocks REPOSITORY SCRATCH [RANKS]
 
@@ -36,7 +36,7 @@ def expect(condition, message, *details):
 
 
 def run(command, code=0, words="", **environment):
-    with tempfile.TemporaryDirectory() as sessions:  # of MPI
+    with tempfile.TemporaryDirectory() as sessions:    # session folder of MPI
         done = subprocess.run(command, env={**os.environ, "TMPDIR": sessions, **environment}, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False)
     print(done.stdout, flush=True)
@@ -56,7 +56,8 @@ def run_in_python(name, *arguments, **expected):
 
 
 def colours_of(path):
-    """Distinct colours of a PNG of 8 bits a channel, by their raw bytes after the filters: enough to see a picture in it."""
+    """Returns the distinct colours of a PNG with 8 bits per channel, from the raw bytes after the filters, to detect an empty
+    picture."""
     with open(path, "rb") as file:
         content = file.read()
     expect(content[:8] == b"\x89PNG\r\n\x1a\n", "%s is no PNG", path)
@@ -82,7 +83,8 @@ def check_pictures(name, count):
 
 
 def visible_cells(summary):
-    """For each patch: level, values as [k, j, i], flags of what no finer level covers, spacing, position of its corner."""
+    """Returns, for each patch, level, values as [k, j, i], flags of cells that no finer level covers, spacing, position of its
+    corner."""
     meta, arrays = reference.read_truth(summary)
     for p, box in enumerate(meta["patches"]):
         shape = [box["upper"][a] - box["lower"][a] + 1 for a in (2, 1, 0)]
@@ -98,7 +100,7 @@ def check_movie():
     check_pictures("movie", len(SUMMARIES))
     run_in_pvbatch("movie.py", "1", DATA, os.path.join(scratch, "other"), "density", code=1, words="unknown variable 'density'. The variables are: uval")
     expect(not glob.glob(os.path.join(scratch, "other*")), "pictures of a variable that does not exist")
-    # Each is said once: not in ParaView's log, too, and without what other ranks say when one of them just exits.
+    # Each message appears once: not also in ParaView's log, and without messages of other ranks about the exit of one rank.
     said = run_in_pvbatch("movie.py", "1", os.path.join(scratch, "broken.h5"), os.path.join(scratch, "other"), code=1, words="broken.h5")
     expect("ERR|" not in said and said.count("expected") == 1, "not one message")
     said = run_in_pvbatch("movie.py", "2", code=1, words="pvbatch movie.py")
@@ -110,7 +112,7 @@ def check_movie():
 def check_slices():
     run_in_pvbatch("slices.py", sys.argv[4], DATA, os.path.join(scratch, "slice"), "uval", "y", "0.401")
     check_pictures("slice", len(SUMMARIES))
-    at = 0.401 * 0.5  # the domain reaches from 0 to 0.5 along y
+    at = 0.401 * 0.5    # the domain is 0 to 0.5 along y
     for number, summary in enumerate(SUMMARIES):
         wanted = []
         for values, visible, dx, corner in visible_cells(summary):
@@ -151,7 +153,7 @@ def check_time_series():
 
 
 def check_overlaps():
-    """Where patches of a level overlap, each place counts once, with the value of the patch with the lowest number."""
+    """Checks overlapping patches of a level: each place counts once, with the value of the patch with the lowest number."""
     levels = [dump_writer.Level([((0, 0), (3, 3)), ((2, 0), (7, 3))]),
               dump_writer.Level([((4, 2), (9, 5)), ((8, 2), (11, 5)), ((8, 2), (9, 5))], (2, 2))]
     tag = dump_writer.Variable("tag", lambda x, patch: 1.0 + x[0] + 100.0 * patch.level + 1000.0 * patch.number)

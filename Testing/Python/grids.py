@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""uniform_grid(), to_xarray(), to_pyvista(), to_yt() and bounds against analytic fields, h5py and numpy.
+"""Compares uniform_grid(), to_xarray(), to_pyvista(), to_yt() and bounds with analytic fields, h5py and numpy.
 
 usage: PYTHONPATH=... PATCHIO_METADATA_DIR=... grids.py SCRATCH GRADSTRUTH [CLASS...]
 
-SCRATCH: a folder of its own. GRADSTRUTH: what make_cases.py of GrADS saved. What needs xarray, pyvista or yt is left out, and said,
-where these are not installed.
+SCRATCH: an empty folder. GRADSTRUTH: the reference values of GrADS's make_cases.py. If xarray, pyvista or yt are not installed,
+their tests are left out with a message.
 """
 import datetime
 import importlib.util
@@ -34,7 +34,7 @@ def needs(module):
 
 
 def field(x, patch):
-    """Tells places and levels apart."""
+    """Returns a field that differs for all places and levels."""
     return 1.0 + x[0] + 10.0 * x[1] + 100.0 * x[2] + 5000.0 * patch.level
 
 
@@ -51,7 +51,7 @@ def make_3d():
 
 
 def make_2d():
-    """Holes in level 0, and overlapping patches of level 1."""
+    """Makes data with holes in level 0, and overlapping patches of level 1."""
     levels = [Level([((0, 0), (3, 2)), ((4, 3), (7, 5))]), Level([((8, 6), (13, 9)), ((10, 8), (15, 11))], (2, 2))]
     tagged = Variable("tag", lambda x, p: np.full(len(x[0]), 100.0 * p.level + p.number))
     return Dump(levels, [Variable("U", field), tagged], dx=(0.5, 0.25, 0), origin=(3.0, -1.0, 0))
@@ -69,7 +69,7 @@ def opened(name, dump):
 
 
 def finest(dump, name, point):
-    """The value that a place must have: that of the cell of the finest patch around it, of the lowest number; or None."""
+    """Returns the expected value at a place: that of the cell in the finest patch with the lowest number, or None."""
     variable = next(v for v in dump.variables if v.name == name)
     for patch in sorted(dump.patches, key=lambda p: (-p.level, p.gpn)):
         if not variable.where(patch):
@@ -86,7 +86,8 @@ def finest(dump, name, point):
 
 class UniformGrid(unittest.TestCase):
     def check(self, dump, name, found, outside=np.nan, stride=1):
-        """How many places have a value; each must be that of finest(). stride: of large grids only some places."""
+        """Checks that all values equal finest(). Returns the number of places with a value. stride: checks only every `stride`-th
+        place of large grids."""
         grid, axes = found
         grid = grid.reshape(tuple(len(axis) for axis in axes[::-1]) + (-1,))
         grid, axes = grid[(slice(None, None, stride),) * len(axes)], [axis[::stride] for axis in axes]
@@ -210,7 +211,7 @@ class Bounds(unittest.TestCase):
         step = patchio.open(path)[0]
         places = step.positions(int(np.flatnonzero(step.patches["level"] == step.level_names.index("sensor"))[0]))
         np.testing.assert_allclose(places, POINTS * [0.25, 0.5, 0] + [-8 * 0.25, -4 * 0.5, 0], atol=1e-6)
-        self.assertTrue((places[:, 2] == step.origin[2]).all())     # as nodes() and ParaView have it
+        self.assertTrue((places[:, 2] == step.origin[2]).all())    # as in nodes() and ParaView
         self.assertEqual(step.nodes(0)[2].tolist(), [step.origin[2]])
 
 
@@ -218,7 +219,7 @@ POINTS = np.array([[0, 0, 0], [5, 2, 0], [15, 8, 0]])
 
 
 def write_points(name="points.h5"):
-    """A flat k-Wave output of 16 x 9 grid points, with three sensor points."""
+    """Writes a flat k-Wave output of 16 x 9 grid points, with three sensor points."""
     path = os.path.join(scratch, name)
     with h5py.File(path, "w") as f:
         for name, text in (("created_by", "x"), ("creation_date", "x"), ("file_description", "x"), ("major_version", "1"),
@@ -253,7 +254,7 @@ class Yt(unittest.TestCase):
         np.testing.assert_allclose(ds.domain_right_edge.d, (3, 3, 4))
         cells = ds.all_data()
         x, y, z = (np.asarray(cells["index", axis]) for axis in "xyz")
-        # Yt shows a place once, by the finest cell.
+        # yt shows a place once, with the finest cell.
         fine = np.asarray(cells["index", "dx"]) < 0.3
         self.assertEqual((fine.sum(), len(x)), (8 * 4 * 4, 8 * 4 * 4 + 8 * 4 * 4 - 4 * 2 * 2))
         np.testing.assert_allclose(cells["stream", "U"], 1 + x + 10 * y + 100 * z + 5000 * fine, rtol=1e-6)
@@ -296,7 +297,7 @@ class Xarray(unittest.TestCase):
             opened("xarray_deformed", make_deformed()).to_xarray()
 
     def test_grads(self):
-        warnings.simplefilter("ignore")     # of files that are not there on purpose
+        warnings.simplefilter("ignore")    # warnings about files that are missing on purpose
         truths = grads.load_all(grads_truth)
         self.assertTrue(truths)
         surfaces = long_names = 0
@@ -334,7 +335,7 @@ class Xarray(unittest.TestCase):
             self.assertEqual({name: values.size for name, values in table.data_vars.items()}, want)
         with self.assertRaisesRegex(patchio.Error, "'p_final' is not on level 1, 'sensor'"):
             step.to_xarray(["p", "p_final"])
-        with h5py.File(write_points("steady.h5"), "r+") as f:     # of the sensor no more than where it is
+        with h5py.File(write_points("steady.h5"), "r+") as f:    # only the positions of the sensor
             del f["p"]
         step = patchio.open(os.path.join(scratch, "steady.h5"))[0]
         self.assertEqual(list(step.to_xarray()), ["p_final"])
@@ -362,7 +363,7 @@ class Pyvista(unittest.TestCase):
             np.testing.assert_allclose(block.bounds[::2], low)
             whole = block.copy()
             if "vtkGhostType" in whole.cell_data:
-                del whole.cell_data["vtkGhostType"]     # or there are no centres of hidden cells
+                del whole.cell_data["vtkGhostType"]    # otherwise hidden cells have no centres
             middles, corners = whole.cell_centers().points.T, whole.points.T
             np.testing.assert_allclose(block.cell_data["U"], field(middles, patch), rtol=1e-6)
             np.testing.assert_allclose(block.cell_data["V"], np.stack(vector(middles, patch), 1), rtol=1e-6)

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Compares what the package patchio reads with what h5py and numpy read, bit by bit.
+"""Compares the values of the package patchio with those that h5py and numpy read, bit by bit.
 
 usage: PYTHONPATH=... PATCHIO_METADATA_DIR=... values.py series|kwave|grads TRUTHDIR
 
-TRUTHDIR is what the reference.py of the format saved (SAMRAI and AMReX: `series`), or its make_cases.py.
+TRUTHDIR has the reference values of the format's reference.py (SAMRAI and AMReX: `series`) or make_cases.py.
 """
 import glob
 import json
@@ -31,7 +31,7 @@ def expect(condition, message, *details):
 
 
 def check_array(found, want, where):
-    """Same type, shape and bits."""
+    """Expects the same type, shape and bits."""
     if not expect(found.dtype == want.dtype and found.shape == want.shape, "%s: %s %s instead of %s %s", where, found.dtype,
                   found.shape, want.dtype, want.shape):
         return
@@ -42,7 +42,7 @@ def check_array(found, want, where):
 
 
 def check_values(found, want, where):
-    """The same where NaN stands for no value."""
+    """Expects the same values, with NaN for undefined ones."""
     same = found.dtype == want.dtype and found.shape == want.shape
     expect(same and np.array_equal(found, want, equal_nan=want.dtype.kind == "f"), "%s: %s %s instead of %s %s, or other values",
            where, found.dtype, found.shape, want.dtype, want.shape)
@@ -57,7 +57,7 @@ def check_times(data, times, where):
 # ---- SAMRAI and AMReX ------------------------------------------------------------------------------------
 
 class TruthOfStep:
-    """One npz of reference.py."""
+    """The values in one npz of reference.py."""
 
     def __init__(self, path):
         stored = np.load(path)
@@ -70,7 +70,7 @@ class TruthOfStep:
         return [box["upper"][a] - box["lower"][a] + 1 + more + 2 * ghosts[a] for a in reversed(range(dim))]
 
     def array(self, patch, variable, with_ghosts):
-        """Axes slowest first; None where the patch does not have the variable."""
+        """Returns the array with the slowest axis first; None if the patch does not have the variable."""
         values = self.arrays.get("p%d/%s" % (patch, variable["name"]))
         if values is None:
             return None
@@ -133,7 +133,7 @@ def check_arrays(step, truth, with_ghosts, threads, where):
 
 
 def check_parts(step, truth, where):
-    """A level, a single patch, and the shares of three processes."""
+    """Checks a level, a single patch, and the shares of three processes."""
     variable = truth.meta["variables"][0]
     level = len(truth.meta["level_sizes"]) - 1
     ofLevel = [p for p, patch in enumerate(truth.meta["patches"]) if patch["level"] == level]
@@ -174,7 +174,7 @@ def at_step(name, values, step):
 
 
 def check_box(step, truth, p, number, read, held, where):
-    """A patch of the domain or of a cuboid, whole or a part of it; marks in `held` what it has."""
+    """Checks a patch of the domain or of a cuboid, which may be a part of it. Marks its values in `held`."""
     patch = step.patches[p]
     part = "domain" if step.level_names[patch["level"]] == "domain" else "cuboid%d" % patch["number"]
     first = patch["lower"] - (truth[part + "/lower"] if part != "domain" else 0)
@@ -193,7 +193,7 @@ def check_box(step, truth, p, number, read, held, where):
 def check_points(step, truth, level, patches, number, read, held, where):
     part = "points" if step.level_names[level] == "sensor" else step.level_names[level]
     places = np.concatenate([step.positions(p) for p in patches])
-    # In two dimensions points lie in the plane of the domain's nodes.
+    # In two dimensions, points lie in the plane of the domain's nodes.
     expect(step.dimension == 3 or (places[:, 2] == step.origin[2]).all(), "%s: points of %s lie beside the plane", where, part)
     places = places[:, :step.dimension]
     want = (truth["origin"] + truth[part + "/places"] * truth["spacing"])[:, :step.dimension]
@@ -230,7 +230,7 @@ def check_kwave(folder):
             check_times(data, truth["times"], path)
             expect(data.numbers.tolist() == truth["steps"].tolist(), "%s: steps %s", path, data.numbers)
             steps = list(range(len(data)))
-            opened = {number: data[number] for number in steps}   # all at once: each must read its own step
+            opened = {number: data[number] for number in steps}    # all open at the same time; each must read its own step
             for number in steps[:3] + steps[:1] + steps[-1:]:
                 check_kwave_step(opened[number], truth, number, "%s step %d" % (os.path.basename(path), number))
     return len(paths)
@@ -248,7 +248,7 @@ def check_grads_step(step, truth, number, where):
         held = np.zeros(want.shape, bool)
         axes = (truth.x, truth.y, truth.z(name))
         for p, values in arrays.items():
-            lower = step.patches[p]["lower"] + [0, 0, 0 if name in truth.deep else 1]   # the surface lies below the levels
+            lower = step.patches[p]["lower"] + [0, 0, 0 if name in truth.deep else 1]    # the surface is below the levels
             sizes = [len(axis) for axis in step.nodes(p)]
             region = tuple(slice(first, first + size) for first, size in zip(lower[::-1], sizes[::-1]))
             held[region] = True

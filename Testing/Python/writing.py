@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""What patchio.write() writes, read by a program that knows the documentation of containers only; what it refuses; the notebooks.
+"""Tests patchio.write(), with a program that is based only on the documentation of containers; its error messages; and the
+notebooks.
 
 usage: PYTHONPATH=... writing.py SCRATCH EXAMPLES PROGRAM
 """
@@ -38,7 +39,7 @@ def refused(kind, words, *arguments, **named):
 
 
 def check(path, steps):
-    """steps: {number: {name: [array a patch]}}"""
+    """Checks a container. steps: {number: {name: [array per patch]}}."""
     found = {step.step: step for step in stranger.read(path)}
     expect(sorted(found) == sorted(steps), "%s: steps %s", path, sorted(found))
     for number, arrays in steps.items():
@@ -73,7 +74,7 @@ def boxes(path):
 
 
 def verified(path):
-    """A changed value is found where that is wanted, and costs its own array only."""
+    """Checks that a changed value is detected on request, and affects only its own array."""
     patchio.write(path, {"u": [np.ones((2, 3, 4)), np.ones((2, 3, 4))]}, lower=[[0, 0, 0], [4, 0, 0]], overwrite=True)
     step = stranger.read(path)[0]
     with open(os.path.join(path, step.json["files"][0]), "r+b") as file:
@@ -148,7 +149,7 @@ def faulty(path):
 
 
 def ranges(path):
-    """The ranges of a container are exact; `patchio info` shows two numbers as two."""
+    """Checks that the ranges of a container are exact, and that `patchio info` shows two different numbers differently."""
     large = np.arange(64).reshape(4, 4, 4)
     values = {"exact": 7027698305728913 + 0 * large, "down": -10**15 + large, "beyond": 2**53 + 1 + 0 * large, "unsigned": np.uint64(2**64 - 1) + 0 * large.astype(np.uint64),
               "close": 1 + 1e-12 * large, "plain": 0.1 * large}
@@ -164,14 +165,14 @@ def ranges(path):
 
 
 def flat_vectors(path):
-    """A shape that is a vector in two dimensions or a scalar in three is never taken for one of them without a word."""
+    """Checks that an ambiguous shape, a vector in two dimensions or a scalar in three, is not accepted silently."""
     flat = np.random.default_rng(3).random((20, 30, 2))
     refused(ValueError, "'u' has the shape (20, 30, 2): give dimension=2", path, {"u": flat})
     refused(ValueError, "dimension must be 2 or 3, not 4", path, {"u": flat}, dimension=4)
     refused(ValueError, "lower has 3 numbers a patch, and dimension is 2", path, {"u": [flat]}, lower=[[0, 0, 0]], dimension=2)
     patchio.write(path, {"u": flat}, step=0, dimension=2)
     patchio.write(path, {"u": flat}, step=1, dimension=3)
-    patchio.write(path, {"u": flat, "p": flat[..., 0]}, step=2)  # the scalar says it
+    patchio.write(path, {"u": flat, "p": flat[..., 0]}, step=2)    # the scalar determines the shape
     patchio.write(path, {"u": [flat]}, lower=[[0, 0]], step=3)
     steps = patchio.open(path, metadata="off")
     expect([step.dimension for step in steps] == [2, 3, 2, 2], "dimensions %s", [step.dimension for step in steps])
@@ -180,7 +181,7 @@ def flat_vectors(path):
 
 
 def run_notebook(name, folder):
-    """Runs its cells one after another, as Jupyter would, and gives their variables."""
+    """Runs the cells of a notebook one after another, like Jupyter. Returns their variables."""
     os.makedirs(folder)
     os.chdir(folder)
     names = {}
@@ -194,7 +195,7 @@ def run_notebook(name, folder):
 def notebooks():
     run_notebook("containers.ipynb", os.path.join(SCRATCH, "containers"))
     expect(os.path.exists("wave.pio/index"), "the notebook wrote nothing")
-    # What draws may not be installed.
+    # The plot packages may not be installed.
     drawn = unittest.mock.MagicMock()
     drawn.pyplot = drawn
     drawn.subplots.return_value = (unittest.mock.MagicMock(), unittest.mock.MagicMock())

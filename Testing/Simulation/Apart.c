@@ -1,5 +1,5 @@
-/* A simulation whose rank 2 does something else than the others at step 2. Prints what each call that fails
- * says, and after how many seconds.
+/* A simulation whose rank 2 differs from the other ranks at step 2. Prints the message of each failed call,
+ * and its seconds.
  * usage: Apart CONFIGURATION WHAT [CONFIGURATION_OF_RANK_2]
  * WHAT: nothing, stop, skip, flush, patches, finalize, open, number, time, grid, variable. */
 #include <patchio.h>
@@ -23,7 +23,7 @@ static int told(const char* call, int fault, const patchio_output* out)
   return fault;
 }
 
-/* Until somebody else wakes it up. */
+/* Stops this process until a signal continues it. */
 static void stop(void)
 {
   char command[64];

@@ -1,4 +1,5 @@
-/* A simulation that makes each call in a wrong way, prints what it is told, and forgets patchio_close().
+/* A simulation that makes each call with wrong arguments, prints the messages, and does not call
+ * patchio_close().
  * usage: Careless CONFIGURATION STEPS */
 #define _GNU_SOURCE
 #include <fenv.h>

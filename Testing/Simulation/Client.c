@@ -1,5 +1,5 @@
-/* A simulation whose output is known: levels of patches that change, arrays with ghosts, variables that some
- * patches lack. output.py knows the same formula and the same patches.
+/* A simulation with known output: changing levels of patches, arrays with ghosts, variables that some patches
+ * lack. output.py has the same formula and the same patches.
  * usage: Client CONFIGURATION STEPS [MILLISECONDS_A_STEP] */
 #include <patchio.h>
 #include <stdio.h>
@@ -17,7 +17,8 @@ static double value(int variable, int level, int step, int x, int y, int z, int 
   return 100000 * step + 10000 * variable + 5000 * level + x + 31 * y + 7 * z + 0.25 * component;
 }
 
-/* The tiles of both levels at a step; the fine ones, 2 x 2 for a coarse tile, move from step to step. */
+/* Sets `mine` to the tiles of both levels at a step and returns their number. The fine tiles, 2 x 2 for a
+ * coarse tile, move from step to step. */
 static int patches_of(int step, int rank, int ranks, patchio_patch* mine)
 {
   int count = 0, number = 0;

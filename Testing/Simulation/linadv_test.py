@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests of `patchio-linadv`: linadv_test.py CASE --program PROGRAM --mpiexec MPIEXEC [--checker FILE]
 
-Every case runs the program in a directory of its own and reads the dumps without any code of PatchIO.
+Each case runs the program in a separate directory and reads the dumps without code of PatchIO.
 """
 import argparse
 import os
@@ -30,21 +30,21 @@ class Runner:
 
     def command(self, arguments, ranks=1):
         launch = [self.mpiexec, "-n", str(ranks), "--oversubscribe"] if ranks > 1 else []
-        # MPI jobs that share a folder for their sessions may remove it under each other's feet.
+        # MPI jobs that share a session folder may remove it while another job uses it.
         with tempfile.TemporaryDirectory() as sessions:
             done = subprocess.run(launch + [self.program] + arguments, env=dict(environment(), TMPDIR=sessions),
                                   timeout=TIMEOUT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
         return done.returncode, done.stdout, done.stderr
 
     def linadv(self, name, options, ranks=1):
-        """Runs, wants success, returns the directory with the dumps."""
+        """Runs the program, expects success, and returns the directory with the dumps."""
         code, _, complaint = self.command(["--output", self.path(name)] + options.split(), ranks)
         assert code == 0, "linadv %s on %d ranks: exit code %d\n%s" % (options, ranks, code, complaint)
         return self.path(name)
 
 
 class Patch:
-    """level, lower and upper (inclusive cells, one number an axis), values: {component name: array}"""
+    """A patch. level; lower, upper: inclusive cells, one number per axis; values: {component name: array}."""
 
     def __init__(self, level, lower, upper, values):
         self.level, self.lower, self.upper, self.values = level, lower, upper, values
@@ -82,7 +82,7 @@ class Dump:
         return [p for p in self.patches if p.level == level]
 
     def level_array(self, level, name):
-        """The level's cells as one array over its whole index space, NaN where there is no patch."""
+        """Returns the level's cells as one array over its whole index space; NaN outside patches."""
         size = np.max([p.upper for p in self.on_level(0)], axis=0) + 1
         for ratio in self.ratio[1:level + 1]:
             size = size * ratio
@@ -92,13 +92,13 @@ class Dump:
         return whole
 
     def centres(self, level, shape):
-        """Cell centres of a level: one array an axis, ready to broadcast."""
+        """Returns the cell centres of a level: one array per axis, for broadcasting."""
         axes = [self.origin[a] + (np.arange(n) + 0.5) * self.spacing[level][a] for a, n in enumerate(shape)]
         return np.meshgrid(*axes, indexing="ij", sparse=True)
 
 
 def read_series(directory):
-    """The dumps that dumps.visit names, in its order."""
+    """Returns the dumps that dumps.visit names, in its order."""
     with open(os.path.join(directory, "dumps.visit")) as index:
         return [Dump(os.path.join(directory, line.rstrip("\n"))) for line in index]
 
@@ -118,7 +118,7 @@ def check_level_zero(dump):
 
 
 def check_restriction(dump, name="uval"):
-    """Fine patches lie on coarse ones, whose cells hold the mean of the fine cells."""
+    """Checks that fine patches lie on coarse patches, whose cells have the mean of the fine cells."""
     for level in range(1, dump.levels):
         ratio = dump.ratio[level]
         coarse = dump.level_array(level - 1, name)
@@ -140,7 +140,7 @@ def check_ranges(dump):
 
 
 def check_shared_nodes(dump):
-    """Patches of one level that touch have the same values on the nodes between them."""
+    """Checks that touching patches of one level have the same values at their common nodes."""
     if "uval_node" not in dump.ranges:
         return
     for level in range(dump.levels):
@@ -169,7 +169,7 @@ def check_dump(dump, velocity):
 
 
 def check_same(first, second):
-    """Equal to the last bit, whoever owned the patches."""
+    """Checks that two dumps are equal to the last bit, for any owners of the patches."""
     assert [d.step for d in first] == [d.step for d in second]
     for a, b in zip(first, second):
         assert (a.time, a.levels) == (b.time, b.levels)
@@ -209,14 +209,14 @@ def case_ranks_3d(run):
 
 
 def case_uneven(run):
-    """Last patches smaller, a ratio an axis, a corner that is not 0, more ranks than patches."""
+    """Tests smaller last patches, different ratios per axis, a corner that is not 0, and more ranks than patches."""
     options = "--cells 22,10 --patch 12,6 --ratio 2,3 --levels 3 --origin -3,7.5 --spacing 0.5,0.25 --radius 0.6 " \
               "--centre 4,9 --velocity -2,0.3 --steps 12 --dump-every 4"
     compare_ranks(run, options, (-2, 0.3), (1, 3, 9))
 
 
 def gauss_error(dump, velocity, radius=0.15, start=0.3):
-    """Mean of |uval - exact| on the unit square with periodic boundaries, on the finest level everywhere."""
+    """Returns the mean of |uval - exact| on the unit square with periodic boundaries, on the finest level everywhere."""
     total = 0.0
     for level in range(dump.levels):
         values = dump.level_array(level, "uval")
@@ -246,7 +246,7 @@ def case_accuracy(run):
 
 
 def case_refinement(run):
-    """Levels must do what they are for: a smaller error where it matters, mass about kept."""
+    """Tests that refinement reduces the error and nearly conserves mass."""
     velocity = (1, -0.7)
     options = "--profile gauss --periodic --velocity 1,-0.7 --cells 32 --patch 8 --tag-threshold 0.01 --dump-every 1000 "
     errors = []
@@ -260,7 +260,7 @@ def case_refinement(run):
 
 
 def case_ball(run):
-    """No new extrema on one level; the ball is where it should be; levels go when it has left."""
+    """Tests that one level has no new extrema, that the ball is at the right place, and that levels disappear when it has left."""
     series = read_series(run.linadv("ball", "--cells 40 --patch 8 --velocity 1,0.5 --steps 20"))
     for dump in series:
         values = dump.level_array(0, "uval")
@@ -316,7 +316,7 @@ def case_errors(run):
 
 
 def case_output(run):
-    """What is in the output directory already is never lost unasked."""
+    """Tests that files in the output directory are not lost without a request."""
     options = ["--cells", "16", "--patch", "8"]
     directory = run.linadv("twice", "--cells 16 --patch 8 --steps 2 --dump-every 1")
     expect_refusal(run, ["--output", directory] + options, directory, "--overwrite")
@@ -330,7 +330,7 @@ def case_output(run):
 
 
 def case_reproducible(run):
-    """With SOURCE_DATE_EPOCH equal runs give equal bytes."""
+    """Tests that equal runs with SOURCE_DATE_EPOCH give equal bytes."""
     os.environ["SOURCE_DATE_EPOCH"] = "1700000000"
     a, b = (run.linadv(name, "--cells 16 --patch 8 --levels 2 --steps 4 --dump-every 2", 2) for name in "ab")
     for folder, _, files in os.walk(a):
@@ -341,7 +341,7 @@ def case_reproducible(run):
 
 
 def case_checker(run):
-    """The checker that also passes what SAMRAI itself wrote, statement by statement of the format."""
+    """Runs the checker of the format, which also accepts files that SAMRAI itself wrote."""
     if not run.checker or not os.path.exists(run.checker):
         print("skipped: no check_samrai.py at '%s'" % run.checker)
         sys.exit(77)

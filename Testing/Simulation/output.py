@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What a simulation writes through patchio.h: values against the formula of Client.c, faults, and a program that was built against
-what is installed.
+"""Tests the output of simulations through patchio.h: values, compared with the formula of Client.c, faults, and a program that was
+built against the installation.
 
 usage: output.py CASE --client CLIENT --patchio PATCHIO --faults LIBRARY --build BUILD --regional REGIONAL --acoustic ACOUSTIC --careless CARELESS --apart APART --library LIBRARY --linadv LINADV
 
@@ -53,20 +53,20 @@ def config(folder, *channels, **settings):
 
 
 def modes(ranks):
-    """All ways to write: mode direct, mode thread, and I/O ranks of both layouts, as settings of a configuration."""
+    """Returns all modes of output as settings of a configuration: direct, thread, and I/O ranks with both layouts."""
     shared = [{"mode": "ranks", "io ranks": 2, "layout": "shared"}] if ranks > 2 else []
     return [{"mode": "direct"}, {"mode": "thread"}] + ([{"mode": "ranks", "io ranks": 1}] if ranks > 1 else []) + shared
 
 
 def boxes_of(step):
-    """(level, lower corner) of all patches of a step, as Client.c has them."""
+    """Returns (level, lower corner) of all patches of a step, as in Client.c."""
     first = 2 * (step // 2 % 3)
     coarse = {(0, (8 * i, 8 * j, 0)) for i in range(4) for j in range(4)}
     return coarse | {(1, (8 * (first + i), 8 * j, 0)) for i in range(2) for j in range(2)}
 
 
 def formula(name, level, step, lower, shape):
-    """The values of a patch: z, y, x, component."""
+    """Returns the values of a patch: z, y, x, component."""
     number = list(VARIABLES).index(name)
     z, y, x, c = np.meshgrid(*(np.arange(n, dtype="f8") for n in shape), indexing="ij")
     values = 100000 * step + 10000 * number + 5000 * level + (lower[0] + x) + 31 * (lower[1] + y) + 7 * (lower[2] + z) + 0.25 * c
@@ -74,7 +74,7 @@ def formula(name, level, step, lower, shape):
 
 
 def check(container, steps, names=tuple(VARIABLES)):
-    """Steps, boxes and values of a container, by stranger.py, which knows nothing of PatchIO."""
+    """Checks steps, boxes and values of a container with stranger.py, which is independent of PatchIO."""
     found = stranger.read(container)
     numbers = [step.step for step in found]
     expect(numbers == list(range(len(numbers)) if steps is None else steps), "%s: steps %s instead of %s", container, numbers, steps)
@@ -94,7 +94,8 @@ def check(container, steps, names=tuple(VARIABLES)):
 
 
 def values(options, folder):
-    """All modes, one file and several, packed or not, on several numbers of ranks; two channels that share variables."""
+    """Tests all modes, one file and several, compressed or not, on several numbers of ranks, and two channels that share
+    variables."""
     for ranks in (1, 2, 5):
         for mode in modes(ranks):
             for more in ({}, {"ranks a file": 2}, {"compress": "deflate"}):
@@ -110,7 +111,7 @@ def values(options, folder):
 
 
 def same(options, folder):
-    """Whatever the mode and the I/O ranks, the files of a simulation on so many ranks are the same, to the bit."""
+    """Tests that the files do not depend on the mode and the I/O ranks, to the last bit."""
     some = {"path": os.path.join(folder, "some.pio"), "variables": ["d", "a"], "windows": [{"first": 1, "last": 1}, {"first": 2, "every": 3}]}
     for ranks in (1, 3):
         for more in ({}, {"compress": "deflate"}):
@@ -131,7 +132,8 @@ def same(options, folder):
 
 
 def grads(options, folder):
-    """The regional model's maps: the same bytes whatever the ranks and the mode, and the formula's values."""
+    """Tests the maps of the regional model: the bytes do not depend on the ranks and the mode, and the values are those of the
+    formula."""
     client, path, first = options.regional, os.path.join(folder, "maps.ctl"), None
     for ranks in (1, 3, 4):
         for mode in modes(ranks):
@@ -165,7 +167,7 @@ SENSOR = {"format": "kwave", "windows": [{"first": 2, "last": 4, "every": 2}, {"
 
 
 def wave(name, step):
-    """The values of acoustic.c: z, y, x."""
+    """Returns the values of acoustic.c: z, y, x."""
     z, y, x = np.meshgrid(*(np.arange(n) - n // 2 for n in (32, 48, 64)), indexing="ij")
     r = np.sqrt(x * x + y * y + z * z)
     p = np.cos(0.5 * r - 0.3 * step) / (1 + r)
@@ -177,7 +179,8 @@ def sensor_files(folder):
 
 
 def check_sensor(folder, steps):
-    """Shapes, times and values, by h5py, of a run that was to write these steps; gives how many steps each file has."""
+    """Checks shapes, times and values with h5py, for a run that should write these steps. Returns the number of steps in each
+    file."""
     counts = {}
     for every, path in sensor_files(folder).items():
         wanted = steps[::every or 1]
@@ -210,7 +213,7 @@ def check_sensor(folder, steps):
 
 
 def sensor_reader(options, folder):
-    """The same values through PatchIO's reader, which knows nothing of how they were written."""
+    """Tests the same values with PatchIO's reader."""
     code, text = run([options.acoustic, config(folder, {**SENSOR, "path": os.path.join(folder, "s.h5")}), "23"], 2)
     expect(code == 0 and text == "", "exit code %d, %s", code, text)
     sys.path.insert(0, os.path.join(options.build, "python"))
@@ -226,7 +229,7 @@ def sensor_reader(options, folder):
 
 
 def sensor_times(options, folder):
-    """Times of sampled steps that k-Wave's Nt and dt cannot say: by h5py, and through PatchIO's reader."""
+    """Tests times of sampled steps that k-Wave's Nt and dt cannot represent, with h5py and with PatchIO's reader."""
     sys.path.insert(0, os.path.join(options.build, "python"))
     import patchio
     path = os.path.join(folder, "s.h5")
@@ -255,14 +258,15 @@ def sensor_times(options, folder):
 
 
 def sensor(options, folder):
-    """Cuboids and points, some of longer periods: the formula's values, and the same bytes whatever the ranks, the mode and how many steps are written at once."""
+    """Tests cuboids and points, some with longer periods: the values are those of the formula, and the bytes do not depend on the
+    ranks, the mode and the number of steps that are written together."""
     steps = [2, 4] + list(range(7, 23))
     first = None
     for ranks in (1, 2, 5):
         for mode in ("direct", "thread"):
             for more in ({}, {"steps at once": 4}, {"steps at once": 1000}, {"steps at once": 1000, "flush after": 1e-3}):
                 channels = [{**SENSOR, **more, "path": os.path.join(folder, "s.h5"), "overwrite": True}]
-                if ranks == 2:  # arrays that another channel wants whole
+                if ranks == 2:    # arrays that another channel writes completely
                     channels.append({"path": os.path.join(folder, "all.pio"), "overwrite": True, "variables": ["p"], "windows": [{"first": 4, "every": 9}]})
                 code, text = run([options.acoustic, config(folder, *channels, mode=mode), "23"], ranks, SOURCE_DATE_EPOCH="1000000000")
                 expect(code == 0 and text == "", "%s on %d ranks, %s: exit code %d, %s", mode, ranks, more, code, text)
@@ -286,7 +290,7 @@ def sensor(options, folder):
 
 
 def sensor_faults(options, folder):
-    """What cannot be sampled is refused; a full disk and a killed rank leave whole steps."""
+    """Tests that values that cannot be sampled are rejected, and that a full disk and a killed rank leave complete steps."""
     path, files = os.path.join(folder, "s.h5"), sensor_files(folder)
     beyond = {"cuboids": [{"lower": [0, 0, 0], "upper": [64, 0, 0]}]}
     for word, channel, client in (("of cuboid 1", beyond, options.acoustic), ("of the points", {"points": [98305]}, options.acoustic),
@@ -326,7 +330,7 @@ def sensor_faults(options, folder):
 
 
 def linadv(options, folder):
-    """patchio-linadv, whose levels change: what it writes through a configuration is what it dumps, which are 32-bit floats."""
+    """Tests patchio-linadv, with changing levels: its output through a configuration equals its dumps, which have 32-bit floats."""
     dumps, ball, other = (os.path.join(folder, name) for name in ("dumps", "ball.pio", "other.pio"))
     command = [options.linadv, "--cells", "16,16,16", "--patch", "8", "--levels", "3", "--steps", "10", "--dump-every", "5", "--node-variable",
                "--vector-variable"]
@@ -346,7 +350,7 @@ def linadv(options, folder):
 
 
 def refusals(options, folder):
-    """What is wrong in a configuration or a call is said, on all ranks, and nothing hangs."""
+    """Tests that errors in a configuration or a call are reported on all ranks, and that no rank hangs."""
     out = os.path.join(folder, "out.pio")
     cases = {
         "not json": "{",
@@ -382,13 +386,13 @@ def refusals(options, folder):
         "only for containers": '{"channels": [{"path": "a.ctl", "format": "grads", "compress": "zstd"}]}',
     }
     for word, text in cases.items():
-        ranks = 2 if word in ("not json", "no such file", "2 I/O ranks and") else 1  # which read it in other ways than the rest
+        ranks = 2 if word in ("not json", "no such file", "2 I/O ranks and") else 1    # these are errors on another code path
         code, said = run([options.client, text, "2"], ranks, timeout=30)
         told = {"not json": "a JSON text", "no such file": "nowhere.json"}.get(word, word)
         expect(code == 2 and said.count(", open: ") == ranks and told in said, "%s: exit code %d, %s", word, code, said)
     for word, channel in {"'nothing'": {"variables": ["nothing"]}, "one level": {"path": os.path.join(folder, "x.ctl"), "format": "grads", "variables": ["a"]}}.items():
         for mode in modes(2):
-            ranks = 3 if mode["mode"] == "ranks" else 2  # so that two compute
+            ranks = 3 if mode["mode"] == "ranks" else 2    # so that two ranks compute
             code, said = run([options.client, config(folder, channel, **mode), "2"], ranks, timeout=60)
             expect(code == 1 and word in said and said.count(word) == 4, "%s, %s: exit code %d, %s", word, mode, code, said)
     for again in (0, 1):
@@ -407,7 +411,8 @@ def refusals(options, folder):
 
 
 def careless(options, folder):
-    """Each wrong call is told on all ranks, none crashes or waits, and what was not closed is written when MPI ends."""
+    """Tests that each wrong call is reported on all ranks, that no rank crashes or waits, and that open output is written when MPI
+    ends."""
     want = ["NULL for the configuration", "MPI_COMM_NULL", "NULL for the output", "patchio_compute() was given NULL", "Step 0 has no patches", "Call patchio_grid() before",
             "NULL for the origin", "spacing -1 along axis 1", "2 or 3", "NULL for the ratios of 2 levels", "0 levels", "Level 1 has the ratio 0", "no fault",
             "1 patches at NULL", "Declare at least one patch", "no fault", "Step 0 has no variables", "no fault", "no fault", "Step 0 has no list of arrays", "0 or more, not -1", "Step 0 has the time nan",
@@ -426,7 +431,8 @@ def careless(options, folder):
 
 
 def run_apart(options, folder, what, *more, **settings):
-    """Apart.c on ranks 0 to 3 and an I/O rank, if any, with short waits; gives {rank: {call: (seconds, text)}} and the folder of its output."""
+    """Runs Apart.c on ranks 0 to 3 and an I/O rank, if any, with short waits. Returns {rank: {call: (seconds, text)}} and the
+    folder of the output."""
     place = tempfile.mkdtemp(dir=folder)
     channel = settings.pop("channel", {"path": os.path.join(place, "out.pio")})
     settings = {"wait seconds": 0.5, **settings}
@@ -442,7 +448,8 @@ SENSORS = [{"path": "s.h5", "format": "kwave", "points": [1, 5, 9, 13], "windows
 
 
 def apart(options, folder):
-    """A rank that makes another call than the others, or gives another step: all are told at once who, where, and what differs; nothing hangs."""
+    """Tests a rank that makes another call than the others, or passes another step: all ranks must get a message with the rank, the
+    place and the difference at once, and no rank may hang."""
     wrote = "rank 2 in %s, ranks 0, 1 and 3 in patchio_write of step 2"
     cases = {"flush": wrote % "patchio_flush", "patches": wrote % "patchio_patches", "finalize": wrote % r"MPI_Finalize \(patchio_close was not called\)",
              "skip": "Step 2 differs between ranks: rank 0 has step 2, but rank 2 has step 3", "number": "rank 0 has step 2, but rank 2 has step 12",
@@ -458,7 +465,7 @@ def apart(options, folder):
                 expect(texts and re.search(want, next(iter(texts.values()))[1]), "%s, %s: rank %d was told %s", mode, what, rank, texts)
                 expect(all(seconds < 2 for seconds, _ in texts.values()), "%s, %s: rank %d waited: %s", mode, what, rank, texts)
             expect(code in (0, 1), "%s, %s: exit code %d, %s", mode, what, code, said)
-    for mode in ("direct", "thread"):  # which agree when they have gathered steps
+    for mode in ("direct", "thread"):    # in these modes, ranks agree after gathering steps
         for channel in SENSORS:
             told, said, place, _ = run_apart(options, folder, "skip", mode=mode, channel=channel)
             want = "rank 0 has step [0-9]+, but rank 2 has step|rank 2 in patchio_flush, ranks 0, 1 and 3 in patchio_write"
@@ -468,7 +475,8 @@ def apart(options, folder):
 
 
 def stopped(options, folder):
-    """A rank that stops: the others have an error that names it within the longest wait and a little, and later calls fail at once."""
+    """Tests a rank that stops: the others must get an error that names it soon after the longest wait, and later calls must fail at
+    once."""
     cases = [("stop", {"mode": "direct"}), ("stop", {"mode": "thread"}), ("stop", {"mode": "ranks"}), ("stop", {"mode": "direct", "channel": SENSORS[0]}), ("open", {"mode": "thread"}),
              ("stop", {"mode": "direct", "channel": {"path": "m.ctl", "format": "grads", "windows": [{"last": 9}]}})]
     with concurrent.futures.ThreadPoolExecutor() as pool:
@@ -485,7 +493,8 @@ def stopped(options, folder):
 
 
 def silent(options, folder):
-    """An I/O rank that stops: the simulation waits for it once, not at each of 60 steps, and is told which steps are not written."""
+    """Tests an I/O rank that stops: the simulation must wait for it only once, not at each of 60 steps, and must get a message
+    about the steps that are not written."""
     path = config(folder, {}, **{"mode": "ranks", "memory": "180 kB", "wait seconds": 1})
     process = subprocess.Popen(["mpirun", "--oversubscribe", "--bind-to", "none", "-np", "3", options.client, path, "60", "5"], env={**os.environ, **MPI}, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -512,7 +521,7 @@ def silent(options, folder):
 
 
 def unlike(options, folder):
-    """Configurations that differ between ranks: all are told the key and both values."""
+    """Tests configurations that differ between ranks: all ranks must get a message with the key and both values."""
     out = {"path": os.path.join(folder, "out.pio")}
     ours = {"mode": "direct", "wait seconds": 0.5, "channels": [out]}
     for want, theirs in (('"mode" is direct on rank 0, and "mode" is thread on rank 2', {"mode": "thread"}), ('"mode" is direct on rank 0, and "mode" is ranks on rank 2', {"mode": "ranks"}),
@@ -529,7 +538,7 @@ def unlike(options, folder):
 
 
 def check_cubes(container, count):
-    """What Careless.c and simulation.py write."""
+    """Checks the output of Careless.c and simulation.py."""
     steps = stranger.read(container)
     expect([step.step for step in steps] == list(range(count)), "%s: steps %s", container, [step.step for step in steps])
     for step in steps:
@@ -539,7 +548,7 @@ def check_cubes(container, count):
 
 
 def python(options, folder):
-    """The same from Python."""
+    """Tests the same output from Python."""
     for ranks in (1, 2):
         shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
         program = [sys.executable, "-B", os.path.join(os.path.dirname(os.path.abspath(__file__)), "simulation.py"), options.library]
@@ -551,7 +560,8 @@ def python(options, folder):
 
 
 def failing(options, folder):
-    """A write that fails is told at a later call, with the step; steps before it stay whole, and the simulation goes on."""
+    """Tests a failing write: a later call must report it with the step, earlier steps must stay complete, and the simulation must
+    continue."""
     for mode, ranks in (("direct", 1), ("thread", 1), ("ranks", 3)):
         for fault in ("ENOSPC", "EIO"):
             shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
@@ -568,8 +578,8 @@ def failing(options, folder):
 
 
 def slow(options, folder):
-    """A slow storage slows the simulation, and nothing is dropped; a wait that is too long is told."""
-    # Enough for some steps; the second of each holds a step of a rank, not two.
+    """Tests a slow storage: it slows down the simulation, no step is dropped, and a wait that is too long is reported."""
+    # Memory for some steps; the second value of each mode is sufficient for one step of a rank, but not for two.
     for mode, ranks, memory in (("thread", 2, "1 MB"), ("thread", 2, "150 kB"), ("ranks", 3, "1 MB"), ("ranks", 3, "180 kB")):
         shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
         code, said = run([options.client, config(folder, {}, mode=mode, memory=memory), "6"], ranks, LD_PRELOAD=options.faults, WRITE_FAULT="slow 5")
@@ -580,7 +590,7 @@ def slow(options, folder):
         settings = {"mode": mode, "memory": memory, "wait seconds": 0.3}
         code, said = run([options.client, config(folder, {}, **settings), "6"], ranks, LD_PRELOAD=options.faults, WRITE_FAULT="slow 200")
         expect(code == 1 and told in said and "0.3 s" in said, "a wait, %s: exit code %d, %s", mode, code, said)
-    # A step that has no room is written from the simulation's own arrays, which nobody may change before it is.
+    # A step that does not fit into the memory is written from the simulation's own arrays, before the call returns.
     shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
     settings = {"mode": "thread", "memory": "100 kB", "wait seconds": 0.3}
     code, said = run([options.client, config(folder, {}, **settings), "2"], 1, LD_PRELOAD=options.faults, WRITE_FAULT="slow 200")
@@ -589,7 +599,7 @@ def slow(options, folder):
 
 
 def live(options, folder):
-    """Steps appear while the simulation runs, each of them whole."""
+    """Tests that steps appear while the simulation runs, each of them complete."""
     for mode in ("direct", "thread"):
         container = os.path.join(folder, "out.pio")
         shutil.rmtree(container, ignore_errors=True)
@@ -599,7 +609,7 @@ def live(options, folder):
             if os.path.exists(container + "/index"):
                 try:
                     counts.append(len(stranger.read(container)))
-                except StopIteration:  # the log is there, its first record is not
+                except StopIteration:    # the log exists, but not its first record
                     continue
                 check(container, None)
             time.sleep(0.05)
@@ -609,7 +619,7 @@ def live(options, folder):
 
 
 def killed(options, folder):
-    """A rank that is killed takes no finished step with it; the next run goes on in another container."""
+    """Tests that a killed rank does not damage finished steps, and that the next run continues in another container."""
     for mode, victim, delay in (("thread", 1, 0.4), ("thread", 1, 1.0), ("ranks", 1, 0.4), ("ranks", 2, 0.7)):  # rank 2 is the I/O rank
         shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
         path = config(folder, {}, mode=mode)
@@ -639,7 +649,7 @@ def is_client(number, path, program=b"patchio_output_client"):
 
 
 def installed(options, folder):
-    """The example, built against what was installed: by pkg-config, by CMake, and in Fortran."""
+    """Tests the example, built against the installation with pkg-config, with CMake, and in Fortran."""
     prefix = os.path.join(folder, "prefix")
     code, text = run(["cmake", "--install", options.build, "--prefix", prefix])
     assert code == 0, text

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Steps of files that have neither step numbers nor gaps, of the formats grads and kwave: lost, repeated, unordered and unlike ones,
-and shapes of data sets that repeat a number. Values are read by numpy and h5py.
+"""Tests files without step numbers and gaps, in the formats grads and kwave: lost, repeated, unordered and different steps, and
+shapes of data sets that repeat a number. Reads values with numpy and h5py.
 
 usage: sequence.py --library LIBRARY --patchio PATCHIO
        sequence.py --rank LIBRARY CONFIGURATION CELLS STEPS     (a rank; STEPS: JSON, see write())
@@ -23,18 +23,19 @@ UNDEF = np.float32(-9.99e33)
 
 
 def values(step, rank, cells):
-    """z, y, x of this rank's half of the grid along x."""
+    """Returns the values [z, y, x] of this rank's half of the grid along x."""
     z, y, x = np.meshgrid(np.arange(cells), np.arange(cells), np.arange(cells) + cells * rank, indexing="ij")
     return 1000.0 * step + 100 * z + 10 * y + x
 
 
 def write(library, configuration, cells, steps):
-    """Each step: number, and what is odd about it: "null" (rank 0 has no list of arrays), "origin" (another one from here on), "folder"
-    (another current one), "signal" (small files only, from the begin), "moved" (the first channel's file, which another run writes anew), "cut" (somebody cuts the first channel's file), "time" (another one on rank 1). Prints the
-    message of each call that fails."""
+    """Writes steps. Each step has a number and an anomaly: "null" (rank 0 has no list of arrays), "origin" (another origin from
+    here on), "folder" (another current folder), "signal" (a limit for the size of files from the begin), "moved" (the first
+    channel's file is moved, and another run writes it anew), "cut" (the first channel's file is truncated), "time" (another time on
+    rank 1). Prints the message of each failed call."""
     mpi, cells = simulation.Mpi(library), int(cells)
     if "signal" in steps:
-        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)    # as in other programs than Python's
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)    # like in programs other than Python
         resource.setrlimit(resource.RLIMIT_FSIZE, (200, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
     with mpi.output(configuration) as out:
         if not out.compute():
@@ -82,7 +83,8 @@ def wanted(step, ranks, cells=4):
 
 
 def grads(options, folder):
-    """A lost step keeps its date, without values; repeated, unordered and unlike steps are refused, and cost no other step."""
+    """Tests that a lost step keeps its date, without values. Repeated, unordered and different steps must be rejected, without loss
+    of other steps."""
     path = os.path.join(folder, "maps.ctl")
     sequences = (("lost", [(0, ""), (1, ""), (2, "null"), (3, "")], [0, 1, None, 3], "no list of arrays"), ("the first one lost", [(0, "null"), (1, "")], [None, 1], "no list of arrays"),
                  ("lost and given again", [(0, ""), (1, "null"), (1, ""), (2, "")], [0, 1, 2], "no list of arrays"), ("repeated", [(0, ""), (1, ""), (1, ""), (2, "")], [0, 1, 2], "step 1"),
@@ -105,7 +107,8 @@ def grads(options, folder):
 
 
 def kwave(options, folder):
-    """After a lost step a file takes no others; repeated, unordered and unlike ones are refused, and cost no other step."""
+    """Tests that a file gets no steps after a lost one. Repeated, unordered and different steps must be rejected, without loss of
+    other steps."""
     path = os.path.join(folder, "s.h5")
     channel = {"path": path, "format": "kwave", "overwrite": True, "windows": [{"last": 20}], "cuboids": [{"lower": [0, 0, 0], "upper": [3, 3, 3]}]}
     whole = {"path": os.path.join(folder, "all.pio"), "overwrite": True}
@@ -124,7 +127,8 @@ def kwave(options, folder):
 
 
 def places(options, folder):
-    """A relative path stays where it was when the output was opened; a container that was moved gets no further steps, and the one in its place none."""
+    """Tests that relative paths refer to the folder in which the output was opened. A moved container gets no further steps, and
+    neither does a container in its place."""
     container = os.path.join(folder, "run.pio")
     for mode in ("direct", "thread"):
         code, text = simulate(options, 1, {"path": "run.pio"}, [(0, ""), (1, "folder"), (2, "")], cwd=folder, mode=mode)
@@ -140,7 +144,7 @@ def places(options, folder):
 
 
 def cut(options, folder):
-    """A file that somebody cuts while it is written gets no further steps, and the simulation is told."""
+    """Tests that a file that is truncated while it is written gets no further steps, and that the simulation gets a message."""
     for mode in ("direct", "thread"):
         for channel in ({"path": os.path.join(folder, "a.pio")}, {"path": os.path.join(folder, "m.ctl"), "format": "grads"}):
             code, text = simulate(options, 1, {**channel, "overwrite": True}, [(0, ""), (1, ""), (2, "cut"), (3, "")], mode=mode)
@@ -148,7 +152,7 @@ def cut(options, folder):
 
 
 def strangers(options, folder):
-    """`overwrite` replaces what an earlier run wrote, also one that ended early, and no other file."""
+    """Tests that `overwrite` replaces the files of an earlier run, also of one that ended early, and no other file."""
     sensor = {"format": "kwave", "windows": [{"last": 20}], "cuboids": [{"lower": [0, 0, 0], "upper": [3, 3, 3]}]}
     for name, data, channel in (("s.h5", "s.h5", sensor), ("m.ctl", "m.dat", {"format": "grads"})):
         path, data = os.path.join(folder, name), os.path.join(folder, data)
@@ -180,7 +184,7 @@ def strangers(options, folder):
 
 
 def small_files(options, folder):
-    """The limit of file sizes costs steps, with a message, and does not end the simulation."""
+    """Tests that a limit of file sizes loses steps with a message, and does not end the simulation."""
     sensor = {"path": os.path.join(folder, "s.h5"), "format": "kwave", "windows": [{"last": 20}], "cuboids": [{"lower": [0, 0, 0], "upper": [3, 3, 3]}]}
     for channel in (sensor, {"path": os.path.join(folder, "a.pio")}, {"path": os.path.join(folder, "m.ctl"), "format": "grads"}):
         code, text = simulate(options, 1, {**channel, "overwrite": True}, [(0, "signal"), (1, "")])
@@ -188,7 +192,7 @@ def small_files(options, folder):
 
 
 def ranks_differ(options, folder):
-    """Ranks that write other times to a k-Wave file alone are told so."""
+    """Tests that ranks with different times for a k-Wave file get a message."""
     channel = {"path": os.path.join(folder, "s.h5"), "format": "kwave", "overwrite": True, "windows": [{"last": 20}], "cuboids": [{"lower": [0, 0, 0], "upper": [3, 3, 3]}]}
     for more in ({}, {"steps at once": 2}):
         code, text = simulate(options, 2, {**channel, **more}, [(0, ""), (1, "time")], mode="direct")
@@ -196,7 +200,7 @@ def ranks_differ(options, folder):
 
 
 def shapes(options, folder):
-    """As many steps as cells along each axis, and other lengths that occur in several shapes."""
+    """Tests as many steps as cells along each axis, and other lengths that occur in several shapes."""
     path = os.path.join(folder, "s.h5")
     cuboids = [{"lower": [0, 0, 0], "upper": [n - 1, m - 1, k - 1]} for n, m, k in ((4, 4, 4), (1, 1, 1), (1, 4, 1), (4, 1, 1), (1, 1, 4))]
     for sensor in ([cuboids[0]], cuboids, cuboids[1:2]):

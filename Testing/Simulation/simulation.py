@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""patchio.h from Python, for tests; with Open MPI, of whose communicators it knows the world alone.
+"""A Python interface of patchio.h for tests, with Open MPI and its world communicator only.
 
     import simulation
     mpi = simulation.Mpi("libpatchio_output.so")
@@ -61,7 +61,7 @@ class Output:
             raise Failed(self.library.patchio_error(handle).decode())
 
     def compute(self):
-        """Whether this is a compute rank; an I/O rank writes until the run ends."""
+        """Returns whether this is a compute rank. On an I/O rank, writes until the run ends."""
         null = ctypes.addressof(ctypes.c_byte.in_dll(ctypes.CDLL(None), "ompi_mpi_comm_null"))
         compute = ctypes.c_void_p()
         self.check(self.library.patchio_compute(self.handle, ctypes.byref(compute)), self.handle)
@@ -81,7 +81,8 @@ class Output:
                                                  (ctypes.c_int32 * 3)(*ghosts)), self.handle)
 
     def write(self, step, time, arrays):
-        """Variable by variable, the array of each patch; None: the patch does not have it. arrays: None for NULL in place of the list."""
+        """Writes a step. arrays: for each variable, the array of each patch, or None if the patch does not have the variable; None
+        for NULL instead of the list."""
         pointers = None if arrays is None else (ctypes.c_void_p * len(arrays))(*[None if array is None else array.ctypes.data for array in arrays])
         self.check(self.library.patchio_write(self.handle, ctypes.c_int64(step), ctypes.c_double(time), pointers), self.handle)
 

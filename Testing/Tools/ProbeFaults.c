@@ -1,4 +1,5 @@
-/* Preloaded, it makes functions of MPI-IO wrong, as $PROBE_FAULT says: what the probe must notice. */
+/* A preloaded library with faults in functions of MPI-IO, which $PROBE_FAULT selects and the probe must
+ * detect. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
@@ -14,7 +15,7 @@ static int Wanted(const char* name)
   return fault && strcmp(fault, name) == 0;
 }
 
-/* Values that are not in the file. */
+/* Returns values that are not in the file. */
 int MPI_File_read_at(
     MPI_File file, MPI_Offset offset, void* buffer, int count, MPI_Datatype type, MPI_Status* status)
 {
@@ -25,7 +26,7 @@ int MPI_File_read_at(
   return code;
 }
 
-/* Values that were not given. */
+/* Writes other values than those in the buffer. */
 int MPI_File_write_at(
     MPI_File file, MPI_Offset offset, const void* buffer, int count, MPI_Datatype type, MPI_Status* status)
 {
@@ -40,13 +41,13 @@ int MPI_File_write_at(
   return code;
 }
 
-/* Nothing is written, and nobody says so. */
+/* Writes nothing, without an error. */
 int MPI_File_write_all(MPI_File file, const void* buffer, int count, MPI_Datatype type, MPI_Status* status)
 {
   return PMPI_File_write_all(file, buffer, Wanted("write_all") ? 0 : count, type, status);
 }
 
-/* Every rank gets the first block, whoever was there before. */
+/* Each rank gets the first block. */
 int MPI_File_read_shared(MPI_File file, void* buffer, int count, MPI_Datatype type, MPI_Status* status)
 {
   if (Wanted("read_shared")) {
@@ -55,7 +56,7 @@ int MPI_File_read_shared(MPI_File file, void* buffer, int count, MPI_Datatype ty
   return PMPI_File_read_shared(file, buffer, count, type, status);
 }
 
-/* The same block is written twice, another never. */
+/* Writes the same block twice, and another one never. */
 int MPI_File_write_shared(MPI_File file, const void* buffer, int count, MPI_Datatype type, MPI_Status* status)
 {
   static char first[1 << 16];
@@ -69,7 +70,7 @@ int MPI_File_write_shared(MPI_File file, const void* buffer, int count, MPI_Data
   return PMPI_File_write_shared(file, buffer, count, type, status);
 }
 
-/* Not there, on one rank only. */
+/* Fails on one rank only. */
 int MPI_File_read_all(MPI_File file, void* buffer, int count, MPI_Datatype type, MPI_Status* status)
 {
   int rank = 0;
@@ -95,7 +96,7 @@ int MPI_File_open(MPI_Comm comm, const char* path, int mode, MPI_Info info, MPI_
   return PMPI_File_open(comm, path, mode, info, file);
 }
 
-/* What MPI opens files by. */
+/* The function with which MPI opens files. */
 int open(const char* path, int flags, ...)
 {
   va_list more;

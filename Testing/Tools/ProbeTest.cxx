@@ -1,4 +1,4 @@
-// The parts of `patchio probe` that need no storage.
+// Tests the parts of `patchio probe` that need no storage.
 #include "../Core/Tools/TestTools.h"
 #include "Probe/Circumstances.h"
 #include "Probe/Curve.h"
@@ -34,7 +34,7 @@ using testing::WriteText;
 // ---- curves
 // --------------------------------------------------------------------------------------------------
 
-/// Blocks of 4 KiB, 8 KiB, ... and rates of `law`, repeated with log-normal noise.
+/// Returns blocks of 4 KiB, 8 KiB, ... with rates of `law`, repeated with log-normal noise.
 template <typename Law>
 std::vector<CurvePoint> MakeCurve(int points, int repetitions, double noise, unsigned seed, Law law)
 {
@@ -51,7 +51,7 @@ std::vector<CurvePoint> MakeCurve(int points, int repetitions, double noise, uns
   return curve;
 }
 
-/// Rises and levels off, as rates do: no peak in it.
+/// Returns a rate that rises and levels off, without a peak.
 double Saturating(int i)
 {
   const double block = 4096.0 * (1 << i);
@@ -64,7 +64,8 @@ TEST(ProbeCurve, FindsNothingInNoise)
   for (unsigned seed = 0; seed < 1000; ++seed) {
     found += FindFeatures(MakeCurve(12, 3, 0.2, seed, [](int) { return 1e9; })).empty() ? 0 : 1;
   }
-  // It promises 1 %; three times the deviation of the binomial distribution above that.
+  // The documented probability is 1 %; the limit is three standard deviations of the binomial distribution
+  // above it.
   EXPECT_LE(found, 20);
 }
 
@@ -166,7 +167,7 @@ TEST(ProbePattern, TellsWhereValuesAreFrom)
       {std::uint64_t(0), std::uint64_t(8), std::uint64_t(123456) * 8, std::uint64_t(1) << 40}) {
     Pattern(SeedOf(3)).Fill(offset, word, 8);
     EXPECT_EQ(Pattern(SeedOf(3)).OffsetOf(word), offset);
-    // What an earlier measurement has left is seen.
+    // Values of an earlier measurement are detected.
     EXPECT_GT(Pattern(SeedOf(4)).OffsetOf(word), std::uint64_t(1) << 42);
     EXPECT_TRUE(Pattern(SeedOf(4)).FindWrong(offset, word, 8));
   }
@@ -186,7 +187,7 @@ TEST(ProbeLayout, ViewsCoverTheFile)
           EXPECT_LE(run.Begin + run.Bytes, bytes);
           for (std::uint64_t i = 0; i < run.Bytes; ++i) {
             ++seen.at(run.FileOffset + i);
-            // As the paper has it: pieces to the ranks in turn.
+            // As in the paper, the ranks get pieces in turn.
             if (view == View::Interleaved) {
               EXPECT_EQ((run.FileOffset + i) / 5 % 3, rank);
             }
@@ -418,7 +419,7 @@ TEST(ProbeProgress, NeverGoesBack)
 // ---- what is kept
 // --------------------------------------------------------------------------------------------
 
-/// A folder of profiles of its own.
+/// Tests with a separate folder of profiles.
 class ProbeKeep : public ::testing::Test
 {
 protected:
@@ -473,7 +474,7 @@ TEST_F(ProbeKeep, SaysWhatItReplaces)
 
 TEST_F(ProbeKeep, LeavesABetterOne)
 {
-  // There is nothing better.
+  // There is no better profile.
   EXPECT_THAT(this->Said(this->MakeProfile(16), "memory answered"),
       ::testing::AllOf(::testing::StartsWith("saved for the reader: "),
           HasSubstr("it is not reliable, because memory answered")));
@@ -485,7 +486,7 @@ TEST_F(ProbeKeep, LeavesABetterOne)
 
 TEST_F(ProbeKeep, LeavesASurerOneUnlessForced)
 {
-  // Samples of one N lie apart by the noise, in equal parts above and below the rate.
+  // Samples of one N differ by the noise, with equal parts above and below the rate.
   const auto profile = [this](int best, double noise, int passes) {
     StorageProfile result = this->MakeProfile(best);
     result.Samples.clear();
@@ -504,7 +505,7 @@ TEST_F(ProbeKeep, LeavesASurerOneUnlessForced)
   EXPECT_EQ(this->Best(), 16);
   EXPECT_THAT(this->Said(profile(4, 0.2, 2), "", true), HasSubstr("saved for the reader: "));
   EXPECT_EQ(this->Best(), 4);
-  // As unsure as the one that is there; then surer.
+  // First as uncertain as the existing profile, then more certain.
   EXPECT_THAT(this->Said(profile(8, 0.2, 2), ""), HasSubstr("replaces: N* = 4"));
   EXPECT_THAT(this->Said(profile(32, 0.02, 4), ""), HasSubstr("replaces: N* = 8"));
   EXPECT_EQ(this->Best(), 32);

@@ -1,4 +1,5 @@
-// The quick probe on several ranks: all get the same, and no rank waits for one that gave up.
+// Tests the quick probe on several ranks: all ranks must get the same result, and no rank may wait for one
+// that has given up.
 #include "../Core/Tools/MpiTest.h"
 #include "Base/Communicator.h"
 #include "Probe/QuickProbe.h"
@@ -30,7 +31,7 @@ QuickProbeOptions Short()
   return options;
 }
 
-/// All ranks together: the last one removes the folder of the test files.
+/// Collective: expects an empty folder, because the last rank removes the folder of the test files.
 void ExpectEmpty(const std::string& folder, const std::string& when)
 {
   MPI_Barrier(MPI_COMM_WORLD);
@@ -55,7 +56,7 @@ void CheckAllGetTheSame(Communicator& comm, const std::string& folder)
   ExpectEmpty(folder, "after measuring");
 }
 
-/// `victim` cancels while the others measure.
+/// Tests that `victim` cancels while the other ranks measure.
 void CheckCancelOfOne(Communicator& comm, const std::string& folder, int victim)
 {
   std::atomic<bool> cancel{false};
@@ -72,7 +73,7 @@ void CheckCancelOfOne(Communicator& comm, const std::string& folder, int victim)
   ExpectEmpty(folder, "after cancelling");
 }
 
-/// `victim` does not find what the others read.
+/// Tests that `victim` does not find the files that the other ranks read.
 void CheckFaultOfOne(Communicator& comm, const std::string& folder, int victim)
 {
   QuickProbeOptions options = Short();

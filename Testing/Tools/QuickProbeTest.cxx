@@ -47,7 +47,7 @@ TEST(ProbeBlocks, CoverTheWholeBlocksOfAllFiles)
   EXPECT_EQ(ProbeBlocks({3}, 4).Count(), 0u);
 }
 
-/// Notes which places are read, and takes a moment for each.
+/// Records the places that are read, and needs a moment for each.
 class NotingSource : public Source
 {
 public:
@@ -218,7 +218,7 @@ TEST(TestFiles, AreFewerWhereWritingTakesTooLongAndGoAtASignal)
   EXPECT_TRUE(IsEmptyFolder(folder));
 }
 
-/// The number of a process that has ended.
+/// Returns the number of a process that has ended.
 pid_t DeadProcess()
 {
   const pid_t child = ::fork();

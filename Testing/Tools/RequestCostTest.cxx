@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t KiB = 1 << 10;
 constexpr std::uint64_t MiB = 1 << 20;
 
-/// `repeats` requests of each size 4 KiB, 16 KiB .. 16 MiB, with relative noise.
+/// Returns `repeats` requests of each size 4 KiB, 16 KiB .. 16 MiB, with relative noise.
 std::vector<RequestTime> Timed(const StorageModel& truth, double noise, unsigned seed, int repeats = 9)
 {
   std::mt19937 random(seed);
@@ -46,10 +46,10 @@ TEST(RequestCost, BearsNoiseAndStragglers)
   for (unsigned seed = 0; seed < 100; ++seed) {
     std::vector<RequestTime> times = Timed(truth, 0.1, seed);
     for (std::size_t i = seed % 4; i < times.size(); i += 4) {
-      times[i].Seconds *= 10;  // a quarter waits for something else
+      times[i].Seconds *= 10;  // a quarter of the requests is delayed
     }
     for (RequestTime& time : times) {
-      time.Seconds *= time.Bytes == 64 * KiB ? 3 : 1;  // a size that this storage does not like
+      time.Seconds *= time.Bytes == 64 * KiB ? 3 : 1;  // a size that is slow on this storage
     }
     const RequestCost cost = FitRequestCost(times);
     EXPECT_NEAR(cost.Requests.Latency / truth.Latency, 1, 0.3) << seed;

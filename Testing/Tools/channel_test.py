@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests of `patchio index`, `info` and `verify`: channel_test.py CASE --program PATCHIO --mpiexec MPIEXEC --data DATA
 
-Every case works on a copy of linadv_2d of DATA in a directory of its own.
+Each case works on a copy of linadv_2d of DATA in a separate directory.
 """
 import argparse
 import glob
@@ -21,11 +21,11 @@ import numpy as np
 
 for module in ("AMReX", "KWave"):
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Formats", module))
-TIMEOUT = 60    # seconds of one command; a pipe that is waited for shows as it
+TIMEOUT = 60    # seconds of one command; a wait for a pipe exceeds it
 
 
 def sidecar_of(path):
-    """Beside the file, hidden from dialogs."""
+    """Returns the path of the index file: beside the file, hidden from dialogs."""
     return os.path.join(os.path.dirname(path), ".%s.patchio" % os.path.basename(path))
 
 
@@ -79,7 +79,7 @@ def warnings(text):
 
 
 def case_index(bench):
-    """One line a step; what it says is what h5py sees; the second time there is nothing to do."""
+    """Tests one line per step, with the facts that h5py finds. The second time, there is nothing to do."""
     lines = bench.must(["index", bench.index]).splitlines()
     summaries = bench.summaries()
     assert len(lines) == len(summaries) == 5, lines
@@ -100,7 +100,7 @@ def case_index(bench):
 
 
 def case_ranks(bench):
-    """Ranks share the work; any number of them reads what any other has written."""
+    """Tests that ranks share the work, and that any number of ranks can read files of any other number."""
     for writers in (4, 1, 3):
         bench.must(["index", "--rebuild", bench.index], writers)
         assert bench.states() == ["valid"] * 5
@@ -110,7 +110,7 @@ def case_ranks(bench):
 
 
 def case_step(bench):
-    """One step only; one that is not there is the user's mistake."""
+    """Tests one step only; a missing step is a wrong command line."""
     lines = bench.must(["index", "--step", "15", bench.index]).splitlines()
     assert len(lines) == 1 and lines[0].startswith("step 15: ")
     assert bench.states() == ["absent", "valid", "absent", "absent", "absent"]
@@ -120,7 +120,7 @@ def case_step(bench):
 
 
 def case_info(bench):
-    """What info says is what h5py sees, before and after indexing; it writes nothing."""
+    """Tests that info prints the facts that h5py finds, before and after indexing, and writes no files."""
     before = bench.info()
     assert bench.sidecars() == []
     bench.must(["index", bench.index])
@@ -146,12 +146,12 @@ def case_info(bench):
     assert after["bounds"] == [0, 1, 0, 0.5, 0, 0] and after["times"] == [0, after["steps"][-1]["time"]]
     text = bench.must(["info", bench.index])
     assert text.count("index file valid") == 5 and "format: SAMRAI" in text
-    # As people write them: the files have 0.30000000000000004.
+    # In short form: the files have 0.30000000000000004.
     assert [line.split(":")[0] for line in text.splitlines() if line.startswith("  step ")] == [
         "  step %d, time %s" % pair for pair in zip((0, 15, 30, 45, 60), ("0", "0.15", "0.3", "0.45", "0.6"))], text
     text = bench.must(["info", "--step", "15", bench.index])
     assert text.count("\n  step ") == 1 and "Step 15, time 0.15" in text and "steps: 5" in text, text
-    # Times that do not increase are not those that ParaView shows.
+    # ParaView does not show times that do not increase.
     assert after["time_values"] == [step["time"] for step in after["steps"]] and after["notes"] == [], after["notes"]
     for summary in bench.summaries():
         with h5py.File(summary, "r+") as file:
@@ -165,7 +165,7 @@ def case_info(bench):
 
 
 def check_places(step, summary):
-    """Places, types and ranges are those of the files."""
+    """Checks that places, types and ranges are those of the files."""
     with h5py.File(summary, "r") as file:
         patches = file["extents/patch_extents"][...]
         levels = file["extents/patch_map"]["level_number"]
@@ -194,7 +194,7 @@ def check_places(step, summary):
 
 
 def case_verify(bench):
-    """Sound data are called sound; each missing or cut file, and each sidecar that does not fit, is named."""
+    """Tests that verify accepts valid data, and names each missing or cut file and each index file that does not fit."""
     def faults(*wanted):
         for ranks in (1, 2) if len(wanted) == 2 else (1,):
             code, out, err = bench.run(["verify", bench.index], ranks)
@@ -232,13 +232,13 @@ def case_verify(bench):
     os.remove(bench.summaries()[4])
     with open(sidecars[3], "r+b") as file:
         file.truncate(1000)
-    os.utime(sidecars[0])    # only the data count
+    os.utime(sidecars[0])    # only the times of the data count
     faults(("Skipping a dump. ", "visit_dump.00060"), ("step 15: ", clusters[1][0]), ("step 30: ", clusters[2][0]),
            ("step 45: ", sidecars[3] + " is corrupted: "))
 
 
 def check_one_step(bench):
-    """What is wrong with a dump is no fault of another; who asks for that dump is told what is wrong."""
+    """Checks that faults of one dump do not count for another one, and are reported if this dump is requested."""
     lost = bench.summaries()[3]
     hidden = lost + ".hidden"
     os.rename(lost, hidden)
@@ -252,7 +252,7 @@ def check_one_step(bench):
 
 
 def case_remove(bench):
-    """index --remove takes all sidecars away, wherever they are, and nothing else."""
+    """Tests that index --remove removes all index files in all places, and nothing else."""
     def all_files():
         return sorted(os.path.join(where, name) for where, folders, files in os.walk(bench.place) for name in folders + files)
 
@@ -277,7 +277,7 @@ def case_remove(bench):
     assert out.count("removed: ") == 10 and "10 index files removed." in out, out
     assert all_files() == sorted(before + [chosen]), all_files()
     del bench.environment["PATCHIO_METADATA_DIR"]
-    # Those in the cache folder.
+    # The index files in the cache folder.
     for summary in bench.summaries():
         os.makedirs(sidecar_of(summary) + "/in_the_way")
     bench.run(["index", bench.index])
@@ -292,7 +292,7 @@ def case_remove(bench):
 
 
 def case_old_names(bench):
-    """Sidecars as PatchIO named them before, without a dot, are used; a new one takes the old one's place."""
+    """Tests that index files with old names, without a dot, are used, and that new ones replace them."""
     def old_names():
         return sorted(os.path.join(os.path.dirname(path), os.path.basename(path)[1:]) for path in wanted)
 
@@ -308,7 +308,7 @@ def case_old_names(bench):
     assert [step["sidecar"]["path"] for step in bench.info()["steps"]] == [s + ".patchio" for s in bench.summaries()]
     assert all("up to date: " in line for line in bench.must(["index", bench.index], 2).splitlines())
     assert all_sidecars() == old_names(), all_sidecars()
-    # One that does not fit any more, and one that is damaged: the new ones are used, and the old ones are gone.
+    # An outdated and a damaged index file: the new ones are used, and the old ones are removed.
     os.utime(glob.glob(os.path.dirname(bench.summaries()[0]) + "/processor_cluster.*")[0], (1, 1))
     with open(bench.summaries()[1] + ".patchio", "r+b") as file:
         file.truncate(1000)
@@ -319,7 +319,7 @@ def case_old_names(bench):
     assert bench.states() == ["valid"] * 5
     bench.must(["index", "--rebuild", bench.index], 2)
     assert all_sidecars() == wanted, all_sidecars()
-    # Both are removed, and what a killed writer left.
+    # Both are removed, and the remains of a killed writer.
     for path in old_names() + [old_names()[0] + ".host.1.tmp"]:
         shutil.copy(wanted[0], path)
         os.utime(path, (1, 1))
@@ -328,7 +328,7 @@ def case_old_names(bench):
 
 
 def case_amrex(bench):
-    """What info says of a plotfile is what was written; a cut file, also one that finer patches hide, is found."""
+    """Tests that info describes a plotfile as it was written, and that cut files are found, also under finer patches."""
     from plotfile_writer import tiles, write_plotfile
     path = os.path.join(bench.place, "plt00010")
     boxes = [tiles((0, 0, 0), (15, 11, 7), (8, 4, 8)), tiles((8, 4, 4), (23, 15, 11), (8, 8, 4))]
@@ -342,7 +342,7 @@ def case_amrex(bench):
     assert coarse["spacing"] == [0.5, 0.25, 0.125] and fine["spacing"] == [0.25, 0.125, 0.0625]
     assert fine["ratio"] == [2, 2, 2] and fine["cells"] == 16 * 12 * 8 and fine["patches"] == len(boxes[1])
     assert step["time"] == 0.1 and step["files"] == 4 and {v["type"] for v in step["variables"]} == {"float32"}
-    # Values of all FABs, as numpy reads them behind their headers.
+    # Reads the values of all FABs after their headers with numpy.
     found = {"a": [], "b": []}
     for name in glob.glob(path + "/Level_*/Cell_D_*"):
         with open(name, "rb") as file:
@@ -366,12 +366,13 @@ def case_amrex(bench):
         file.truncate(os.path.getsize(cut) - 1)
     for command in ("info", "verify"):
         code, out, err = bench.run([command, path])
-        # A FAB, here of two components, is there as a whole or not at all.
+        # A FAB, here with two components, is either complete or missing.
         assert code == 1 and "2 arrays cannot be read. %s: expected " % cut in out, (command, out, err)
 
 
 def check_headers(bench, path):
-    """Each FAB's header is compared with its box where values are verified: the room between FABs does not tell two of one size apart."""
+    """Checks that verify compares each FAB's header with its box, because the distances between FABs do not distinguish FABs of
+    equal size."""
     copy = path + "_exchanged"
     shutil.copytree(path, copy)
     with open(copy + "/Level_0/Cell_H") as file:
@@ -389,9 +390,9 @@ def check_headers(bench, path):
 
 
 def check_names(bench, path):
-    """However a path was typed, its sidecars are the same, and go again."""
+    """Checks that different spellings of a path give the same index files, and that they are removed again."""
     folder, name = os.path.split(path)
-    # A series of two.
+    # A series of two plotfiles.
     second = os.path.join(folder, "plt00020")
     shutil.copytree(path, second)
     before = sorted(os.listdir(bench.place))
@@ -415,7 +416,7 @@ def check_names(bench, path):
 
 
 def case_kwave(bench):
-    """What info says of a k-Wave output is what h5py reads from it."""
+    """Tests that info describes a k-Wave output as h5py reads it."""
     import make_cases
     path = os.path.join(bench.place, "out.h5")
     with make_cases.start(path) as file:
@@ -431,7 +432,7 @@ def case_kwave(bench):
     assert len(more) == sampled - 1 and more[0]["time"] - step["time"] == time_step
     domain, sensor = step["levels"]
 
-    def bounds(first, last):    # of points counted from 1, as cells around them
+    def bounds(first, last):    # bounds of the cells around points, which count from 1
         return [(n - 1 + side - size[axis] // 2) * spacing[axis] for axis in range(3)
                 for n, side in ((first[axis], -0.5), (last[axis], 0.5))]
 
@@ -451,7 +452,7 @@ def case_kwave(bench):
 
 
 def check_sensor(bench):
-    """Points beyond the domain, and a series with fewer steps or points than the others, are faults."""
+    """Checks that points beyond the domain, and a series with fewer steps or points than the others, are faults."""
     import make_cases
     path, container = os.path.join(bench.place, "points.h5"), os.path.join(bench.place, "points.pio")
 
@@ -474,7 +475,7 @@ def check_sensor(bench):
 
 
 def case_grads(bench):
-    """For a template, info says dates, axes and which of its files are missing or cut, each once."""
+    """Tests that for a template, info shows dates, axes, and each missing or cut file once."""
     path = os.path.join(bench.place, "model.ctl")
     with open(path, "w") as file:
         file.write("dset ^m%h2.dat\noptions template little_endian\nundef -1\nxdef 4 linear 100 2.5\nydef 3 linear -5 5\n"
@@ -486,7 +487,7 @@ def case_grads(bench):
     assert info["dates"] == ["2000-01-01 06:00", "2000-01-01 10:00"] and info["step_count"] == 5
     first = info["steps"][0]
     levels, surface = first["levels"]
-    height = 7 * np.log(2)    # of 500 hPa above 1000 hPa
+    height = 7 * np.log(2)    # height of 500 hPa above 1000 hPa
     np.testing.assert_allclose(levels["bounds"], [100, 107.5, -5, 5, 0, height])
     np.testing.assert_allclose(surface["bounds"], [100, 107.5, -5, 5, -height / 2, -height / 2])
     assert first["axes"][0]["positions"] == [100, 102.5, 105, 107.5] and first["axes"][2]["labels"][1:] == [1000, 500]
@@ -505,7 +506,7 @@ def case_grads(bench):
 
 
 def case_without(bench):
-    """For a format whose files say where all values lie, info and index agree that there is nothing to keep."""
+    """Tests that info and index agree that formats whose files have all locations need no index files."""
     path = os.path.join(bench.place, "a.ctl")
     with open(path, "w") as file:
         file.write("dset ^a.dat\noptions little_endian\nundef -1\nxdef 2 linear 0 1\nydef 2 linear 0 1\nzdef 1 linear 0 1\n"
@@ -520,7 +521,7 @@ def case_without(bench):
 
 
 def case_states(bench):
-    """Stale, corrupted and unfinished ones are told apart, and indexing mends them all."""
+    """Tests that stale, damaged and incomplete index files are distinguished, and that indexing replaces them all."""
     bench.must(["index", bench.index])
     paths = [sidecar_of(summary) for summary in bench.summaries()]
     cluster = sorted(glob.glob(os.path.dirname(paths[0]) + "/processor_cluster.*"))[0]
@@ -552,7 +553,7 @@ def case_states(bench):
 
 
 def case_nowhere(bench):
-    """Where nothing can be written it says so and fails; the cache directory is the second choice."""
+    """Tests that indexing fails with a message if nothing can be written. The cache folder is the second choice."""
     for summary in bench.summaries():
         os.makedirs(sidecar_of(summary) + "/in_the_way")
     bench.must(["index", bench.index])
@@ -564,11 +565,11 @@ def case_nowhere(bench):
         code, out, err = bench.run(["index", bench.index], ranks)
         assert code == 1 and out.count("not saved: ") == 6, (out, err)
         assert "5 of 5 steps have no index file, and neither has the series." in err and complaints(err) == 1, err
-    # No file can be made there; nobody knows the temporary one's name.
+    # No file can be made there. The name of the temporary file is not known.
     bench.environment["PATCHIO_METADATA_DIR"] = "/proc"
     code, out, _ = bench.run(["index", bench.summaries()[0]])
     assert code == 1 and re.search(r"not saved: /proc/\w+-summary\.samrai\.patchio: No such file or directory; expected a file that can be written\.", out), out
-    # Not in the folder that the program happens to be in.
+    # Not in the current folder.
     bench.environment["PATCHIO_METADATA_DIR"] = os.path.relpath(os.path.join(bench.place, "chosen"))
     bench.must(["index", bench.index])
     assert all(step["sidecar"]["path"].startswith(os.path.join(bench.place, "chosen/"))
@@ -576,7 +577,7 @@ def case_nowhere(bench):
 
 
 def case_series(bench):
-    """Where only the sidecar of the series cannot be written it says so and fails; the steps are indexed."""
+    """Tests that indexing fails with a message if only the index file of the series cannot be written. The steps are indexed."""
     os.makedirs(sidecar_of(bench.index) + "/in_the_way")
     bench.must(["index", bench.index])
     (cached,) = glob.glob(os.path.join(bench.place, "cache/patchio/*-dumps.visit.patchio"))
@@ -588,12 +589,12 @@ def case_series(bench):
         assert out.count("not saved: ") == 1 and cached in out, out
         assert "the series has no index file." in err and complaints(err) == 1, err
         assert bench.states() == ["valid"] * 5
-    # A single step has none as a series.
+    # A single step has no index file of a series.
     bench.must(["index", bench.summaries()[0]])
 
 
 def case_broken(bench):
-    """A dump with a missing file is not indexed, the others are."""
+    """Tests that a dump with a missing file is not indexed, and other dumps are."""
     victim = sorted(glob.glob(os.path.dirname(bench.summaries()[1]) + "/processor_cluster.*"))[1]
     os.remove(victim)
     code, out, err = bench.run(["index", bench.index], 2)
@@ -604,7 +605,7 @@ def case_broken(bench):
 
 
 def case_pipes(bench):
-    """A pipe in a file's place is an error that names it; nobody waits for its writer."""
+    """Tests that a pipe in place of a file is an error that names it, without waiting for its writer."""
     def pipe(path):
         os.remove(path)
         os.mkfifo(path)
@@ -631,7 +632,7 @@ def case_pipes(bench):
 
 
 def case_killed(bench):
-    """Whenever a writer is killed, what is left is sound or no sidecar at all."""
+    """Tests that a writer that is killed at any time leaves a valid index file or none."""
     bench.must(["index", bench.index])
     for round in range(25):
         process = subprocess.Popen([bench.options.program, "index", "--rebuild", bench.index], env=bench.environment,
@@ -643,7 +644,7 @@ def case_killed(bench):
 
 
 def case_errors(bench):
-    """The user's mistakes end in one message."""
+    """Tests that each mistake of the user gives one message."""
     for wanted, arguments, message in [
             (2, ["index"], "path"), (1, ["info", bench.place + "/none"], "No such file"),
             (1, ["index", bench.place + "/none"], "No such file"),
@@ -657,14 +658,14 @@ def case_errors(bench):
             (1, ["index", "--step", "-1", bench.index], "has no step -1"),
             (2, ["index", "--remove", "--rebuild", bench.index], "excludes"),
             (2, ["index", "--threads", "0", bench.index], "--threads")]:
-        # What goes wrong while the command line is read, while data are, and later.
+        # Errors while the command line is parsed, while data are read, and later.
         for ranks in (1, 2) if message in ("path", "expected a PatchIO container (folder NAME.pio), or a SAMRAI dumps.visit", "--step") else (1,):
             code, out, err = bench.run(arguments, ranks)
             assert code == wanted and message in err and complaints(err) == 1, (arguments, code, out, err)
     for ranks in (1, 2):
         code, out, err = bench.run([], ranks)
         assert code == 2 and out == "" and err.lower().count("subcommands:") == 1 and complaints(err) == 0, (code, out, err)
-    # Output that is lost is not done.
+    # Lost output is an error.
     for arguments in (["info", bench.index], ["info", "--json", bench.index], ["verify", bench.index], ["--help"]):
         with open("/dev/full", "w") as full:
             done = subprocess.run([bench.options.program] + arguments, stdout=full, stderr=subprocess.PIPE, text=True,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Tests of what `patchio probe` says about its results: judge_probe_test.py [unittest's arguments]
+"""Tests of the judgements of `patchio probe` about its results: judge_probe_test.py [unittest's arguments]
 
-The results are made of rates that follow a law, and of noise whose size is known.
+The results consist of rates that follow a law, with noise of known size.
 """
 import copy
 import json
@@ -39,7 +39,7 @@ def is_write(function):
 
 
 def raw_result(law, ranks=2, noise=0.01):
-    """A result.json with the rates, in KB/s, that `law` gives for each function, view, file and block."""
+    """Returns a result.json with the rates, in KB/s, of `law` for each function, view, file and block."""
     points = []
     for function in FUNCTIONS:
         for view in ("own", "whole", "interleaved"):
@@ -67,13 +67,13 @@ def steady(*_):
 
 class Statistics(unittest.TestCase):
     def test_students_table(self):
-        """Values of printed tables."""
+        """Compares with published tables."""
         for tail, freedom, expected in ((0.025, 1, 12.706), (0.005, 1, 63.657), (0.005, 2, 9.925), (0.005, 3, 5.841), (0.005, 10, 3.169),
                                         (0.0005, 5, 6.869), (0.0005, 30, 3.646), (0.05, 120, 1.658), (0.05, 1000, 1.646)):
             self.assertAlmostEqual(student_tail(tail, freedom), expected, delta=0.001)
 
     def test_small_tails(self):
-        """One and two degrees of freedom have closed forms, which hold however small the tail is."""
+        """Compares with the closed forms for one and two degrees of freedom, which hold for any small tail."""
         for tail in (0.4, 0.1, 1e-3, 1e-6):
             self.assertAlmostEqual(student_tail(tail, 1) * math.tan(math.pi * tail), 1, delta=1e-6)
             inside = 1 - 2 * tail
@@ -87,7 +87,7 @@ class Statistics(unittest.TestCase):
             ratio = ratio_of(a, b)
             outside += not ratio.low <= 1.5 <= ratio.high
         self.assertGreaterEqual(outside, 5)
-        self.assertLessEqual(outside, 40)  # of 20 expected
+        self.assertLessEqual(outside, 40)    # 20 are expected
 
     def test_one_value_tells_nothing(self):
         self.assertEqual(ratio_of([1], [2]).low, 0)
@@ -196,15 +196,15 @@ class Comparing(unittest.TestCase):
                     result.rates[key] = [1e5 * math.exp(dice.gauss(0, 0.15)) for _ in range(3)]
             for found in judge_probe.compare(*results):
                 differing += any(judge_probe.difference(each.ratio) for each in found)
-        self.assertLessEqual(differing, 5)  # of 1 expected
+        self.assertLessEqual(differing, 5)    # 1 is expected
         same = make_result(steady)
         self.assertIn("points differ by more than noise.\n", judge_probe.comparison_text(same, same, ("one", "two")))
 
 
 def as_in_the_paper(ranks):
-    """Rates as the paper saw them; `ranks` / 2 times as fast."""
+    """Returns rates as in the paper, times `ranks` / 2."""
     def law(function, view, file, block):
-        odd = 1 + 0.01 * ((file >> 20) % 3)  # no two of them the same
+        odd = 1 + 0.01 * ((file >> 20) % 3)    # different for all files
         small = 262144 / (262144 + 8 * 65536 * 4096 / block)
         collective = (3 if view == "interleaved" else 0.6) if is_collective(function) else 1
         return 1e5 * ranks * odd * small * collective * (0.2 if is_shared(function) else 1)
@@ -240,7 +240,7 @@ class Findings(unittest.TestCase):
 
     def test_are_not_measured_without_results(self):
         self.expect([], *[UNKNOWN] * 5)
-        # One rank says nothing of functions for several.
+        # A result of one rank cannot show the differences of collective functions.
         findings = self.expect([as_in_the_paper(1)], YES, UNKNOWN, UNKNOWN, YES, UNKNOWN)
         text = judge_probe.findings_text(findings)
         self.assertIn("3. Shared file pointers are slow. not measured\n", text)
@@ -253,7 +253,7 @@ class Findings(unittest.TestCase):
 
     def test_numbers_are_those_of_the_law(self):
         small, collective, *_ = self.expect([as_in_the_paper(2)], YES, YES, YES, YES, UNKNOWN)
-        # 4 KiB to the mean of 64 KiB and 256 KiB, of a law that is the same for all.
+        # The ratio of 4 KiB to the mean of 64 KiB and 256 KiB, for a law that is the same for all.
         rate = [262144 / (262144 + 8 * 65536 * 4096 / block) for block in BLOCKS]
         self.assertAlmostEqual(small["parts"][0]["ratio"], rate[0] / (rate[2] + rate[3]) * 2, delta=1e-6)
         for part, ratio in zip(collective["parts"], (0.6, 0.6, 3, 3)):

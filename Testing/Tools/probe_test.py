@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests of `patchio probe`: probe_test.py CASE --program PATCHIO --mpiexec MPIEXEC --python PYTHON --faults LIBRARY
 
-Sizes are tiny: what is tested is that results are whole and right, not how fast anything is.
+Sizes are small, because the tests check that results are complete and right, not the rates.
 """
 import argparse
 import csv
@@ -53,7 +53,8 @@ class Bench:
         return done.returncode, done.stdout, done.stderr
 
     def attempt(self, arguments, ranks, name, codes, **how):
-        """Exit code, one of `codes`, result and texts of a study; nothing may be left on the storage."""
+        """Runs a study. Returns the exit code, which must be one of `codes`, the result and the texts. No files may remain on the
+        storage."""
         output = os.path.join(self.place, name)
         path = os.path.join(output, "result.json")
         code, out, err = self.run(["--output", output] + arguments, ranks, **how)
@@ -62,11 +63,11 @@ class Bench:
         return code, check(path), out, err
 
     def study(self, arguments, ranks=1, name="out", code=0, **how):
-        """Result and texts of a study."""
+        """Runs a study. Returns the result and the texts."""
         return self.attempt([self.folder] + arguments, ranks, name, [code], **how)[1:]
 
     def quick(self, seconds, arguments, ranks=1, name="out", whole=True):
-        """Result and texts of a quick study. A slow machine gets twice the time, again and again, until N* is told and, if
+        """Runs the quick mode. Returns the result and the texts. On a slow machine, doubles the time until N* is found and, if
         `whole`, the functions are compared."""
         while seconds <= TIMEOUT / 2:
             code, *found = self.attempt(arguments + ["--seconds", str(seconds)], ranks, name, [0, 1])
@@ -81,7 +82,7 @@ class Bench:
 
 
 def check(path, killed=False):
-    """Loads a result and checks what must hold of any. killed: the table may be of the moment before the result."""
+    """Loads a result and checks general properties. killed: the table may be older than the result."""
     with open(path, encoding="utf-8") as file:
         result = json.load(file)
     assert result["schema"] == "patchio-probe" and result["version"] == 1
@@ -104,7 +105,7 @@ def check(path, killed=False):
 
 
 def check_matrices(result, path):
-    """Each point is in its place in the matrices, of JSON and CSV alike, and nothing else is in them."""
+    """Checks that the matrices, in JSON and CSV, have each point in its place, and nothing else."""
     points = {(p["function"], p["view"], p["file_bytes"], p["block_bytes"]): p for p in result["points"]}
     rated = {key for key, point in points.items() if "kb_per_s" in point}
     files = sorted({key[2] for key in points})
@@ -142,7 +143,7 @@ def check_matrices(result, path):
 
 
 def case_functions(bench):
-    """All functions, in all views that they have, on 1, 2 and 4 ranks."""
+    """Tests all functions, in all of their views, on 1, 2 and 4 ranks."""
     wanted = {(name, view) for name in READS for view in ("own", "whole", "interleaved") if name not in SHARED}
     wanted |= {(name.replace("read", "write"), view) for name, view in wanted if view != "whole"}
     wanted |= {(name, "own") for name in SHARED} | {(name.replace("read", "write"), "own") for name in SHARED}
@@ -154,7 +155,7 @@ def case_functions(bench):
         assert {(p["function"], p["view"]) for p in result["points"]} == wanted
         assert result["complete"] and result["machine"]["ranks"] == ranks
         for point in result["points"]:
-            # Not every file system has O_DIRECT.
+            # Some file systems do not support O_DIRECT.
             assert "kb_per_s" in point or "direct" in point["function"], point
             if "kb_per_s" in point:
                 assert point["bytes"] == (262144 * ranks if point["view"] == "whole" else 262144), point
@@ -162,7 +163,7 @@ def case_functions(bench):
 
 
 def case_views(bench):
-    """Odd sizes: blocks that do not divide parts, pieces of one byte, files that ranks do not divide."""
+    """Tests odd sizes: blocks that do not divide parts, pieces of one byte, files that ranks cannot divide."""
     some = ["--functions", "read_at,read_all,iread_at_all,read_shared,read_ordered,write_at,write_all,iwrite,"
                            "write_at_all_begin,write_shared,write_ordered,pread,pwrite"]
     for ranks, piece, blocks in ((3, "1", "1000,24"), (2, "12", "4104"), (4, "1000", "8,5000")):
@@ -178,7 +179,7 @@ def case_views(bench):
 
 
 def case_matrices(bench):
-    """Two files by three blocks, of which one does not fit into the small file."""
+    """Tests two file sizes and three block sizes, one of which does not fit into the small file."""
     result, out, _ = bench.study(["--functions", "read_at,pwrite", "--views", "own,interleaved", "--sizes", "64k,1M",
                                   "--blocks", "4k,128k,16k", "--repetitions", "3"] + SHORT, 2)
     assert len(result["points"]) == 2 * 2 * (3 + 2) and len(result["matrices"]) == 4
@@ -190,7 +191,7 @@ def case_matrices(bench):
 
 
 def case_values(bench):
-    """Wrong values are errors, never rates, whoever makes them wrong; the other functions go on."""
+    """Tests that wrong values are errors and not rates, for each cause, and that the other functions are still measured."""
     functions = "read_at,write_at,read_all,write_all,read_shared,write_shared"
     study = ["--functions", functions, "--views", "own,interleaved", "--sizes", "128k", "--blocks", "8k", "--repetitions",
              "2"] + SHORT
@@ -211,7 +212,7 @@ def case_values(bench):
 
 
 def case_errors(bench):
-    """The user's mistakes end in one message, on any number of ranks. What only the storage can tell is no wrong usage."""
+    """Tests that each mistake of the user gives one message, on any number of ranks. Faults of the storage are not usage errors."""
     found = {"a writable folder", "free space", "space for", "one storage", "none", "nothing to measure",
              "--output"}
     for arguments, message in [([], "give a folder"), ([bench.place + "/none"], "a writable folder"),
@@ -249,14 +250,14 @@ def case_errors(bench):
 
 
 def interrupt(bench, ranks, victim, signals):
-    """Starts an endless study, waits until there are points, sends signals, gives the result."""
+    """Starts an endless study, waits until there are points, and sends signals. Returns the result."""
     output = os.path.join(bench.place, "out")
     shutil.rmtree(output, ignore_errors=True)
     process = bench.start([bench.folder, "--full", "--sizes", "1M", "--blocks", "4k,64k", "--repetitions", "9999",
                            "--output", output] + SHORT, ranks)
     path = os.path.join(output, "result.json")
     deadline = time.time() + 60
-    def so_far():  # each file is whole at any time, but the matrices may be of a moment before or after
+    def so_far():    # each file is always complete, but the matrices may be older or newer than the result
         with open(path, encoding="utf-8") as file:
             return json.load(file)
 
@@ -274,7 +275,7 @@ def interrupt(bench, ranks, victim, signals):
 
 
 def rank_of(process):
-    """A rank that is not the first, among the children of mpirun."""
+    """Returns a rank other than rank 0, among the children of mpirun."""
     children = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(process.pid)], stdout=subprocess.PIPE, text=True,
                               check=True).stdout.splitlines()
     pids = [int(line.split()[0]) for line in children if " probe " in line]
@@ -283,29 +284,29 @@ def rank_of(process):
 
 
 def case_interrupt(bench):
-    """Ctrl-C and SIGTERM: the result stays, marked, the test files go."""
-    # An impatient user's second one takes the program with it, but not the test files.
+    """Tests Ctrl-C and SIGTERM: the result stays, marked as incomplete, and the test files are removed."""
+    # A second signal ends the program at once, but the test files are still removed.
     interrupt(bench, 1, lambda process: process.pid, [signal.SIGINT, signal.SIGINT])
     files = [name for _, _, names in os.walk(bench.folder) for name in names if name.startswith(("data", "cache"))]
-    assert files == [], files  # MPI's own for shared pointers may be there
+    assert files == [], files    # except MPI's own file for shared pointers
     for name in os.listdir(bench.folder):
         shutil.rmtree(os.path.join(bench.folder, name))
     for number in (signal.SIGINT, signal.SIGTERM):
         code, result, err = interrupt(bench, 1, lambda process: process.pid, [number])
         assert code == 1 and "Interrupted." in err and result["why_incomplete"] == "it was interrupted", (code, err)
         assert os.listdir(bench.folder) == []
-    # mpirun passes it on and kills a second later what has not ended; at most an empty folder is left then.
+    # mpirun passes the signal on, and kills ranks one second later. At most an empty folder may be left then.
     code, result, err = interrupt(bench, 2, lambda process: process.pid, [signal.SIGINT])
     assert code != 0, err
     files = [name for _, _, names in os.walk(bench.folder) for name in names]
-    if files and not mpirun_passes_signals(bench):  # the next probe clears away what is left by ranks that were killed
+    if files and not mpirun_passes_signals(bench):    # the next probe removes the remains of killed ranks
         check_removal(bench)
     else:
         assert files == [], files
 
 
 def mpirun_passes_signals(bench):
-    """Whether ranks hear of a Ctrl-C before they are killed: with Open MPI 6.0.0rc2 they do not."""
+    """Returns whether ranks receive a Ctrl-C before they are killed. With Open MPI 6.0.0rc2, they do not."""
     heard, ready = [os.path.join(bench.place, name) for name in ("heard", "ready")]
     program = ("import signal, sys, time\nfor number in (signal.SIGINT, signal.SIGTERM):\n"
                "    signal.signal(number, lambda *_: open(%r, 'w').close())\nopen(%r, 'w').close()\ntime.sleep(20)" % (heard, ready))
@@ -319,16 +320,16 @@ def mpirun_passes_signals(bench):
 
 
 def case_one_rank(bench):
-    """A signal that only one rank gets ends all of them."""
+    """Tests that a signal to one rank ends all ranks."""
     code, result, err = interrupt(bench, 4, rank_of, [signal.SIGINT])
     assert code == 1 and result["why_incomplete"] == "it was interrupted", (code, err)
     assert len(re.findall("Interrupted.", err)) == 1 and os.listdir(bench.folder) == [], err
 
 
 def case_opening(bench):
-    """A signal to one rank while the ranks open a file leaves none of them waiting for the others."""
+    """Tests that no rank waits for another one after a signal to one rank while the ranks open a file."""
     for victim in range(3):
-        # Fewer points than it takes seconds to save them: the third opening is always reached.
+        # There are few points, so that the third opening is always reached.
         result, _, err = bench.study(["--full", "--functions", "read_at,write_all", "--sizes", "64k", "--blocks", "4k,8k",
                                       "--repetitions", "3"] + SHORT, 3, code=1, LD_PRELOAD=bench.options.faults,
                                      PROBE_FAULT="interrupt_%d" % victim)
@@ -336,14 +337,14 @@ def case_opening(bench):
 
 
 def case_killed(bench):
-    """Even when it is killed the result is whole, and says that it is not complete."""
+    """Tests that the result of a killed study is a valid file, marked as incomplete."""
     code, result, _ = interrupt(bench, 1, lambda process: process.pid, [signal.SIGKILL])
     assert code == -signal.SIGKILL and "killed" in result["why_incomplete"]
     check_removal(bench)
 
 
 def check_removal(bench):
-    """The next probe finds what one has left, and clears it away."""
+    """Checks that the next probe finds and removes the remains of a killed one."""
     left = os.listdir(bench.folder)
     assert len(left) == 1 and re.match(r"patchio_probe_.*_\d+$", left[0]), left
     deadline = time.time() + 20
@@ -368,7 +369,7 @@ def edited(bench, path, name, change):
 
 
 def case_compare(bench):
-    """What was made to differ is found, and nothing else."""
+    """Tests that compare finds the artificial differences, and no others."""
     bench.study(["--functions", "read_at,write_at", "--views", "own", "--sizes", "256k", "--blocks", "8k,32k",
                  "--repetitions", "4", "--label", "first"] + SHORT, 2)
     first = os.path.join(bench.place, "out/result.json")
@@ -406,7 +407,7 @@ def case_compare(bench):
 
 
 def case_findings(bench):
-    """All five from results of two numbers of ranks; an incomplete one is said to be so."""
+    """Tests all five findings with results of two numbers of ranks. Incomplete results must be marked."""
     for ranks in (1, 2):
         bench.study(["--functions", "read_at,read_at_all,write_at,write_at_all,read_shared,read", "--sizes",
                      "64k,256k", "--blocks", "8k,32k", "--repetitions", "1"] + SHORT, ranks, name="out%d" % ranks)
@@ -422,14 +423,14 @@ def case_findings(bench):
     with open(os.path.join(bench.place, "findings.json"), encoding="utf-8") as file:
         found = json.load(file)
     assert [finding["judged"] for finding in found] == [verdict for _, verdict in verdicts], found
-    assert bool(err) != os.path.exists(picture), err  # a picture, or why there is none
+    assert bool(err) != os.path.exists(picture), err    # a picture, or the reason why it is missing
     part = edited(bench, paths[0], "part.json", lambda result: result.update(complete=False, why_incomplete="tired"))
     code, out, err = bench.run(["findings", part])
     assert code == 0 and "is incomplete: tired" in err, err
 
 
 def case_hostile(bench):
-    """Files that are no results end in a message that names them."""
+    """Tests that files that are not results give a message that names them."""
     bench.study(["--functions", "pread", "--views", "own", "--sizes", "64k", "--blocks", "8k", "--repetitions", "1"]
                 + SHORT)
     good = os.path.join(bench.place, "out/result.json")
@@ -456,7 +457,8 @@ def case_hostile(bench):
 
 
 def case_plots(bench):
-    """Pictures are drawn where matplotlib is; else, and without any Python, the command that draws them elsewhere is printed."""
+    """Tests that plots are made if there is matplotlib. Otherwise, and without any Python, the command that makes them elsewhere is
+    printed."""
     study = ["--functions", "read_at,write_at,read_shared", "--sizes", "64k,256k", "--blocks", "8k,32k,16k",
              "--repetitions", "2", "--influence", "0.02", "--features", "1", "--feature-repetitions", "2"]
     result, out, err = bench.study(study + ["--python", "/bin/false"], 2)
@@ -495,7 +497,7 @@ def case_plots(bench):
 
 
 def check_without_matplotlib(bench, path):
-    """A Python without matplotlib judges, and says how to draw."""
+    """Checks that a Python without matplotlib judges the results, and prints how to make the plots."""
     hidden = os.path.join(bench.place, "hidden")
     os.mkdir(hidden)
     with open(os.path.join(hidden, "matplotlib.py"), "w", encoding="utf-8") as file:
@@ -507,11 +509,11 @@ def check_without_matplotlib(bench, path):
 
 
 def case_quick(bench):
-    """The quick mode keeps a profile that the reader finds."""
+    """Tests that the quick mode saves a profile that the reader finds."""
     for ranks in (1, 2):
-        # In so short a time N* may well be unsure, and not be kept.
+        # In such a short time, N* may be uncertain, so that the profile would not be saved.
         result, out, _ = bench.quick(6, [bench.folder, "--test-bytes", "32M", "--no-plots", "--force"], ranks, "quick%d" % ranks)
-        # Both files of the comparison together are no more than was allowed.
+        # Both files of the comparison together must not exceed the limit.
         assert all(p["file_bytes"] <= 16 << 20 for p in result["points"])
         check_flight(result)
         assert {p["function"] for p in result["points"]} == {"read_at", "read_at_all", "read", "read_all", "pread"}
@@ -540,7 +542,7 @@ def case_quick(bench):
 
 
 def check_less_sure(bench, kept, text):
-    """What a short probe finds does not replace a surer profile, unless forced."""
+    """Checks that a short probe does not replace a more certain profile, unless forced."""
     sure = json.loads(text)
     # The law of a storage with N* = 16, without noise.
     sure["samples"] = [{"in_flight": n, "bytes_per_second": [1e8 * min(n, 16) * (1 + 1e-4 * (p % 2)) for p in range(8)]}
@@ -567,13 +569,13 @@ def check_flight(result):
 
 
 def case_quick_cut(bench):
-    """Ctrl-C in the quick mode keeps what was measured, and takes the test files away, a second one too."""
+    """Tests that Ctrl-C in the quick mode keeps the measurements and removes the test files, also after a second Ctrl-C."""
     for number, signals in enumerate(([signal.SIGINT], [signal.SIGINT, signal.SIGINT])):
         output = os.path.join(bench.place, "cut%d" % number)
         process = bench.start([bench.folder, "--test-bytes", "16M", "--seconds", "40", "--output", output])
         path = os.path.join(output, "result.json")
         deadline = time.time() + 100
-        # The tables come after the result.
+        # The tables are written after the result.
         while time.time() < deadline and not os.path.exists(os.path.join(output, "matrices.csv")):
             time.sleep(0.05)
         before = check(path)
@@ -593,7 +595,7 @@ def case_quick_cut(bench):
 
 
 def case_romio(bench):
-    """The other MPI-IO of Open MPI; functions that it lacks are errors, not the end."""
+    """Tests ROMIO, the other MPI-IO of Open MPI. Functions that it lacks are errors, and do not end the program."""
     version = subprocess.run([bench.options.mpiexec, "--version"], stdout=subprocess.PIPE, text=True, check=False).stdout
     if "Open MPI" not in version and "OpenRTE" not in version:
         print("skipped: not Open MPI")

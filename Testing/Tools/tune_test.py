@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests of `patchio tune`: tune_test.py --program PATCHIO --data DATA --python PYTHON
 
-What it says must follow from profiles that are written here by hand.
+Its output must follow from profiles that the test writes.
 """
 import argparse
 import json
@@ -47,7 +47,7 @@ def main():
             with open(os.path.join(profiles, "one.json"), "w") as file:
                 json.dump(members, file)
 
-        # Without a measurement: the same for all policies, and a hint what to do.
+        # Without a measurement, all policies have the same numbers, and there is a hint.
         unknown = found(index)
         mount = unknown["mount"]["point"]
         expect(index.startswith(mount), "%s does not lie on %s" % (index, mount))
@@ -56,14 +56,14 @@ def main():
         expect(unknown["step_bytes"] > 0, "a step without bytes")
         expect("patchio probe" in tune(index)[1], "no word of the probe")
 
-        # A step of 8^3 floats, and of as many doubles.
+        # A step of 8^3 floats, and one of 8^3 doubles.
         for real, size in (("f4", 4), ("f8", 8)):
             plotfile = os.path.join(place, real)
             write_plotfile(plotfile, ((0, 0, 0), (7, 7, 7)), [[((0, 0, 0), (7, 7, 7))]], names=["density"], real=real)
             step = found(os.path.join(plotfile, "Header"))
             expect(step["step_bytes"] == 8 ** 3 * size, "%s: %s bytes" % (real, step["step_bytes"]))
 
-        # By hand: N* = 40 for 8 ranks.
+        # A profile made by hand: N* = 40 for 8 ranks.
         profile(mount=mount, best_concurrency=40)
         known = found(index, "--ranks", "8")
         expect("concurrency_range" not in known["profile"], "a range of what nobody has measured")
@@ -79,13 +79,13 @@ def main():
         expect(found(index)["policies"]["balanced"]["start"] == 12, "1 rank of the table")
         expect(found(index, "--ranks", "4")["policies"]["balanced"]["start"] == 24, "4 ranks of the table")
 
-        # Beyond its end it is not the fastest, but what the table says.
+        # Beyond the end of the table, the text refers to the table instead of the fastest number.
         text = tune(index, "--ranks", "100")[1]
         expect("beyond its end at 4 ranks" in text and "fastest" not in text, text)
-        # Nothing is said of what nobody has measured.
+        # The output has no quantities that were not measured.
         expect("A read takes" not in text and "latency" not in found(index)["profile"], "a latency out of nowhere: %s" % text)
 
-        # A folder is no data set, but lies on a storage; broken profiles are named, and do no harm.
+        # A folder is not a data set, but it is on a storage. Damaged profiles are named and ignored.
         with open(os.path.join(profiles, "one.json"), "w") as file:
             file.write("{\"mount\": ")
         broken = found(os.path.dirname(index))
@@ -97,13 +97,13 @@ def main():
         text = tune(index)[1]
         expect("no usable profile" in text and "it has expired" in text, text)
 
-        # Without F(N) there is nothing to draw.
+        # Without F(N), there is no plot.
         profile(mount=mount, best_concurrency=40)
         picture = os.path.join(place, "curve.png")
         code, out, err = tune(index, "--plot", picture, "--python", options.python)
         expect(code == 1 and "Cannot draw F(N)" in err and not os.path.exists(picture), "a picture of nothing: %s" % err)
 
-        # F(N) as it was probed, and where the policies begin: N* = 16, beside nobody or beside somebody.
+        # A measured F(N), and the first numbers of the policies: N* = 16, without and with other load.
         rates = {n: 40e6 * n if n <= 16 else 640e6 * (16 / n) ** 0.5 for n in (1, 2, 4, 8, 16, 32, 64, 100)}
         now = time.time()
         profile(mount=mount, source="measured", measured_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now)), ranks=1,
@@ -127,7 +127,7 @@ def main():
             code, out, err = tune(*arguments)
             expect(code != 0 and err.startswith("patchio: "), "%s: exit code %d, %s" % (arguments, code, err))
 
-        # The picture, where it can be drawn.
+        # The picture, if it can be drawn.
         code, out, err = tune(index, "--plot", picture[:-4], "--python", options.python)
         if os.path.exists(picture):
             with open(picture, "rb") as file:

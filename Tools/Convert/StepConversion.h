@@ -55,8 +55,8 @@ public:
   /// Returns the number in the whole step of a patch of Data().
   int NumberInStep(int patch) const { return this->PatchOf[patch]; }
 
-  /// Reads the next patches of this rank, in the order in which they lie in a container. Returns false if
-  /// there are no more. Throws Error if a file has a fault.
+  /// Reads the next patches of this rank, in their order in a container. Returns false if there are no more.
+  /// Throws Error if a file has a fault.
   bool Next(LoadResult& loaded);
   /// Returns the arrays of the patches that Next() has read last. Throws Error if the type of values is not
   /// that of the variable.

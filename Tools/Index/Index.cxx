@@ -106,7 +106,7 @@ void CheckSaved(const Options& options, std::size_t wanted, std::size_t done, bo
   }
 }
 
-/// Returns all paths that may have index files: that of the series, and those of its steps, sound or broken.
+/// Returns all paths that may have index files: that of the series, and those of its steps, valid or damaged.
 std::set<std::string> DescribedPaths(const Options& options)
 {
   const Format& format = FormatOf(options.Path);

@@ -91,7 +91,7 @@ MeteredRate MeasureRate(Source& source, const ProbeBlocks& blocks, const MeterSe
 // ---- all ranks
 // --------------------------------------------------------------------------------------------------
 
-/// One measurement.
+/// The parameters of one measurement.
 struct Step
 {
   int Concurrency = 1;            ///< N, the requests in flight on all ranks

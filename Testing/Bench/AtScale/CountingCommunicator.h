@@ -50,8 +50,7 @@ public:
   }
   std::vector<std::string> AllGather(const std::string& text) override
   {
-    this->Add(2 * this->Rounds(),
-        this->Others() * (text.size() + sizeof(std::uint64_t)));  // lengths first
+    this->Add(2 * this->Rounds(), this->Others() * (text.size() + sizeof(std::uint64_t)));  // lengths first
     return std::vector<std::string>(this->SizeValue, text);
   }
   std::vector<std::string> Gather(const std::string& text) override

@@ -49,7 +49,7 @@ TEST(SimulatedReads, TakeAsManyRoundsAsAThreadHasRequests)
 
 TEST(SimulatedReads, TakeTheTimeOfAllBytesWhereFIsConstant)
 {
-  // N* = 1 without contention: F(N) is a megabyte in 22 ms, whatever N is.
+  // N* = 1 without contention: F(N) is a megabyte in 22 ms for each N.
   for (const int threads : {1, 3, 12}) {
     EXPECT_NEAR(SecondsOf(Storage(1), Alike(7, 12, threads)), 7 * 12 * Service, 1e-8) << threads;
   }

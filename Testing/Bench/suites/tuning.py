@@ -146,7 +146,7 @@ def on_local(report, folder, summary, rounds):
 # ---- the parameter study -------------------------------------------------------------------------------------
 
 def findings(report, folder):
-    """Tests the findings on this disk, with plots. The goal is a clear verdict on each finding, whichever it is."""
+    """Tests the findings on this disk, with plots. The goal is a clear verdict on each finding."""
     results = []
     place = os.path.join(report.folder, "study")
     shutil.rmtree(place, ignore_errors=True)

@@ -23,7 +23,7 @@ def box(*corners):
     return {"lower": corners[:3], "upper": corners[3:]}
 
 
-# Tests 1 to 5 of the study: its factor, our goal, steps, cuboids.
+# Tests 1 to 5 of the study: factor in the study, goal, steps, cuboids.
 PATTERNS = {
     "three planes through all ranks": (4.3, 5.2, 1000, [box(0, y, 0, 511, y, 15) for y in (0, 200, 400)]),
     "three planes, each of one rank": (3.0, 3.6, 200, [box(0, 0, z, 511, 511, z) for z in (1, 7, 13)]),

@@ -450,8 +450,8 @@ TEST(ChunkDecoder, NeverCrashesOnDamagedZstandard)
   std::size_t found = 0;
   ForEachFlippedBit(chunk.Stored, [&](const Bytes& stored) {
     try {
-      EXPECT_EQ(chunk.Undo(stored).size(),
-          chunk.Values.size());  // a frame without a checksum may give other values
+      EXPECT_EQ(
+          chunk.Undo(stored).size(), chunk.Values.size());  // a frame without a checksum may yield others
     } catch (const Error& error) {
       EXPECT_THAT(error.what(),
           ::testing::AnyOf(HasSubstr("damaged"), HasSubstr("more than"), HasSubstr("of values")));

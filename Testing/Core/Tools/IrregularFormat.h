@@ -10,9 +10,13 @@
 namespace patchio::testing {
 
 /// A format for tests, with the name of a real format, so that PatchIO accepts its index files. Its
-/// variables: 0 scalar 1 vector ordinary 2 stored on odd patches alone, 1 everywhere else 3 sparse material 0
-/// 4 sparse material 1, in the same lists 5 chunked 6 for the library 7 ordinary, but each component in
-/// another file 8 absent everywhere
+/// variables:
+///   0 scalar  1 vector     ordinary
+///   2 stored on odd patches alone, 1 everywhere else
+///   3 sparse material 0    4 sparse material 1, in the same lists
+///   5 chunked  6 for the library
+///   7 ordinary, but each component in another file
+///   8 absent everywhere
 class IrregularFormat : public Format
 {
 public:

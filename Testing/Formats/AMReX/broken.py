@@ -1,13 +1,13 @@
-"""How AMReX plotfiles break; see Testing/Faults/broken_files.py."""
+"""Faults of AMReX plotfiles; see Testing/Faults/broken_files.py."""
 import os
 import shutil
 
 SOUND = {"double_3d/plt00010/Header": ["Header", "Level_0/Cell_H", "Level_1/Cell_D_00000"],
          "no_headers_single_big/plt00010/Header": ["Level_0/Cell_H", "Level_0/Cell_D_00000"]}
-# Its end has the least and greatest values, which are a help and no more.
+# The end of the file has the minima and maxima, which are optional.
 QUIET = {("Level_0/Cell_H", "cut at 0.9"), ("Level_0/Cell_H", "cut at 0.3")}
 HEADER, CELL_H = "Header", "Level_0/Cell_H"
-# name, file, text, what takes its place, what must be said
+# name, file, text, its replacement, expected message
 EDITS = [
     ("other_version", HEADER, "HyperCLaw-V1.1", "HyperCLaw-V9.9", None),
     ("components_most", HEADER, "V1.1\n4\n", "V1.1\n2147483647\n", "Header"),

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Compares what reference.py reads of the cases with the formula that they were made from.
+"""Compares the values that reference.py reads with the formula of the cases.
 
 usage: check_reference.py FOLDER
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Plotfiles of many kinds for the tests.
+"""Makes plotfiles of many kinds for the tests.
 
 usage: make_cases.py FOLDER
 """
@@ -47,7 +47,7 @@ def main():
     for number, (step, time) in enumerate(((8, 0.5), (16, 0.75), (100000, 1.0))):
         write_plotfile(os.path.join(folder, "series", "run_plt%05d" % step), DOMAIN_2D, LEVELS_2D[:number + 1],
                        ((2, 2), (2, 2))[:number], seed=number, step=step, time=time, names=["u", "v"])
-    os.makedirs(os.path.join(folder, "series", "run_plt00016.old.0123"))    # as AMReX renames what it replaces
+    os.makedirs(os.path.join(folder, "series", "run_plt00016.old.0123"))    # AMReX renames replaced plotfiles like this
 
 
 if __name__ == "__main__":

@@ -1,5 +1,4 @@
-"""Compares what Patch Reader shows of plotfiles with what ParaView's own reader shows, and asks ParaView which reader opens
-what.
+"""Compares the output of Patch Reader for plotfiles with that of ParaView's own reader, and checks which reader ParaView chooses.
 
 usage: Testing/ParaView/pvbatch.sh 1 Testing/Formats/AMReX/peer.py FOLDER
 """
@@ -11,9 +10,8 @@ import numpy as np
 from paraview import servermanager, simple
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
-# ParaView 5.11's reader takes headers of version 1 only, in which it wants neither ghosts nor gaps nor nodes (it crashes,
-# or shows something else), and names without blanks; it reads one refinement ratio for all axes, and takes the domain's
-# corner for the place of index 0.
+# ParaView 5.11's reader supports only headers of version 1, without ghosts, gaps and nodes (it crashes, or gives wrong data), names
+# without blanks, and one refinement ratio for all axes. It uses the domain's corner as the position of index 0.
 BEYOND_IT = ("headers_", "no_headers", "hv2", "hv3", "hv4", "ghosts_", "odd_headers", "nodes_", "aniso_", "blank_names",
              "offset_3d")
 
@@ -46,7 +44,7 @@ def arrays_of(grid):
 
 
 def compare(path):
-    """Number of values compared; exits on a difference."""
+    """Returns the number of values compared; exits on a difference."""
     (its, its_times), (ours, our_times) = its_blocks(path), our_blocks(path)
     assert its_times in ([], our_times), "%s: times %s, its %s" % (path, our_times, its_times)
     assert [len(level) for level in its] == [len(level) for level in ours], path
@@ -65,7 +63,8 @@ def compare(path):
 
 
 def check_factory(folder):
-    """A plotfile's folder: both readers are offered, ParaView's own first; its Header: ours alone."""
+    """Checks the choice of readers. For a plotfile's folder, ParaView offers both readers, its own first; for its Header, only
+    Patch Reader."""
     factory = servermanager.vtkSMProxyManager.GetProxyManager().GetReaderFactory()
     session = servermanager.ActiveConnection.Session
 

@@ -1,4 +1,4 @@
-"""Writes small plotfiles as AMReX does, for the tests; numpy and the standard library alone."""
+"""Writes small plotfiles like AMReX for the tests, with numpy and the standard library only."""
 import os
 import shutil
 
@@ -11,7 +11,8 @@ REALS = {("f8", False): "((8, (64 11 52 0 1 12 0 1023)),(8, (8 7 6 5 4 3 2 1)))"
 
 
 def value(level, component, index, seed=0):
-    """What every cell (or node) holds: depends on all of its indices, with a fraction that float32 cannot hold."""
+    """Returns the value of a cell (or node), which depends on all of its indices and has a fraction that float32 cannot
+    represent."""
     i, j, k = index
     return (1 + level) * 1000.0 + 100.0 * component + np.sin(0.1 * i + seed) + 0.37 * j - 1.0 / (3 + k * k) + seed
 
@@ -23,7 +24,7 @@ def box_text(lower, upper, nodal):
 
 
 def fab_values(level, components, lower, upper, ghosts, nodal, dtype, seed):
-    """Component slowest, axis 0 fastest."""
+    """Returns the values, component slowest, axis 0 fastest."""
     axes = [np.arange(lo - g, up + nodal + g + 1) for lo, up, g in zip(lower, upper, ghosts)]
     axes += [np.zeros(1)] * (3 - len(axes))
     i, j, k = axes[0][None, None, :], axes[1][None, :, None], axes[2][:, None, None]
@@ -31,7 +32,7 @@ def fab_values(level, components, lower, upper, ghosts, nodal, dtype, seed):
 
 
 def write_level(folder, number, boxes, case):
-    """Level_<number>/Cell_H and its data files."""
+    """Writes Level_<number>/Cell_H and its data files."""
     path = os.path.join(folder, "Level_%d" % number)
     os.makedirs(path)
     dtype = np.dtype(case["real"]).newbyteorder(">" if case["big"] else "<")
@@ -47,7 +48,7 @@ def write_level(folder, number, boxes, case):
         grown = box_text(np.array(lower) - ghosts, np.array(upper) + ghosts, nodal)
         header = "FAB %s%s %d\n" % (real, grown, len(case["names"])) if version == 1 else ""
         if case["odd_headers"] and at % 3 == 1:
-            header = header.replace(") (", ")  (")     # as long as no header is
+            header = header.replace(") (", ")  (")    # longer than any header
         with open(os.path.join(path, name), "ab") as out:
             places[b] = (name, out.tell())
             out.write(header.encode())
@@ -79,12 +80,12 @@ def write_level(folder, number, boxes, case):
 
 DEFAULTS = {"real": "f8", "big": False, "version": 1, "nodal": False, "ghosts": None, "files": 2, "shuffled": False,
             "odd_headers": False, "seed": 0, "names": ["density"], "time": 0.5, "step": 1, "corner": None, "spacing": None,
-            "shifted": True}    # False: the corners of boxes as old versions of AMReX give them, as if the domain began at 0
+            "shifted": True}    # False: the corners of boxes are those of old AMReX versions, as if the domain began at 0
 
 
 def write_plotfile(folder, domain, levels, ratios=(), **changes):
-    """domain: (lower, upper) of level 0; levels: a list of boxes (lower, upper) each; ratios: one per finer level, each
-    with a number per axis."""
+    """Writes a plotfile. domain: (lower, upper) of level 0. levels: a list of boxes (lower, upper) per level. ratios: one per finer
+    level, with a number per axis."""
     case = {**DEFAULTS, **changes}
     dim = len(domain[0])
     case["ghosts"] = list(case["ghosts"] or [0] * dim)
@@ -121,7 +122,7 @@ def write_plotfile(folder, domain, levels, ratios=(), **changes):
 
 
 def tiles(lower, upper, size):
-    """Boxes of `size` cells that fill lower .. upper."""
+    """Returns boxes of `size` cells that fill lower .. upper."""
     starts = [range(lo, up + 1, s) for lo, up, s in zip(lower, upper, size)]
     grid = np.stack(np.meshgrid(*starts, indexing="ij"), -1).reshape(-1, len(lower))
     return [([int(n) for n in start], [int(min(n + s - 1, up)) for n, s, up in zip(start, size, upper)]) for start in grid]

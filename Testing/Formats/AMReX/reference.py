@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The truth about plotfiles, read by numpy alone.
+"""The reference reader for plotfiles, with numpy only.
 
 usage: reference.py --series OUTDIR PATH...     (writes OUTDIR/series.json and one npz per step; PATH is a folder, which
                                                  stands for every plotfile below it)
@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import truth_files  # noqa: E402
 
 NUMBER = r"-?\d+"
-DESCRIBING = "*plt*/Header"    # particles have a Header too
+DESCRIBING = "*plt*/Header"    # particles also have a Header
 
 
 def three(values, fill):
@@ -26,20 +26,20 @@ def three(values, fill):
 
 
 def boxes_in(text, dim):
-    """(lower, upper, centring) of each "((l) (u) (c))" in a text."""
+    """Returns (lower, upper, centring) of each "((l) (u) (c))" in a text."""
     numbers = np.array([int(n) for n in re.findall(NUMBER, text)]).reshape(-1, 3, dim)
     return numbers[:, 0], numbers[:, 1], numbers[:, 2]
 
 
 def dtype_of(real):
-    """From "((8, (64 ...)),(8, (8 7 ...)))"."""
+    """Returns the numpy type of a description like "((8, (64 ...)),(8, (8 7 ...)))"."""
     lists = [[int(n) for n in part.split()] for part in re.findall(r"\(([\d ]+)\)", real)]
     bits, order = lists
     return np.dtype("%sf%d" % (">" if order[0] == 1 else "<", bits[0] // 8))
 
 
 class Plotfile:
-    """Everything in Header and Cell_H."""
+    """The contents of Header and Cell_H."""
 
     def __init__(self, header):
         self.folder = os.path.dirname(header)
@@ -74,7 +74,7 @@ class Plotfile:
                 "nodal": bool(centring.any()), "places": places, "real": lines[-2] if version > 1 else None}
 
     def fab(self, level, number):
-        """(components, values), ghosts included."""
+        """Returns (components, values), including ghosts."""
         about = self.levels[level]
         name, offset = about["places"][number]
         shape = [int(n) for n in about["upper"][number] - about["lower"][number] + 1 + about["nodal"] + 2 * np.array(about["ghosts"])]
@@ -91,7 +91,7 @@ class Plotfile:
 
 
 def covered(plotfile, level, number):
-    """1 for each cell all of whose fine cells belong to boxes of the next level; each fine cell is marked by itself."""
+    """Returns 1 for each cell whose fine cells all belong to boxes of the next level, by marking each fine cell."""
     about = plotfile.levels[level]
     cells = three(about["upper"][number] - about["lower"][number] + 1, 1)
     if level + 1 == len(plotfile.levels):
@@ -109,7 +109,7 @@ def covered(plotfile, level, number):
 
 
 def read_truth(header, blanking=True):
-    """All of a plotfile: the metadata and the arrays that the npz holds."""
+    """Reads a plotfile. Returns the metadata and the arrays for the npz."""
     plotfile = Plotfile(header)
     arrays, patches = {}, []
     for level, about in enumerate(plotfile.levels):
@@ -131,7 +131,7 @@ def read_truth(header, blanking=True):
 
 
 def series_below(path):
-    """Folders of plotfiles, those of one series together. One is opened by its folder as well as by its Header."""
+    """Returns the plotfiles below a path, grouped by series. One plotfile is opened by its folder, and also by its Header."""
     found = {}
     for header in sorted(glob.glob(path + "/**/Header", recursive=True)):
         with open(header) as file:

@@ -1,7 +1,7 @@
-/* Preloaded, it makes requests to write fail as $WRITE_FAULT says, "HOW NUMBER": from the request of this
- * number on, ENOSPC or EIO; that request alone, EINTR, or short: only some of its bytes are written; kill: the
- * process ends there; slow: each of them takes so many milliseconds. Only files of containers and k-Wave's. A
- * file that gets another name, or a second one, or is removed counts for kill. */
+/* A preloaded library that makes writes fail according to $WRITE_FAULT, "HOW NUMBER". ENOSPC, EIO: all
+ * requests from this number on fail. EINTR, short: only this request fails, or writes only some of its bytes.
+ * kill: the process ends at this request. slow: each request takes NUMBER milliseconds. Only for files of
+ * containers and of k-Wave. For kill, renames, links and removals of files count as requests. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,7 +23,7 @@ static int IsOurs(int file)
 
 static int count = 0;
 
-/* Before a change of names. */
+/* Called before a rename, link or removal. */
 static void Passed(const char* path)
 {
   const char* wanted = getenv("WRITE_FAULT");
@@ -55,7 +55,7 @@ int link(const char* from, const char* to)
   return real(from, to);
 }
 
-/* 1: fails with errno; 2: short; 0: goes on. */
+/* Returns 1 for a failure with errno, 2 for a short write, 0 for no fault. */
 static int Fault(int file)
 {
   const char* wanted = getenv("WRITE_FAULT");

@@ -1,4 +1,4 @@
-"""How containers break; see Testing/Faults/broken_files.py. Forged records and tables have sound checksums."""
+"""Faults of containers; see Testing/Faults/broken_files.py. Forged records and tables have right checksums."""
 import json
 import os
 import shutil
@@ -12,7 +12,7 @@ BLOCK = 32768
 
 
 def parts_of(log):
-    """The records, as stranger.py reads them."""
+    """Returns the records of a log, read as in stranger.py."""
     at, record = 0, b""
     while at + 7 <= len(log):
         if BLOCK - at % BLOCK < 7:
@@ -42,7 +42,7 @@ def framed(records):
 
 
 def forge(folder, change):
-    """change: gets the JSON of the only step, and the step's first file, open for writing."""
+    """Forges a container. change: function of the JSON of the only step, and of the step's first file, open for writing."""
     with open(folder + "/index", "rb") as file:
         head, record = parts_of(file.read())
     name, date = struct.unpack_from("<HH", record, 17)

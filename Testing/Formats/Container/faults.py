@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""What becomes of containers whose writer is killed, fails, or is not alone.
+"""Tests containers whose writer is killed, fails, or is not the only one.
 
 usage: faults.py CASE --program PATCHIO --faults LIBRARY --series DUMPS [--tries N]
 
-CASE: killed, failing, overwritten, repaired, second, targets, exports, damaged, chunks. LIBRARY is WriteFaults.c, to be preloaded. Which steps must be there, and their values, is known
-from a container that was written undisturbed.
+CASE: killed, failing, overwritten, repaired, second, targets, exports, damaged, chunks. LIBRARY is WriteFaults.c, to be preloaded.
+The expected steps and values are those of a container that was written without faults.
 """
 import argparse
 import glob
@@ -51,7 +51,7 @@ class Truth:
         self.steps = {step.step: values_of(step) for step in stranger.read(self.path)}
 
     def check(self, container, where, steps=None):
-        """What the log names is whole; no other file can be opened by anybody."""
+        """Checks that the steps in the log are complete, and that no other file can be opened."""
         found = {step.step: step for step in stranger.read(container)} if os.path.exists(container + "/index") and os.path.getsize(container + "/index") else {}
         expect(steps is None or len(found) == steps, "%s: %d steps instead of %s", where, len(found), steps)
         for number, step in found.items():
@@ -64,7 +64,7 @@ class Truth:
             except OSError:
                 pass
         for path in glob.glob(container + "/*.hdf"):
-            if os.path.basename(path) not in known:  # not in the log yet: refused, or the values must be right
+            if os.path.basename(path) not in known:    # not in the log yet: rejected, or the values must be right
                 try:
                     file = h5py.File(path, "r")
                 except OSError:
@@ -78,7 +78,7 @@ class Truth:
 
 
 def killed(arguments, folder, truth):
-    """kill -9 at random points; then the conversion goes on where it was."""
+    """Kills the program at random moments (kill -9). The conversion must then continue."""
     slow = {"LD_PRELOAD": arguments.faults, "WRITE_FAULT": "slow 10"}
     begin = time.time()
     code, text = run(arguments, "convert", arguments.series, os.path.join(folder, "once.pio"), **slow)
@@ -105,7 +105,7 @@ def killed(arguments, folder, truth):
 
 
 def failing(arguments, folder, truth):
-    """Each request to the storage may fail, in each way, at any time."""
+    """Lets each request to the storage fail in each way."""
     for how in ("ENOSPC", "EIO", "short", "EINTR"):
         for number in (1, 2, 3, 5, 8, 13, 21, 34, 55, 89):
             container = os.path.join(folder, "failing.pio")
@@ -132,7 +132,8 @@ def change(path, offset, bits=0x55):
 
 
 def overwritten(arguments, folder, truth):
-    """Killed before each change of a file, --overwrite leaves what was there or what is new, and goes on the next time."""
+    """Kills convert --overwrite before each change of a file. The old or the new container must remain, and the next run must
+    continue."""
     container, first = os.path.join(folder, "overwritten.pio"), str(min(truth.steps))
     for options in ([], ["--compress", "deflate"]):
         begun, there = set(), 0
@@ -161,7 +162,7 @@ def overwritten(arguments, folder, truth):
 
 
 def incomplete(arguments, folder, truth):
-    """A source that lacks a step is told by the exit code, and replaces no container that has it."""
+    """Converts a source that lacks a step. The exit code must show this, and a container with this step must not be replaced."""
     container, copy = os.path.join(folder, "incomplete.pio"), os.path.join(folder, "source")
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(os.path.dirname(arguments.series), copy)
@@ -180,7 +181,7 @@ def incomplete(arguments, folder, truth):
 
 
 def repaired(arguments, folder, truth):
-    """A step that is damaged is written again, with a line that says so, and nothing else is."""
+    """Damages a step. The next conversion must write this step again, with a message, and no other step."""
     container = os.path.join(folder, "repaired.pio")
     step = stranger.read(truth.path)[1]
     name = step.json["files"][0]
@@ -211,7 +212,7 @@ def repaired(arguments, folder, truth):
 
 
 def second(arguments, folder, truth):
-    """A second writer is refused; what the first writes is whole."""
+    """Starts a second writer, which must be rejected. The output of the first one must be complete."""
     container = os.path.join(folder, "second.pio")
     first = subprocess.Popen([arguments.program, "convert", arguments.series, container], stdout=subprocess.DEVNULL,
                              env={**os.environ, **MPI, "LD_PRELOAD": arguments.faults, "WRITE_FAULT": "slow 50"})
@@ -225,7 +226,7 @@ def second(arguments, folder, truth):
 
 
 def targets(arguments, folder, truth):
-    """Targets that cannot be, or should not be written."""
+    """Tests targets that cannot be, or should not be, written."""
     other = os.path.join(folder, "other.pio")
     os.makedirs(other)
     open(os.path.join(other, "thesis.tex"), "w").write("years of work")
@@ -282,7 +283,7 @@ def bytes_in(folder):
 
 
 def exports(arguments, folder, truth):
-    """Exported steps are replaced only if that is wanted; where writing fails, no step is left that lacks something."""
+    """Tests exports: steps are replaced only on request, and a failed write leaves no incomplete step."""
     for form in ("vtkhdf", "vtm"):
         target = os.path.join(folder, form)
         command = ("export", arguments.series, target, "--format", form)
@@ -302,7 +303,7 @@ def exports(arguments, folder, truth):
     expect(code == 1 and other in text and os.listdir(other) == ["thesis.tex"], "a folder of something else: %d, %s", code, text)
     code, text = run(arguments, "export", arguments.series, os.path.join(folder, "nowhere/x"))
     expect(code == 1 and "nowhere" in text, "a folder that is not there: %d, %s", code, text)
-    os.makedirs(os.path.join(folder, "faults.pio"))    # by its name, files below it are met by faults
+    os.makedirs(os.path.join(folder, "faults.pio"))    # the name activates faults for files below the folder
     target = os.path.join(folder, "faults.pio", "pieces")
     for how in ("ENOSPC", "EIO", "short", "EINTR"):
         for number in (1, 2, 5, 13, len(whole) - 1, len(whole)):
@@ -318,7 +319,7 @@ def exports(arguments, folder, truth):
 
 
 def check_vtkhdf(arguments, truth, container, step):
-    """Numbers that other programs read, and PatchIO does not."""
+    """Changes numbers that other programs read, but PatchIO does not."""
     def change_value(file, name, number):
         file[name][...] = number
 
@@ -338,7 +339,7 @@ def check_vtkhdf(arguments, truth, container, step):
 
 
 def damaged(arguments, folder, truth):
-    """Bytes that changed are found, by the place that they are at."""
+    """Changes bytes. `verify` must find them, and name their place."""
     container = os.path.join(folder, "damaged.pio")
     step = stranger.read(truth.path)[0]
     place = next(s for s in step.json["data sets"] if s["level"] == 0)
@@ -354,7 +355,7 @@ def damaged(arguments, folder, truth):
         change(os.path.join(container, name), offset)
         code, text = run(arguments, "verify", container)
         expect(code == 1 and (wanted in text or "no complete step" in text), "%s at %d: exit code %d, %s", name, offset, code, text)
-    # A step that cannot be opened is one fault.
+    # A step that cannot be opened counts as one fault.
     path = os.path.join(container, step.json["files"][0])
     for edit in (lambda: os.remove(path), lambda: os.truncate(path, 100), lambda: change(path, step.json["tables"]["boxes"]["offset"] + 1)):
         shutil.rmtree(container)
@@ -362,7 +363,7 @@ def damaged(arguments, folder, truth):
         edit()
         code, text = run(arguments, "verify", container)
         expect(code == 1 and len(re.findall("^step ", text, re.M)) == 1 and "1 fault in" in text and "patchio verify" not in text, "exit code %d, %s", code, text)
-    # PatchIO finds values without the descriptions of HDF5, which other programs need.
+    # PatchIO locates values without the HDF5 metadata that other programs need.
     shutil.rmtree(container)
     shutil.copytree(truth.path, container)
     with open(os.path.join(container, step.json["files"][0]), "r+b") as file:
@@ -372,7 +373,7 @@ def damaged(arguments, folder, truth):
         code, text = run(arguments, *command)
         expect(step.json["files"][0] in text and (code == 1) == (command[0] == "verify"), "%s of a damaged description: exit code %d, %s", command, code, text)
     check_vtkhdf(arguments, truth, container, step)
-    # A writer would take the files of steps without a record for those of a writer that was killed, and remove them.
+    # A writer must not remove files of steps without a record as if they were the remains of a killed writer.
     for size, wanted in ((None, "damaged records"), (0, "without the log"), (300, "damaged records")):
         shutil.rmtree(container)
         shutil.copytree(truth.path, container)
@@ -400,7 +401,7 @@ def damaged(arguments, folder, truth):
 
 
 def chunks(arguments, folder, truth):
-    """A chunk that changed is found, by its place; a description that changed does no harm."""
+    """Changes chunks, which `verify` must find by their place, and HDF5 metadata, which must be harmless."""
     for compression in ("deflate", "zstd"):
         sound, container = os.path.join(folder, compression + ".pio"), os.path.join(folder, "damaged.pio")
         code, text = run(arguments, "convert", arguments.series, sound, "--compress", compression)
@@ -417,7 +418,7 @@ def chunks(arguments, folder, truth):
             chunk = file[place["name"]].id.get_chunk_info(0)
             begin = min(file[s["name"]].id.get_chunk_info(0).byte_offset for s in step.json["data sets"])
         at = chunk.byte_offset
-        # Inside the compressed values, the first of their bytes, and anywhere in what describes the file.
+        # In the middle of the compressed values, their first byte, and random bytes of the file's metadata.
         for offset in [at + chunk.size // 2, at] + random.sample(range(8, begin), 40):
             shutil.rmtree(container, ignore_errors=True)
             shutil.copytree(sound, container)
@@ -427,7 +428,7 @@ def chunks(arguments, folder, truth):
             expect(code in (0, 1), "%s: exit code %d, %s", where, code, text)
             if offset >= at and offset < at + chunk.size:
                 expect(code == 1 and ("chunk" in text or "as they were written" in text) and name in text, "%s: exit code %d, %s", where, code, text)
-            if code == 0:  # what changed is of no meaning for the values; the HDF5 library may refuse the file
+            if code == 0:    # the change does not affect the values; the HDF5 library may reject the file
                 try:
                     found = values_of(stranger.read(container)[0])
                 except (OSError, KeyError, RuntimeError):
@@ -448,7 +449,7 @@ def main():
     parser.add_argument("--tries", type=int, default=30)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["TMPDIR"] = os.path.join(folder, "sessions")  # programs of other tests do not share the sessions of MPI
+        os.environ["TMPDIR"] = os.path.join(folder, "sessions")    # a separate session folder of MPI
         os.makedirs(os.environ["TMPDIR"])
         globals()[arguments.case](arguments, folder, Truth(arguments, folder))
     print("%d faults" % len(faults))

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Containers for the tests, converted from the cases of other formats.
+"""Makes containers for the tests from the cases of other formats.
 
 usage: make_cases.py PATCHIO CASES FOLDER     (CASES: the folder of all formats' cases)
 """

@@ -1,4 +1,4 @@
-"""VTK's own reader finds in the steps of containers what reference.py has found, bit by bit.
+"""Compares the values that VTK's own reader finds in the steps of containers with those of reference.py, bit by bit.
 
 usage: pvbatch others.py TRUTHDIR, or any Python with a VTK: python3 others.py TRUTHDIR
 """
@@ -12,7 +12,7 @@ from vtkmodules.vtkIOHDF import vtkHDFReader
 
 
 def levels_of(data):
-    """[[grid, ...], ...], whatever class of AMR data this VTK makes."""
+    """Returns [[grid, ...], ...] for each class of AMR data."""
     return [[grid for grid in (data.GetDataSet(level, i) if hasattr(data, "GetDataSet") else data.GetDataSetAsImageData(level, i)
                                for i in range(data.GetNumberOfDataSets(level) if hasattr(data, "GetNumberOfDataSets") else data.GetNumberOfBlocks(level)))
              if grid] for level in range(data.GetNumberOfLevels())]
@@ -28,7 +28,7 @@ def read(path, levels):
 
 
 def compare(path, truth):
-    """Values compared."""
+    """Returns the number of values compared."""
     meta = json.loads(truth["meta"].tobytes().decode())
     found, compared = read(path, len(meta["level_sizes"])), 0
     assert [len(level) for level in found] == meta["level_sizes"], "%s: %s blocks instead of %s" % (path, [len(level) for level in found], meta["level_sizes"])
@@ -56,7 +56,7 @@ def main():
     for step in steps:
         truth = dict(np.load(os.path.join(folder, step["npz"])))
         three = json.loads(truth["meta"].tobytes().decode())["dim"] == 3
-        if three and "." not in os.path.basename(step["summary"])[12:-4]:  # not of a file for each rank
+        if three and "." not in os.path.basename(step["summary"])[12:-4]:    # not for steps with one file per rank
             total += compare(step["summary"], truth)
             files += 1
     assert files >= 5, files

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The truth about containers of refined boxes, read by stranger.py.
+"""The reference reader for containers of refined boxes, based on stranger.py.
 
 usage: reference.py --series OUTDIR PATH...     (writes OUTDIR/series.json and one npz per step; PATH is a folder, which
                                                  stands for every container below it)
@@ -22,7 +22,7 @@ DESCRIBING = "step.??????.hdf"
 
 
 def read_truth(path, blanking=True):
-    """All of a step, by its first file: the metadata and the arrays that the npz holds."""
+    """Reads a step, given by its first file. Returns the metadata and the arrays for the npz."""
     folder, name = os.path.split(os.path.abspath(path))
     return truth_of(next(step for step in stranger.read(folder) if step.json["files"][0] == name), blanking)
 

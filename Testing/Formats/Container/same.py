@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Converts series into containers and compares what stranger.py, and what the package patchio, find in them with the series.
+"""Converts series into containers, reads these with stranger.py and with the package patchio, and compares both with the series.
 
 usage: same.py --program PATCHIO [--np N] [--option OPTION]... --format FORMAT FOLDER...     (PYTHONPATH: the package patchio)
 
-FOLDER holds the cases of a format, or real data. Testing/Python/values.py knows that the package reads the series right.
+FOLDER holds the cases of a format, or real data. Testing/Python/values.py tests the package's reads of the series.
 """
 import argparse
 import glob
@@ -22,7 +22,7 @@ MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OM
 
 
 def series_below(folder, patterns):
-    """One path a series: of plotfiles side by side the first."""
+    """Returns one path per series; for a series of plotfiles, the first one."""
     found, folders = [], set()
     for pattern in patterns:
         for path in sorted(glob.glob(os.path.join(folder, "**", pattern), recursive=True)):
@@ -48,7 +48,7 @@ def alike(found, want, where):
 
 
 def compare(source, container, step):
-    """Values that were compared, of one step."""
+    """Returns the number of values compared in one step."""
     first = np.concatenate([[0], np.cumsum([sum(level["patches"]) for level in container.json["levels"]])])
     places = container.json["variables"][container.json["coordinates"]]["name"] if "coordinates" in container.json else None
     geometry = ("points", "connectivity", "offsets", "types")
@@ -76,7 +76,7 @@ def compare(source, container, step):
 
 
 def check(arguments, path, folder):
-    container = os.path.join(folder, "out")    # its log makes it a container, not a name that ends with .pio
+    container = os.path.join(folder, "out")    # a container is recognized by its log, so the name need not end with .pio
     subprocess.run(["rm", "-rf", container], check=True)
     result = run(arguments.np, arguments.program, "convert", path, container, *arguments.option)
     try:
@@ -85,7 +85,7 @@ def check(arguments, path, folder):
     except patchio.Error as error:
         assert result.returncode == 1, "was converted, though it cannot be read: %s" % error
         return 0
-    # What is there is converted all the same.
+    # The existing steps are still converted.
     assert result.returncode == ("is incomplete" in result.stdout), result.stdout[-500:]
     found = stranger.read(container)
     assert len(found) == len(steps), "%d steps instead of %d" % (len(found), len(steps))
@@ -109,7 +109,7 @@ def main():
     arguments = parser.parse_args()
     faults = compared = series = 0
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["TMPDIR"] = os.path.join(folder, "sessions")  # programs of other tests do not share the sessions of MPI
+        os.environ["TMPDIR"] = os.path.join(folder, "sessions")    # a separate session folder of MPI
         os.makedirs(os.environ["TMPDIR"])
         for path in [path for each in arguments.folders for path in series_below(each, PATTERNS[arguments.format])]:
             series += 1

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Reads containers as Documentation/Container.md describes them, with nothing of PatchIO: h5py, struct, json, zlib, numpy, and libzstd, as
-h5py has no filter for it.
+"""Reads containers according to Documentation/Container.md, without PatchIO: with h5py, struct, json, zlib, numpy, and libzstd,
+because h5py has no filter for Zstandard.
 
-usage: stranger.py NAME.pio     (prints what is there, after it has compared all checksums)
+usage: stranger.py NAME.pio (compares all checksums, then prints the contents)
 
-read(folder) gives the steps; values are read from the files' bytes, and once more by h5py, which must find the same.
+read(folder) returns the steps. Values are read from the bytes of the files, and again with h5py, which must give the same values.
 """
 import ctypes
 import ctypes.util
@@ -21,7 +21,7 @@ BLOCK = 32768
 
 
 def records(path):
-    """The records of a log; ends where one is not complete."""
+    """Yields the records of a log, up to the first incomplete one."""
     with open(path, "rb") as file:
         log = file.read()
     at, parts = 0, b""
@@ -41,7 +41,7 @@ def records(path):
 
 
 def unpacked(chunk, count, dtype):
-    """The values of a chunk that went through shuffle and Zstandard."""
+    """Returns the values of a chunk with the filters shuffle and Zstandard."""
     zstd = ctypes.CDLL(ctypes.util.find_library("zstd"))
     zstd.ZSTD_decompress.restype = ctypes.c_size_t
     plain = ctypes.create_string_buffer(count * dtype.itemsize)
@@ -51,7 +51,7 @@ def unpacked(chunk, count, dtype):
 
 
 def all_values(place, path):
-    """The values of a data set, flat."""
+    """Returns the values of a data set as a flat array."""
     with h5py.File(path, "r") as file:
         found = file[place["name"]]
         assert place.get("compression") in (None, "deflate", "zstd")
@@ -105,7 +105,7 @@ class Step:
         return np.frombuffer(data, dtype)
 
     def shape(self, row, variable):
-        """Values along each axis, slowest first, and components."""
+        """Returns the number of values along each axis, slowest first, then the number of components."""
         if len(self.meshes):
             points, cells, connectivity = self.meshes[row, 0], self.meshes[row, 1:5], self.meshes[row, 5:]
             role, which = variable.get("role", "values"), variable.get("list", 0)
@@ -116,7 +116,7 @@ class Step:
         return [int(n) for n in (info["upper"] - info["lower"] + 1 + more)[::-1]] + [variable["components"]]
 
     def values(self):
-        """(row, variable, array) for all that are there."""
+        """Yields (row, variable, array) for all stored arrays."""
         for v, variable in enumerate(self.json["variables"]):
             before, read = {}, {}
             for row, info in enumerate(self.rows):
@@ -142,7 +142,7 @@ class Step:
 
 
 def read(folder):
-    """The steps by their numbers; of two records of one number the later counts."""
+    """Returns the steps by their numbers. If two records have the same number, the later one counts."""
     log = records(os.path.join(folder, "index"))
     head = json.loads(next(log))
     assert head["format"] == "PatchIO container" and head["version"] == 1

@@ -1,4 +1,4 @@
-"""Verify Values: a patch whose values are not those that were written is broken, on all ranks, and the message names it.
+"""Tests Verify Values: a patch with changed values counts as damaged on all ranks, and the message names it.
 
 usage: [mpiexec -np N] pvbatch verified.py CASES SCRATCH
 """
@@ -14,7 +14,7 @@ sys.path[:0] = [here, os.path.join(here, "../../ParaView")]
 import stranger  # noqa: E402
 from on_ranks import controller, expect, finish, output_of, patches_of_tree, rank, ranks, sum_over_ranks  # noqa: E402
 
-vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)    # errors are wanted here
+vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)    # the errors are expected
 cases, scratch = sys.argv[1:]
 container = os.path.join(scratch, "verified_%d.pio" % ranks)
 step = stranger.read(os.path.join(cases, "amr_3d/run.pio"))[0]
@@ -40,7 +40,7 @@ def opened(**properties):
 
 
 def shown(reader):
-    """Collective: the text of all messages on this rank, and how many ranks show each patch."""
+    """Collective: returns the text of all messages on this rank, and the number of ranks that show each patch."""
     window, before = vtkStringOutputWindow(), vtkOutputWindow.GetInstance()
     vtkOutputWindow.SetInstance(window)
     try:
@@ -58,7 +58,7 @@ words = "the values of '%s' on patch %d of level %d as they were written" % (nam
 first = opened(Blocks="As patches", CacheMemory=1)
 text, held = shown(first)
 expect(words not in text and all(count == 1 for count in held), "not verified: %s, %s", text, held)
-first.VerifyValues = 1    # nothing that was kept unverified is shown now
+first.VerifyValues = 1    # values that were cached without a check must not be shown now
 text, held = shown(first)
 expect(rank > 0 or words in text, "verified: '%s'", text)
 expect(not any(held), "verified: patches are shown: %s", held)

@@ -1,11 +1,11 @@
-"""How GrADS descriptors and their files break; see Testing/Faults/broken_files.py."""
+"""Faults of GrADS descriptors and their files; see Testing/Faults/broken_files.py."""
 import os
 import shutil
 
 SOUND = {"plain/plain.ctl": ["plain.ctl", "plain.dat"], "big_sequential/big_sequential.ctl": ["big_sequential.ctl", "big_sequential.dat"]}
-# Numbers are numbers, whatever they are; a file that still grows, or a descriptor that lacks its last word, is shown as far as it goes.
+# Changed numbers are still numbers. A growing file, or a descriptor without its last word, is shown as far as possible.
 QUIET = {("plain.ctl", "cut at 0.9"), ("big_sequential.ctl", "cut at 0.9")}
-# name, text of the descriptor, what takes its place, what must be said
+# name, text of the descriptor, its replacement, expected message
 EDITS = [
     ("x_most", "xdef 12", "xdef 2147483647", "ctl|dat"),
     ("x_zero", "xdef 12", "xdef 0", "ctl"),

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Compares truths with what GrADS itself reads.
+"""Compares the reference values with those that GrADS itself reads.
 
-usage: check_reference.py TRUTHFOLDER      (says "skipped:" where GrADS is not installed)
+usage: check_reference.py TRUTHFOLDER (prints "skipped:" if GrADS is not installed)
 """
 import os
 import shutil
@@ -14,7 +14,7 @@ import numpy as np
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from truth import load_all  # noqa: E402
 
-# GrADS knows no files of this kind, or shows their data on another grid.
+# GrADS does not support files of these kinds, or shows their data on another grid.
 BEYOND = ("lambert", "members", "no_undef", "one_row", "cross_section", "one_column")
 
 
@@ -23,7 +23,7 @@ def plain_name(ctl):
 
 
 def read_by_grads(truth, folder):
-    """All values that GrADS writes out, in the order step, variable, level; -1e30 where it has none."""
+    """Returns all values that GrADS writes, in the order step, variable, level; -1e30 for undefined values."""
     out = os.path.join(folder, "out.bin")
     script = os.path.join(folder, "run.gs")
     keys = [(t, name) for t in range(len(truth.hours)) for name in truth.arrays[t]]

@@ -1,4 +1,4 @@
-"""Shows GrADS data in ParaView and compares every value with the truth.
+"""Shows GrADS data in ParaView and compares each value with the reference.
 
 usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/GRADS/conformance.py TRUTHDIR [NAME...]
 
@@ -22,7 +22,7 @@ HIDDENPOINT, HIDDENCELL = 2, 32    # vtkDataSetAttributes
 
 
 def blocks_of(tree):
-    """(name of the group, grid) of this rank."""
+    """Returns (name of the group, grid) of this rank's blocks."""
     for b in range(tree.GetNumberOfBlocks()):
         pieces = tree.GetBlock(b)
         name = tree.GetMetaData(b).Get(vtkCompositeDataSet.NAME())
@@ -37,11 +37,11 @@ def same(found, want):
 
 
 class Checker:
-    """One data set."""
+    """Checks one data set."""
 
     def __init__(self, truth):
         self.truth = truth
-        self.closed = 0    # blocks with the seam
+        self.closed = 0    # number of blocks with a closed seam
 
     def check_positions(self, grid, index, z, where, sphere):
         truth = self.truth
@@ -70,7 +70,7 @@ class Checker:
         first = (low[0] + (1 if group == "surface" else 0), low[1], low[2])
         index = [np.arange(f, f + n) for f, n in zip(first, dims)]
         columns = len(truth.x)
-        if sphere and truth.goes_around():    # the first column again behind the last one
+        if sphere and truth.goes_around():    # the first column is repeated after the last one
             expect(extent[1] != columns - 1 or dims[2] == 1, "%s: ends at the last column", where)
             self.closed += extent[1] == columns
             index[2] %= columns
@@ -78,7 +78,7 @@ class Checker:
         found = sorted(grid.GetPointData().GetArrayName(i) for i in range(grid.GetPointData().GetNumberOfArrays()))
         found = [n for n in found if n != "vtkGhostType"]
         expect(mine, "%s: shown although no array of it is wanted", where)
-        there = sorted(n for n in mine if n in truth.arrays[step])    # other steps may have more
+        there = sorted(n for n in mine if n in truth.arrays[step])    # other steps may have more variables
         expect(found == there, "%s: arrays %s instead of %s", where, found, there)
         holes = np.ones(dims, bool)
         for name in found:
@@ -120,12 +120,12 @@ class Checker:
             if ranks() == 1:
                 expect(name in held and held[name].all(), "%s: not all of '%s' is there", where, name)
             else:
-                # Neighbours share nodes: the sum may be larger.
+                # The sum may be larger, because neighbours share nodes.
                 total = sum_over_ranks([int(held[name].sum()) if name in held else 0])[0]
                 expect(total >= values, "%s: %d of %d values of '%s'", where, total, values, name)
 
     def check_grids(self, reader, names):
-        """One grid by default; where both are shown, all blocks have the same arrays and flags."""
+        """Checks that one grid is shown by default. If both grids are shown, all blocks have the same arrays and flags."""
         reader.PointArrayStatus = names
         reader.PartialArrays = 0
         deep = [n for n in names if n in self.truth.deep]

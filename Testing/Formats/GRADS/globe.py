@@ -1,8 +1,8 @@
-"""Grids that go around the globe are closed on a sphere: no cell is missing between the last longitude and the first.
+"""Tests that grids around the globe are closed on a sphere: no cell is missing between the last longitude and the first.
 
 usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/GRADS/globe.py SCRATCH
 
-Runs on every rank (pvbatch --symmetric); all ranks' polygons are put together. The field is analytic.
+Runs on every rank (pvbatch --symmetric); the polygons of all ranks are joined. The field is analytic.
 """
 import os
 import sys
@@ -18,12 +18,12 @@ from on_ranks import leaves  # noqa: E402
 
 NX, LATITUDES, LEVELS = 36, np.arange(-90, 91, 10.0), [1000, 850, 500]
 LONGITUDES = 10.0 * np.arange(NX)
-POLE = np.array([0.9, -0.1, 0.3])    # of the field, beside the seam
-GRID = 1e-3                          # points that are closer are one
+POLE = np.array([0.9, -0.1, 0.3])    # pole of the field, beside the seam
+GRID = 1e-3    # points that are closer count as equal
 
 
 def field():
-    """[y, x], the same on all levels."""
+    """Returns the field as [y, x], the same on all levels."""
     lon, lat = np.radians(LONGITUDES), np.radians(LATITUDES)[:, None]
     places = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat) + 0 * lon], -1)
     return (places @ (POLE / np.linalg.norm(POLE))).astype("<f4")
@@ -39,7 +39,7 @@ def write(path, first=0.0, step=10.0):
 
 
 class Cells:
-    """All ranks' lines or polygons, with points merged by their places. Collective."""
+    """The lines or polygons of all ranks, with points merged by position. The constructor is collective."""
 
     def __init__(self, source, scratch):
         source.UpdatePipeline()
@@ -69,7 +69,7 @@ class Cells:
                     self.uses[key] = self.uses.get(key, 0) + 1
 
     def open_sides(self, but=None):
-        """Places of sides (ends of lines) that belong to one cell only; `but`: of which these do not count."""
+        """Returns the positions of sides (ends of lines) that belong to one cell only. but: test for sides that do not count."""
         sides = [[self.places[e] for e in side] for side, uses in self.uses.items() if uses == 1]
         return [s for s in sides if but is None or not but(s)]
 
@@ -118,13 +118,13 @@ def check(ctl, mode, scratch):
             expect(abs(found.area / area - 1) < 1e-5, "%s: area %g instead of %g", where, found.area, area)
         simple.Delete(made)
 
-    # A wall through all levels is open where they end, and nowhere else.
+    # A wall through all levels is open only at the ends of the levels.
     reader.Grids = "levels"
     made = simple.Contour(Input=reader, ContourBy=["POINTS", "u"], Isosurfaces=[0.8])
     radii = 180 / np.pi + 7 * np.log(1000 / np.array(LEVELS))
 
     def at_end(side):
-        far = [np.linalg.norm(p) for p in side]    # chords lie below their arcs
+        far = [np.linalg.norm(p) for p in side]    # chords are below their arcs
         return max(far) <= radii[0] * (1 + 1e-6) or min(far) > radii[1:].mean()
     edges = Cells(made, scratch).open_sides(at_end)
     expect(not edges, "%s: %d open edges of the contour of levels, one at %s", where, len(edges), edges[:1])
@@ -138,7 +138,7 @@ def check(ctl, mode, scratch):
 
 
 def check_open(ctl, scratch):
-    """A region, or a globe with the first column again at its end, is not closed."""
+    """Checks that a region is not closed, nor a globe that has the first column again at its end."""
     reader = simple.PatchReader(FileName=[ctl], Placement="Sphere", Grids="surface")
     reader.UpdatePipeline()
     (cells,) = sum_over_ranks([sum(g.GetNumberOfCells() for g in leaves(reader.GetClientSideObject().GetOutputDataObject(0)))])

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Writes small GrADS data sets, one for each thing that a descriptor may say, with numpy alone.
+"""Writes small GrADS data sets, one for each feature of descriptors, with numpy only.
 
 usage: make_cases.py FOLDER TRUTHFOLDER
 
-The truth is what the files were made from, not what anything reads of them.
+The reference values are those that the files were made from, without reading the files.
 """
 import os
 import sys
@@ -20,7 +20,7 @@ EPOCH = datetime(1970, 1, 1)
 
 
 class Case:
-    """A data set: fields of random values with holes, and how they are written."""
+    """A data set: fields of random values with holes, and the form of its files."""
 
     def __init__(self, name, nx=12, ny=9, levels=(1000, 850, 500, 200), times=3, variables=None, start=datetime(2017, 2, 27, 18),
                  step=timedelta(hours=6), dtype="<f4", options="little_endian", undef=UNDEF):
@@ -31,7 +31,7 @@ class Case:
         self.sequential = "sequential" in options
         self.members = []
         self.header = {"file": 0, "time": 0, "trailer": 0, "field": 0, "field_trailer": 0}
-        self.extra = []        # lines of the descriptor
+        self.extra = []    # additional lines of the descriptor
         self.codes = "99"
         self.x = 70 + 0.5 * np.arange(nx)
         self.y = 15 + 0.25 * np.arange(ny)
@@ -48,7 +48,7 @@ class Case:
     # ---- values ----
 
     def values(self, step, member, variable):
-        """[level, y, x] as they are stored, numbers for "undefined" included."""
+        """Returns the stored values as [level, y, x], including the numbers for "undefined"."""
         name, levels = self.variables[variable]
         dice = np.random.default_rng([self.seed, step, member, variable])
         shape = (max(levels, 1), self.ny, self.nx)
@@ -61,8 +61,8 @@ class Case:
         if self.undef is None:
             return values
         values[holes < 0.05] = np.float32(self.undef)
-        values[(holes >= 0.05) & (holes < 0.07)] = np.float32(self.undef) * np.float32(1 + 4e-6)   # within the tolerance
-        values[(holes >= 0.07) & (holes < 0.08)] = np.float32(self.undef) * np.float32(1 + 4e-5)   # beyond it
+        values[(holes >= 0.05) & (holes < 0.07)] = np.float32(self.undef) * np.float32(1 + 4e-6)    # undefined within the tolerance
+        values[(holes >= 0.07) & (holes < 0.08)] = np.float32(self.undef) * np.float32(1 + 4e-5)    # defined, beyond the tolerance
         return values
 
     def shown(self, step, member, variable):
@@ -117,7 +117,7 @@ class Case:
         return "\n".join(lines + ["endvars"]) + "\n"
 
     def write(self, folder, files=None, ctl=None):
-        """files: name -> bytes; by default one file with all."""
+        """Writes the data set. files: name -> bytes; the default is one file with all values."""
         where = os.path.join(folder, self.name)
         os.makedirs(where, exist_ok=True)
         if files is None:
@@ -134,7 +134,7 @@ class Case:
         return path
 
     def truth(self, path, keep=None, gone=()):
-        """keep: steps that are there; gone: (step, member) whose file is not."""
+        """Returns the reference values. keep: steps that exist. gone: (step, member) with a missing file."""
         steps = range(len(self.times)) if keep is None else keep
         arrays = []
         for step in steps:
@@ -199,7 +199,7 @@ def simple_cases(folder):
     case.y = np.array([-60, -30.5, -10, -2, 0, 3, 20, 44, 80.25])
     case.ydef = "YDEF 9 LEVELS -60 -30.5\n   -10 -2 0 3\n 20 44\n80.25"
     yield case
-    # All around the globe: closed where it is put on a sphere.
+    # Around the globe: closed on a sphere.
     case = Case("globe", nx=36, ny=19)
     case.x, case.xdef = 10.0 * np.arange(36) - 180, "xdef 36 linear -180 10"
     case.y, case.ydef = 10.0 * np.arange(19) - 90, "ydef 19 linear -90 10"
@@ -211,14 +211,14 @@ def gaussian(count):
 
 
 def special_truths(folder):
-    # One file a step, as GRAPES names them; the second is not there.
+    # One file per step, with names like those of GRAPES. The second file is missing.
     case = Case("grapes", dtype=">f4", options="template sequential big_endian", times=4, step=timedelta(hours=12))
     case.dset = "^postvar%iy4%im2%id2%ih2%f3%n2"
     names = ["postvar2017022718%03d00" % h for h in (0, 12, 24, 36)]
     path = case.write(folder, {names[t]: case.time(t) for t in (0, 2, 3)}, "post.ctl_201702271800000")
     yield case.truth(path, keep=[0, 2, 3])
 
-    # One file a day with several steps.
+    # One file per day with several steps.
     case = Case("days", options="template little_endian", times=10)
     case.dset = "^day%y4%m2%d2.dat"
     days = {}
@@ -226,31 +226,31 @@ def special_truths(folder):
         days.setdefault(time.strftime("day%Y%m%d.dat"), []).append(t)
     yield case.truth(case.write(folder, {n: b"".join(case.time(t) for t in ts) for n, ts in days.items()}))
 
-    # A file a member and step; one member's is not there at one step.
+    # One file per member and step. The file of one member at one step is missing.
     case = Case("members", options="template little_endian", times=3)
     case.members, case.dset = ["one", "two"], "^%e_%t2.dat"
     files = {"%s_%02d.dat" % (m, t + 1): case.time(t, i) for t in range(3) for i, m in enumerate(case.members)}
     del files["two_02.dat"]
     yield case.truth(case.write(folder, files), gone=[(1, 1)])
 
-    # Names by ranges of steps.
+    # File names by ranges of steps.
     case = Case("ranges", options="template little_endian", times=5)
     case.dset, case.extra = "^%ch", ["chsub 1 2 first%y2.dat", "chsub 3 5 second.dat"]
     yield case.truth(case.write(folder, {"first17.dat": case.time(0) + case.time(1),
                                          "second.dat": case.time(2) + case.time(3) + case.time(4)}))
 
-    # Still being written.
+    # A file that is still being written.
     case = Case("growing", times=5)
     data = b"".join(case.time(t) for t in range(3))
     yield case.truth(case.write(folder, {"growing.dat": data[:-7]}), keep=[0, 1])
 
-    # All times of a variable one after another.
+    # All times of a variable follow each other.
     case = Case("outside", options="big_endian", dtype=">f4")
     case.codes = "-1,20"
     data = b"".join(case.record(t, 0, v) for v in range(len(case.variables)) for t in range(3))
     yield case.truth(case.write(folder, {"outside.dat": data}))
 
-    # Months of a calendar without leap years.
+    # Steps of a month, in a calendar without leap years.
     case = Case("months", times=14, options="365_day_calendar little_endian", start=datetime(2016, 1, 15))
     case.tdef = "tdef 14 linear 00z15jan2016 1mo"
     lengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -269,7 +269,7 @@ def special_truths(folder):
         case.variables = [("ps", 0), ("u", 9), ("q", 5)]
         yield case.truth(case.write(folder))
 
-    # All around the globe, in several patches.
+    # Around the globe, in several patches.
     case = Case("globe_cut", nx=720, ny=361, times=1, variables=[("u", 4)])
     case.x, case.xdef = 0.5 * np.arange(720), "xdef 720 linear 0 0.5"
     case.y, case.ydef = 0.5 * np.arange(361) - 90, "ydef 361 linear -90 0.5"

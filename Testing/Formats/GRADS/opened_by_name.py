@@ -1,4 +1,4 @@
-"""Which reader File > Open takes for descriptors, and for others' files of such names.
+"""Tests which reader File > Open chooses for descriptors, and for other files with such names.
 
 usage: Testing/ParaView/pvbatch.sh 1 Testing/Formats/GRADS/opened_by_name.py CASES
 """
@@ -12,7 +12,7 @@ faults = 0
 
 
 def reader_of(path):
-    """Name of the proxy that ParaView chooses by itself; None for none."""
+    """Returns the name of the proxy that ParaView chooses by itself, or None."""
     factory = servermanager.vtkSMProxyManager.GetProxyManager().GetReaderFactory()
     session = servermanager.ActiveConnection.Session
     if factory.TestFileReadability(path, session) and factory.CanReadFile(path, session):
@@ -40,8 +40,8 @@ def main():
             path = os.path.join(folder, name)
             with open(path, "w") as f:
                 f.write(text)
-            expect(path, name in ("empty.ctl", "empty.visit", "zeros.h5"))  # ours to say that they are broken
-        path = os.path.join(folder, "grid.vtk")     # as before: ParaView's own
+            expect(path, name in ("empty.ctl", "empty.visit", "zeros.h5"))    # opened by PatchIO, which reports the damage
+        path = os.path.join(folder, "grid.vtk")    # still opened by ParaView's own reader
         with open(path, "w") as f:
             f.write("# vtk DataFile Version 3.0\nx\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS 2 2 2\n"
                     "ORIGIN 0 0 0\nSPACING 1 1 1\nPOINT_DATA 8\nSCALARS a float 1\nLOOKUP_TABLE default\n" + "0 " * 8 + "\n")

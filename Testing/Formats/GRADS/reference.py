@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""The truth about real GrADS data sets, read by numpy alone, after the documentation of GrADS.
+"""The reference reader for real GrADS data sets, with numpy only, according to the documentation of GrADS.
 
 usage: reference.py TRUTHFOLDER FOLDER     (all descriptors below FOLDER)
 
-Knows what the sets in the shared data need: no template, no ensemble. check_reference.py compares it with GrADS.
+Supports the features of the shared data: no templates and no ensembles. check_reference.py compares it with GrADS.
 """
 import glob
 import os
@@ -32,7 +32,7 @@ def read_step(text):
 
 
 def tokens_of(path):
-    """Words behind each keyword, those of following lines included."""
+    """Returns the words after each keyword, including those of the following lines."""
     known = {"dset", "title", "undef", "options", "xdef", "ydef", "zdef", "tdef", "vars", "xyheader", "endvars"}
     entries, last = [], None
     for line in open(path):

@@ -1,5 +1,5 @@
-"""What ParaView must show of a GrADS data set: one npz, made by make_cases.py or reference.py, read by
-conformance.py. numpy only."""
+"""The expected output of ParaView for a GrADS data set: one npz, which make_cases.py or reference.py writes and conformance.py
+reads. Needs numpy only."""
 import json
 
 import numpy as np
@@ -8,7 +8,7 @@ SCALE_HEIGHT = 7.0
 
 
 def heights(levels):
-    """Where levels are put: decreasing ones are pressures, others are counted."""
+    """Returns the positions of levels: decreasing levels are pressures, and others are numbered."""
     levels = np.asarray(levels, float)
     if len(levels) > 1 and levels[-1] > 0 and np.all(np.diff(levels) < 0):
         return SCALE_HEIGHT * np.log(1000 / (levels * (0.01 if levels[0] > 2000 else 1)))
@@ -16,16 +16,16 @@ def heights(levels):
 
 
 class Truth:
-    """arrays[step][name]: values as [level, y, x]; floats have NaN where they are undefined. deep: names of
-    variables on levels; all others are on the surface."""
+    """The expected values. arrays[step][name]: values as [level, y, x]; undefined floats are NaN. deep: names of variables on
+    levels; all others are on the surface."""
 
     def __init__(self, ctl, x, y, levels, hours, dates, arrays, deep, steps=None):
         self.ctl, self.x, self.y, self.levels = ctl, np.asarray(x, float), np.asarray(y, float), list(levels)
         self.hours, self.dates, self.arrays, self.deep = list(hours), list(dates), arrays, set(deep)
-        self.steps = list(range(len(self.hours))) if steps is None else list(steps)   # among those of TDEF
+        self.steps = list(range(len(self.hours))) if steps is None else list(steps)    # numbers among the steps of TDEF
 
     def z(self, name):
-        """Positions of the nodes of a variable's array along z."""
+        """Returns the positions of the nodes of a variable's array along z."""
         high = heights(self.levels)
         if name in self.deep:
             return high
@@ -33,12 +33,12 @@ class Truth:
         return np.array([high[0] - 0.5 * (high[1] - high[0]) if any_deep else 0.0])
 
     def goes_around(self):
-        """Whether the last column is a cell's width from the first one, around the globe."""
+        """Returns whether the last column is one cell away from the first one, around the globe."""
         cell = (self.x[-1] - self.x[0]) / max(len(self.x) - 1, 1)
         return len(self.x) > 2 and abs(len(self.x) * cell - 360) < 0.5 * cell
 
     def on_grid(self, step, name):
-        """Values on all levels; NaN (0 for integers) above those that the variable has."""
+        """Returns the values on all levels; NaN (0 for integers) above the levels of the variable."""
         values = self.arrays[step][name]
         if name not in self.deep:
             return values[:1]
@@ -69,7 +69,7 @@ class Truth:
 
 
 def save_all(folder, truths):
-    """One npz each, and their list."""
+    """Saves one npz per data set, and their list."""
     import os
     os.makedirs(folder, exist_ok=True)
     names = []

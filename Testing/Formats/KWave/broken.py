@@ -1,4 +1,4 @@
-"""How k-Wave files break; see Testing/Faults/broken_files.py."""
+"""Faults of k-Wave files; see Testing/Faults/broken_files.py."""
 import os
 import shutil
 
@@ -11,7 +11,7 @@ QUIET = set()
 
 
 def contradictions(cases, folder):
-    """Files whose parts are sound and do not go together."""
+    """Yields files with valid parts that contradict each other."""
     def edited(name, source, edit):
         path = os.path.join(folder, name + ".h5")
         shutil.copy(os.path.join(cases, source), path)

@@ -1,10 +1,10 @@
-"""Opens k-Wave files in ParaView and compares all that is shown with the truth that reference.py saved.
+"""Opens k-Wave files in ParaView and compares the output with the reference values of reference.py.
 
 usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/KWave/conformance.py TRUTHDIR [NAME...]
 
-Runs on every rank; each compares what it holds, and all together must hold every value once. Every file is shown as
-merged blocks and as patches, with points as points and as an image, with and without the metadata channel; first,
-last and all steps between them in an order that goes back and forth.
+Runs on each rank. Each rank compares its own part, and all ranks together must have each value once. Each file is shown as merged
+blocks and as patches, with points as points and as an image, with and without index files. The order of the steps goes back and
+forth.
 """
 import glob
 import os
@@ -61,7 +61,7 @@ def check_names(data, wanted, where):
 
 
 def check_box(grid, truth, part, lower, step, where):
-    """Cells of a box; gives how many values are right."""
+    """Checks the cells of a box. Returns the number of right values."""
     wanted = arrays_of(truth, part, step)
     flat = truth["size"][2] == 1
     e = np.array(grid.GetExtent()).reshape(3, 2)
@@ -108,7 +108,7 @@ def check_points(grid, truth, level, numbers, step, where):
 
 
 def check_image(grid, truth, level, numbers, step, where):
-    """An image of these points: each in its cell, all other cells hidden and without a number."""
+    """Checks an image of these points: each is in its cell, and all other cells are hidden and NaN."""
     places = truth[level + "/places"][numbers]
     wanted = arrays_of(truth, level, step)
     e = np.array(grid.GetExtent()).reshape(3, 2)

@@ -1,5 +1,5 @@
-"""Nothing of a k-Wave file is read twice: arrays are turned off and on, and steps are gone back to; the bytes that
-the report says were read, and all values against the truth that reference.py saved.
+"""Tests that no part of a k-Wave file is read twice when arrays are turned off and on and steps are shown again. Checks the bytes
+in the report, and compares all values with the reference values of reference.py.
 
 usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/KWave/interactive.py TRUTHDIR NAME...
 
@@ -37,7 +37,7 @@ class Session:
         return sum(at_step(name, values, step).nbytes for key, values in self.truth.items() if split(key)[1] == name)
 
     def show(self, names, step, setting):
-        """Collective. The bytes that were read."""
+        """Collective: shows the arrays. Returns the bytes that were read."""
         self.reader.CellArrayStatus = names
         self.reader.UpdatePipeline(self.times[step])
         shown = {k: v for k, v in self.truth.items() if split(k)[1] in names + ["", "places", "lower", "upper"]}
@@ -64,7 +64,8 @@ def check_file(path):
     for array in everything:
         rest = [n for n in everything if n != array]
         if sum_over_ranks(1) > 1:
-            # The whole domain is one patch, as heavy as its arrays are many; cuboids make way for it, once.
+            # The whole domain is one patch, whose weight grows with the number of arrays. Cuboids move to other ranks once because
+            # of it.
             moved = session.show(rest, 1, array + " off") + session.show(everything, 1, array + " on")
             expect(moved <= 2 * whole, "%s off and on: %g of %g bytes move", array, moved, whole)
         found = [session.show(rest, 1, array + " off"), session.show(everything, 1, array + " on")]
@@ -73,7 +74,7 @@ def check_file(path):
     session.show(everything[:1], 1, "after Reload")
     for n in range(1, len(everything)):
         found, least = session.show(everything[:n + 1], 1, "one more"), session.bytes_of(everything[n], 1)
-        # Chunks are read whole, and may reach beyond what is shown; contiguous arrays may not.
+        # Whole chunks are read, which may exceed the displayed part. For contiguous arrays, only this part is read.
         most = least if "contiguous" in name else float("inf")
         expect(0.994 * least <= found <= 1.006 * most, "%s: %s reads %g bytes instead of %g", name, everything[n], found, least)
     simple.Delete(session.reader)

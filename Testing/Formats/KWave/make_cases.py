@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Writes small k-Wave files of all kinds, by h5py and formulas, with what a reader must make of them.
+"""Writes small k-Wave files of all kinds, with h5py and formulas, and the expected results of a reader.
 
 usage: make_cases.py OUTPUTDIR [REALDATADIR]
 
-With REALDATADIR (files that k-Wave itself has written) those are linked into folders in which they can be opened.
+The files in REALDATADIR, which k-Wave itself has written, are linked into folders in which they can be opened.
 """
 import os
 import shutil
@@ -128,7 +128,7 @@ def make(out):
         cuboids(f)
     with start(case(out, "corners_deflate") + "/out.h5") as f:
         cuboids(f, level=9, cut=2)
-    # The first step is 11: Nt - 10 + 1; the run has stopped after step 14.
+    # The first step is 11 = Nt - 10 + 1. The run has stopped after step 14.
     with start(case(out, "checkpoint") + "/out.h5", done=14) as f:
         group = f.create_group("p")
         for c, (x1, y1, z1, x2, y2, z2) in enumerate(CORNERS.astype(int)):
@@ -139,7 +139,7 @@ def make(out):
     with start(case(out, "checkpoint") + "/in.h5", "input") as f:
         scalars(f, sensor_mask_type=1)
         put(f, "sensor_mask_corners", CORNERS.reshape(1, -1, 6))
-    # The mask is in one of two inputs, that of the same name.
+    # There are two inputs; the mask is in the one with the same name.
     with start(case(out, "mask_in_input") + "/run_output.h5") as f:
         points(f, own=False)
     for name, mask in (("a.h5", INDEX), ("run_input.h5", INDEX[::-1][::-1])):
@@ -167,12 +167,12 @@ def make(out):
         put(f, "sensor_mask_index", INDEX.reshape(1, 1, -1))
         put(f, "u_source_index", INDEX[:9].reshape(1, 1, -1))
         put(f, "p_source_input", field((1, 20, 1), 9))
-    # Parts that are cut into several patches.
+    # Large parts, which are divided into several patches.
     big = (160, 160, 200)
     with start(case(out, "big") + "/out.h5", size=big, steps=3) as f:
         put(f, "p_final", field(big[::-1], 3), chunks=(1, 160, 160), compression="gzip", compression_opts=0)
         cuboids(f, 2, np.array([[1, 1, 1, 160, 160, 180]], np.uint64), cut=7)
-    # Points that are far apart. In no folder, as all that is in one is shown as an image, too.
+    # Points that are far apart. The file is not in a folder, because files in folders are also shown as images.
     with start(out + "/far.h5", size=big, steps=3) as f:
         points(f, 3, np.array([1, np.prod(big)], np.uint64))
 
@@ -183,7 +183,7 @@ def link_real(out, real):
         os.makedirs(os.path.join(out, name))
         for file in os.listdir(os.path.join(real, name)):
             os.symlink(os.path.join(real, name, file), os.path.join(out, name, file))
-    # This output needs the mask of its input, which lies elsewhere.
+    # This output needs the mask of its input, which is in another folder.
     folder = os.path.join(out, "kwave13_checkpoint")
     os.makedirs(folder)
     os.symlink(os.path.join(real, "kwave13_checkpoint", "out_ck.h5"), folder + "/out_ck.h5")

@@ -1,4 +1,4 @@
-"""Which reader ParaView takes for files that end with .h5, and what the reader offers of k-Wave's.
+"""Tests which reader ParaView chooses for files that end with .h5, and the arrays that the reader offers for k-Wave files.
 
 usage: Testing/ParaView/pvbatch.sh 1 opening.py CASESDIR
 """
@@ -19,7 +19,7 @@ def expect(condition, message, *details):
 
 
 def reader_of(path):
-    """The proxy that the file dialog would make, or None."""
+    """Returns the proxy that the file dialog would make, or None."""
     factory = servermanager.vtkSMProxyManager.GetProxyManager().GetReaderFactory()
     if not factory.CanReadFile(path, servermanager.ActiveConnection.Session):
         return None
@@ -27,7 +27,7 @@ def reader_of(path):
 
 
 def shown_arrays(tree):
-    """level -> names of (cell arrays, point arrays) of its first piece; NaN only: with a "-" before."""
+    """Returns level -> names of (cell arrays, point arrays) of its first piece. Arrays with only NaN have a leading "-"."""
     def names(data):
         return sorted(("-" if np.isnan(vtk_to_numpy(data.GetArray(i))).all() else "") + data.GetArrayName(i)
                       for i in range(data.GetNumberOfArrays()) if data.GetArrayName(i) != "vtkGhostType")
@@ -40,7 +40,7 @@ def shown_arrays(tree):
 
 
 def check_grids(kwave):
-    """By default one grid is shown; with all of them, all have the same arrays."""
+    """Checks that one grid is shown by default. If all grids are shown, they have the same arrays."""
     series, whole = ["p", "p_max"], ["p_final"]
     reader = simple.PatchReader(FileName=[kwave])
     reader.UpdatePipelineInformation()
@@ -49,7 +49,7 @@ def check_grids(kwave):
     expect(choices == ["Automatic", "sensor", "domain", "All"], "Grids may be %s", choices)
     pairs = list(reader.GetPropertyValue("ArraysOfGrids"))
     of_grids = {(pairs[i], pairs[i + 1]) for i in range(0, len(pairs), 2)}
-    # k-Wave writes p_final, p_max_all and the like of the whole domain, all else of the sensor.
+    # k-Wave writes p_final, p_max_all and similar arrays for the whole domain, and all others for the sensor.
     names = reader.GetProperty("CellArrayInfo")[::2]
     want = {("domain" if name.endswith(("_final", "_all")) else "sensor", name) for name in names}
     expect(of_grids == want, "arrays of the grids: %s instead of %s", of_grids, want)
@@ -77,7 +77,8 @@ def check_grids(kwave):
 
 
 def check_far_points(kwave):
-    """They become no image, which would be much larger than they are; nor at later steps, whose grids are kept."""
+    """Checks that far points do not become an image, which would be much larger than the points; nor at later steps, whose grids
+    are reused."""
     reader = simple.PatchReader(FileName=[kwave], PointLists="Automatic")
     reader.UpdatePipelineInformation()
     reader.CellArrayStatus = ["p"]
@@ -94,12 +95,12 @@ def main(cases):
     foreign = os.path.join(cases, "foreign.h5")
     with open(kwave, "rb") as file:
         data = file.read()
-    with open(foreign, "wb") as file:  # sound HDF5, but nobody's that we know
+    with open(foreign, "wb") as file:    # a valid HDF5 file of an unknown format
         file.write(data.replace(b"kspaceFirstOrder-OMP v1.3", b"another program of a sort").replace(b"major_version", b"minor_virsion"))
     text = os.path.join(cases, "text.h5")
     with open(text, "w") as file:
         file.write("no HDF5 at all")
-    # What is no HDF5 at all is nobody's: our message is better than a list of all readers.
+    # A file that is not HDF5 fits no reader, but PatchIO's message is better than a list of all readers.
     for path in (kwave, text):
         expect(reader_of(path) == "PatchReader", "%s opens with %s", path, reader_of(path))
     expect(reader_of(foreign) != "PatchReader", "%s is claimed", foreign)
@@ -118,19 +119,19 @@ def main(cases):
         domain, sensor = tree.GetBlock(0).GetPieceAsDataObject(0), tree.GetBlock(1).GetPieceAsDataObject(0)
         names = [[d.GetArrayName(i) for i in range(d.GetNumberOfArrays()) if d.GetArrayName(i) != "vtkGhostType"] for d in (domain.GetCellData(), sensor.GetPointData())]
         expect(names == [["p_final"], ["p"]], "arrays %s", names)
-    reader.CellArrayStatus = ["p_max"]  # other arrays, the same step: what was kept is not enough
+    reader.CellArrayStatus = ["p_max"]    # other arrays at the same step: the cache does not have them
     reader.UpdatePipeline(reader.TimestepValues[1])
     tree = reader.GetClientSideObject().GetOutputDataObject(0)
     expect(tree.GetBlock(1).GetPieceAsDataObject(0).GetPointData().HasArray("p_max"), "p_max is missing")
     expect(tree.GetBlock(0).GetNumberOfPieces() == 0, "the domain is shown, though none of its arrays is chosen")
-    reader.UpdatePipeline(reader.TimestepValues[2])  # and now nothing has to be read
+    reader.UpdatePipeline(reader.TimestepValues[2])    # now the cache has all arrays
     expect(tree.GetBlock(1).GetPieceAsDataObject(0).GetPointData().HasArray("p_max"), "p_max is missing at the next step")
     reader.SMProxy.UpdatePropertyInformation()
     report = reader.SMProxy.GetProperty("IOReport").GetElement(0)
     expect("Read tasks: 0" in report, "steady arrays are read again: %s", report)
 
     def shown(arrays, levels=(0, 99)):
-        """Which of domain and sensor."""
+        """Returns which of domain and sensor are shown."""
         reader.CellArrayStatus, reader.LevelRange = arrays, list(levels)
         reader.UpdatePipeline(reader.TimestepValues[2])
         return [tree.GetBlock(b).GetNumberOfPieces() > 0 for b in range(2)]

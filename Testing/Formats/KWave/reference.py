@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What k-Wave files hold, read by h5py and put into words of our own: the truth for conformance.py.
+"""The reference reader for k-Wave files, with h5py; conformance.py compares with its results.
 
 usage: reference.py TRUTHDIR CASESDIR
 
@@ -27,12 +27,12 @@ LEFT_OUT = {"p_c", "odd", "strange", "p_source_input"}
 
 
 def places(index, size):
-    """Column-major numbers from 1, as MATLAB counts."""
+    """Returns grid points from column-major numbers that start at 1, as in MATLAB."""
     return np.stack(np.unravel_index(index.ravel().astype(np.int64) - 1, size, order="F"), 1)
 
 
 def mask_file(path):
-    """The file that has the mask: itself, or the input that belongs to it."""
+    """Returns the file with the mask: the file itself, or the input that belongs to it."""
     folder, name = os.path.split(path)
     with h5py.File(path) as f:
         if "sensor_mask_index" in f or "sensor_mask_corners" in f or "sensor_mask_type" not in f:

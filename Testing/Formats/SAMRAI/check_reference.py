@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Checks the reference reader against the formulas of make_cases.py, and a few masks worked out by hand.
+"""Compares the reference reader with the formulas of make_cases.py and with a few masks determined by hand.
 
 usage: check_reference.py CASESDIR        exit status 1 on a difference
 """
@@ -51,7 +51,7 @@ def check_dump(case, dump, directory):
 
 
 def check_mask(directory, patch, rows):
-    """rows: one text a row of cells, lowest y last, as on paper; '#' is covered."""
+    """Checks the covered cells. rows: one text per row of cells, lowest y last, as on paper; '#' is covered."""
     _, arrays = read_truth(os.path.join(directory, "visit_dump.00000", "summary.samrai"))
     found = arrays["b%d" % patch].reshape(len(rows), len(rows[0]))[::-1]
     drawn = ["".join("#" if c else "." for c in row) for row in found]

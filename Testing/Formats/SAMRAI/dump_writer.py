@@ -1,8 +1,7 @@
 """Writes SAMRAI VisIt dumps from a short description: levels, boxes, variables, functions.
 
-Follows shared/formats/SAMRAI.md by h5py alone, so that what the reader is tested with owes nothing to our
-own C++. Objects look as SAMRAI's writer leaves them: old-style groups, contiguous big-endian data with a
-"Type" attribute, native compounds without one.
+Follows shared/formats/SAMRAI.md with h5py only, so that the test data are independent of PatchIO's C++ code. Objects have the form
+of SAMRAI's writer: old-style groups, contiguous big-endian data with a "Type" attribute, native compounds without one.
 """
 import os
 from dataclasses import dataclass, field
@@ -11,9 +10,9 @@ from typing import Callable, Optional, Sequence
 import h5py
 import numpy as np
 
-GHOST_OFFSET = 10000.0   # added to values in ghost layers, so that a ghost can never pass for an interior value
+GHOST_OFFSET = 10000.0    # added to values in ghost layers, so that ghost values differ from all interior values
 
-# On-disk member order and offsets differ, as in real files: a reader has to go by name.
+# The order of members and their offsets differ, as in real files, so a reader must use the names.
 MAP_TYPE = (16, [("processor_number", 4, "<i4"), ("file_cluster_number", 0, "<i4"), ("level_number", 8, "<i4"),
                  ("patch_number", 12, "<i4")])
 BOX_TYPE = (72, [("lower", 0, ("<i4", (3,))), ("upper", 12, ("<i4", (3,))), ("xlo", 24, ("<f8", (3,))),
@@ -40,7 +39,8 @@ def set_type_attribute(dataset, code):
 
 
 def put(group, name, values, kind, **storage):
-    """kind: "f4", "f8" or "i4"; big endian with a Type attribute (tbox::HDFDatabase). storage: h5py's own options."""
+    """Writes a data set, big endian with a Type attribute (tbox::HDFDatabase). kind: "f4", "f8" or "i4". storage: options of
+    h5py."""
     dataset = group.create_dataset(name, data=np.atleast_1d(np.asarray(values)).astype(">" + kind), **storage)
     set_type_attribute(dataset, {"f4": 6, "f8": 5, "i4": 7}[kind])
 
@@ -117,14 +117,14 @@ class Dump:
     time: float = 0.0
     ranks: int = 4
     processors_per_cluster: int = 1
-    rank_of: Callable = None             # patch -> rank; round robin when not given
+    rank_of: Callable = None    # patch -> rank; default: round robin
     origin: Sequence = (0.0, 0.0, 0.0)   # true lower corner of the domain
     dx: Sequence = (1.0, 1.0, 1.0)       # cell size on level 0
     mapping: Callable = None             # deformed: (u in level-0 index units, block) -> position
     coords_ghosts: Sequence = (0, 0, 0)
     materials: Materials = None
     version: float = 2.0
-    storage: Callable = None             # name of a variable -> chunks and filters, as h5repack leaves them
+    storage: Callable = None    # name of a variable -> chunks and filters, as from h5repack
     old_writer: bool = False             # SAMRAI 2.4.4: no bdry_type, no patch_names_printf
 
     def __post_init__(self):
@@ -138,7 +138,7 @@ class Dump:
                 False, self.coords_ghosts, ghost_offset=0.0)]
 
     def _refinement(self):
-        """Cells of each level in one cell of level 0, per axis; 1 for the missing axis of 2-D."""
+        """Returns the cells of each level in one cell of level 0, per axis; 1 for the missing axis in 2-D."""
         total, out = np.ones(3, int), []
         for level in self.levels:
             if level.ratio is not None:
@@ -161,7 +161,7 @@ class Dump:
         return np.asarray(three(self.dx, 0.0), float) / self.refinement[level]
 
     def position(self, patch, index):
-        """True place of (fractional) level indices, three arrays."""
+        """Returns the true position of (fractional) level indices, as three arrays."""
         if self.mapping is not None:
             return self.mapping([index[d] / self.refinement[patch.level][d] for d in range(3)], patch.block)
         dx, dx0, origin = self.level_dx(patch.level), self.level_dx(0), three(self.origin, 0.0)
@@ -169,7 +169,7 @@ class Dump:
                 for d in range(3)]
 
     def sample(self, patch, variable):
-        """Values (tuples, components) as stored, ghosts included."""
+        """Returns the stored values (tuples, components), including ghosts."""
         ghosts = [variable.ghosts[d] if d < self.dim else 0 for d in range(3)]
         axes, outside = [], []
         for d in range(3):
@@ -193,7 +193,7 @@ class Dump:
         low, high = patch.lower * ratio, (patch.upper + 1) * ratio - 1
         found = [c.gpn for c in self.patches if c.level == patch.level + 1 and c.block == patch.block
                  and (c.lower <= high).all() and (c.upper >= low).all()]
-        return found[::-1]               # the writer's search-tree order is not ascending either
+        return found[::-1]    # SAMRAI's order, from a search tree, is not ascending either
 
     # ---- writing ----
 
@@ -304,7 +304,8 @@ class Dump:
             self._write_material_extents(g.create_group("materials"))
 
     def _shifted_corners(self, p):
-        """The writer's corners: it takes index 0 for the domain's lower corner, wherever the domain starts."""
+        """Returns the corners that SAMRAI writes: it uses the domain's lower corner as the position of index 0, for each start of
+        the domain."""
         dx, origin = self.level_dx(p.level), three(self.origin, 0.0)
         used = np.arange(3) < self.dim
         return (np.where(used, origin + dx * p.lower, 0.0), np.where(used, origin + dx * (p.upper + 1), 0.0))
@@ -376,9 +377,9 @@ class Dump:
 
 
 def sparse_lists(table):
-    """mat_list and mix entries (zone, material, next, fraction) for fractions table[material, cell].
+    """Returns mat_list and the mix entries (zone, material, next, fraction) for fractions table[material, cell].
 
-    Entries are written second materials last, so that a chain does not lie in consecutive entries.
+    The entries of second materials are written last, so that the entries of a chain are not consecutive.
     """
     present = [np.flatnonzero(table[:, cell]) for cell in range(table.shape[1])]
     entries, where = [], {}
@@ -412,7 +413,7 @@ def component_names(variable):
 
 
 def ranges(samples, flag):
-    """min/max records; None for a patch that has no data. NaN never enters the comparison of the writer."""
+    """Returns min/max records; None for a patch without data. The writer ignores NaN in comparisons."""
     records = np.zeros(len(samples), numpy_type(RANGE_TYPE))
     for record, values in zip(records, samples):
         if values is None:
@@ -436,7 +437,7 @@ def dump_directory(step):
 
 
 def write_series(directory, dumps, index=None):
-    """All dumps and dumps.visit; `index`: the exact text of dumps.visit instead of the regular one."""
+    """Writes all dumps and dumps.visit. index: exact text of dumps.visit instead of the regular one."""
     os.makedirs(directory, exist_ok=True)
     for dump in dumps:
         dump.write(os.path.join(directory, dump_directory(dump.step)))

@@ -1,20 +1,20 @@
-"""What ParaView must show for a patch, from the truth that reference.py saved. numpy only: this file is
-imported inside ParaView."""
+"""The expected output of ParaView for a patch, from the reference values of reference.py. Needs numpy only, because ParaView
+imports this file."""
 import json
 
 import numpy as np
 
 DUPLICATECELL = 1   # vtkDataSetAttributes
 REFINEDCELL = 8
-REFINED = REFINEDCELL | DUPLICATECELL    # as filters that do not know refined cells know duplicates
+REFINED = REFINEDCELL | DUPLICATECELL    # because filters that do not know refined cells know duplicates
 HIDDENCELL = 32
 
 
 class Truth:
-    """One time step."""
+    """The expected values of one time step."""
 
     def __init__(self, path):
-        # All of it at once: NpzFile reads an array anew at every access.
+        # Reads all arrays once, because NpzFile reads an array again at each access.
         with np.load(path) as stored:
             self.arrays = {name: stored[name] for name in stored.files}
         self.meta = json.loads(self.arrays.pop("meta").tobytes().decode())
@@ -30,7 +30,7 @@ class Truth:
         return [p["upper"][d] - p["lower"][d] + 1 for d in range(3)]
 
     def stored(self, patch, variable):
-        """Values as a block [z, y, x, component], ghosts included; None where absent."""
+        """Returns the values as a block [z, y, x, component], including ghosts; None if absent."""
         values = self.arrays.get("p%d/%s" % (patch, variable["name"]))
         if values is None:
             return None
@@ -40,15 +40,15 @@ class Truth:
         return values.reshape(n[2], n[1], n[0], -1)
 
     def layers(self, selected=None):
-        """Ghost layers of the grids when ghost cells are shown: the most that a selected variable has. Deformed
-        grids reach as far as their node positions do; there is no nearest position to repeat."""
+        """Returns the ghost layers of the grids if ghost cells are shown: the greatest number among the selected variables.
+        Deformed grids have the layers of their node positions, because positions cannot be repeated."""
         if self.coordinates:
             return self.coordinates[0]["ghosts"]
         used = [v["ghosts"] for v in self.variables if selected is None or v["name"] in selected]
         return [max([g[d] for g in used] + [0]) if d < self.dim else 0 for d in range(3)]
 
     def grid(self, patch, layers=(0, 0, 0)):
-        """Node index range and, for uniform grids, origin and spacing; for deformed ones the points."""
+        """Returns the range of node indices and, for uniform grids, origin and spacing; for deformed grids, the points."""
         p = self.patches[patch]
         extent = []
         for d in range(3):
@@ -63,8 +63,8 @@ class Truth:
         return grid
 
     def values(self, patch, variable, layers=(0, 0, 0)):
-        """(tuples, components) with exactly `layers` ghost layers: more are cut off, missing ones repeat the
-        nearest value. None where absent."""
+        """Returns (tuples, components) with exactly `layers` ghost layers: surplus layers are cut off, and missing ones repeat the
+        nearest value. None if absent."""
         block = self.stored(patch, variable)
         if block is None:
             return None
@@ -78,7 +78,7 @@ class Truth:
         return block.reshape(-1, block.shape[3])
 
     def data(self, patch, cell, layers=(0, 0, 0)):
-        """name -> (tuples, components) as a VTK array must hold it."""
+        """Returns name -> (tuples, components), as expected in a VTK array."""
         out = {}
         for v in self.variables:
             values = self.values(patch, v, layers) if v["cell"] == cell else None
@@ -87,7 +87,7 @@ class Truth:
         return out
 
     def ghost_types(self, patch, layers=(0, 0, 0), blanking=True):
-        """vtkGhostType of every cell, and a mask of the bits that count: a ghost cell may be refined too."""
+        """Returns vtkGhostType of each cell, and a mask of the bits to compare, because a ghost cell may also be refined."""
         n = self.cells(patch)
         covered = self.arrays["b%d" % patch].reshape(n[2], n[1], n[0]) if blanking else np.zeros(n[::-1], np.uint8)
         grow = [(layers[d],) * 2 if d < self.dim else (0, 0) for d in (2, 1, 0)]
@@ -99,13 +99,13 @@ class Truth:
         return types.ravel(), np.where(ghost, DUPLICATECELL | HIDDENCELL, 255).ravel()
 
     def others(self, patch):
-        """[z, y, x], true where a patch of the level with a lower number has the cell too."""
+        """Returns [z, y, x], true for cells that a patch of the level with a lower number also has."""
         n = self.cells(patch)
         return self.arrays.get("o%d" % patch, np.zeros(np.prod(n), np.uint8)).reshape(n[2], n[1], n[0]) != 0
 
     def drawn_elsewhere(self, patch, layers):
-        """Cells of the grown patch whose centre lies in a patch of the same or a coarser level. Boxes of deformed
-        grids cannot be compared, so there it is none."""
+        """Returns the cells of the grown patch whose centre lies in a patch of the same or a coarser level. For deformed grids,
+        whose boxes cannot be compared, there are none."""
         own = self.patches[patch]
         axes = [np.arange(own["lower"][d] - layers[d], own["upper"][d] + 1 + layers[d]) if d < self.dim else np.zeros(1)
                 for d in range(3)]
@@ -124,7 +124,7 @@ class Truth:
 
 
 def pad_components(values, dim):
-    """2-D vectors and tensors made three-dimensional; all else as it is."""
+    """Makes 2-D vectors and tensors three-dimensional; returns other values unchanged."""
     n = values.shape[1]
     if dim != 2 or n not in (2, 4):
         return values

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Writes small synthetic SAMRAI dump series, one directory a case, all values analytic.
+"""Writes small synthetic SAMRAI dump series with analytic values, one directory per case.
 
 usage: make_cases.py OUTDIR [CASE...]
 
-Each case holds what no real set at hand holds (SAMRAI.md section 12) or what is easy to get wrong.
+Each case has a feature that is missing in the real data (SAMRAI.md section 12), or that is error-prone.
 """
 import argparse
 import json
@@ -15,7 +15,7 @@ from dump_writer import Dump, Level, Materials, Variable, write_series
 
 CASES = {}
 
-# Legal, but not what today's writer makes: check_samrai.py knows only the latter.
+# Valid, but not written by the current writer, which is all that check_samrai.py supports.
 OUTSIDE_CHECK = {"many_processors_per_cluster", "odd_components", "ghosts_wide", "no_variables", "vdr3", "index_missing"}
 
 
@@ -35,7 +35,7 @@ def identity(x, patch):
 
 
 def components(n):
-    """n components, each its own function of place."""
+    """Returns n components, each a different function of the position."""
     return lambda x, patch: [(c + 1) * linear(x, patch) + 0.25 * c * c for c in range(n)]
 
 
@@ -44,12 +44,12 @@ def scalar(name="U", **more):
 
 
 def tagged():
-    """A cell scalar that says which patch it belongs to."""
+    """Returns a cell scalar that identifies the patch."""
     return Variable("patch id", identity)
 
 
 def boxes_2d(x, y):
-    """Boxes between neighbouring cuts: boxes_2d([0, 4, 8], [0, 4]) are two boxes side by side."""
+    """Returns the boxes between neighbouring cuts: boxes_2d([0, 4, 8], [0, 4]) are two boxes side by side."""
     return [((x[i], y[j]), (x[i + 1] - 1, y[j + 1] - 1)) for j in range(len(y) - 1) for i in range(len(x) - 1)]
 
 
@@ -72,7 +72,7 @@ def sheared_2d(u, block):
 
 
 def blocks_3d(u, block):
-    """Three blocks meeting like a cube's faces: the axes change places from block to block."""
+    """Returns positions in three blocks that meet like the faces of a cube, so that the axes differ between blocks."""
     a, b, c = u[0], u[1], u[2]
     return [[10.0 + a, b + 0.1 * c * c, c], [-b - 10.0, a + 0.1 * c * c, c], [a, -10.0 - c, b + 0.1 * a * a]][block]
 
@@ -108,7 +108,7 @@ def ghosts_3d():
 
 @case
 def ghosts_wide():
-    """More ghost layers than today's writer keeps."""
+    """More ghost layers than the current writer keeps."""
     variables = [scalar("two", ghosts=(2, 2, 0)), scalar("three one", ghosts=(3, 1, 0)),
                  Variable("node", components(2), 2, False, ghosts=(1, 2, 0))]
     return [Dump(two_levels_2d(), variables)]
@@ -142,7 +142,7 @@ def mixed_3d():
 
 @case
 def odd_components():
-    """Counts that are no scalar, vector or tensor: 3 and 5 in 2-D (VisIt cannot open such a dump)."""
+    """Component counts of neither a scalar, a vector nor a tensor: 3 and 5 in 2-D (VisIt cannot open such a dump)."""
     return [Dump(two_levels_2d(), [Variable("three", components(3), 3), Variable("five", components(5), 5, False),
                                    Variable("six", components(6), 6), Variable("nine", components(9), 9)])]
 
@@ -173,7 +173,7 @@ def offset_aniso_3d():
 
 @case
 def large_indices():
-    """Fine indices near +-2^30, the limit that PatchIO sets: sums and products of them overflow 32 bits."""
+    """Fine indices near +-2^30, PatchIO's limit; their sums and products overflow 32 bits."""
     low, high = -536870900, 536870900
     levels = [Level([((low, high), (low + 3, high + 3)), ((low + 4, high), (low + 5, high + 3))]),
               Level([((2 * low + 1, 2 * high + 2), (2 * low + 9, 2 * high + 5))], (2, 2))]
@@ -201,7 +201,7 @@ def overlap():
 
 @case
 def unaligned():
-    """Fine boxes cut through coarse cells: alone they cover such a cell in part, two together wholly."""
+    """Fine boxes cut through coarse cells: one box covers a part of such a cell, and two boxes cover it completely."""
     levels = [Level(boxes_2d([0, 6], [0, 3, 6])), Level([((3, 2), (9, 9)), ((10, 0), (17, 11)), ((18, 13), (19, 13))], (4, 4))]
     return [Dump(levels, [scalar()])]
 
@@ -220,21 +220,21 @@ def l_shaped():
 
 @case
 def four_levels():
-    """A middle level is refined and refining at once; a level of one patch far from the first."""
+    """A middle level is refined and a refinement; another level has one patch far from the first."""
     levels = [Level(boxes_3d([0, 4, 8], [0, 4], [0, 4])), Level([((2, 2, 2), (11, 5, 5))], (2, 2, 2)),
               Level([((6, 6, 6), (17, 11, 11))], (3, 2, 2)), Level([((14, 14, 14), (21, 17, 17))], (2, 2, 2))]
     return [Dump(levels, [scalar()])]
 
 
 def tiled(levels):
-    """Node values that differ from patch to patch, so that it shows which patch gives a node that several have."""
+    """Node values that differ between patches, to show which patch determines a shared node."""
     return [Dump(levels, [scalar(), tagged(), Variable("node", identity, cell=False),
                           Variable("vector", lambda x, p: [identity(x, p), x[0], x[1]], 3, False)])]
 
 
 @case
 def tiles_2d():
-    """Many patches side by side, the finer ones with a hole, a notch and an island."""
+    """Many patches side by side; the finer level has a hole, a notch and an island."""
     fine = boxes_2d([4, 8, 12, 16, 20], [4, 8, 12, 16])
     del fine[9], fine[5]
     return [Dump([Level(boxes_2d([0, 4, 8, 12], [0, 4, 8, 12])), Level(fine + [((0, 22), (1, 23))], (2, 2)),
@@ -252,7 +252,7 @@ def tiles_3d():
 
 @case
 def tiles_of_kinds():
-    """Every other patch lacks a variable, so that none has a neighbour to be merged with in one direction."""
+    """Every second patch lacks a variable, so that patches cannot be merged in one direction."""
     odd = Variable("odd", identity, cell=False, where=lambda p: p.number % 2 == 1)
     return [Dump([Level(boxes_2d([0, 4, 8, 12, 16], [0, 4, 8]))], [scalar(), tagged(), odd])]
 
@@ -266,7 +266,7 @@ def many_processors_per_cluster():
 
 @case
 def empty_rank():
-    """Ranks 0, 2 and 4 own nothing but write files all the same."""
+    """Ranks 0, 2 and 4 have no patches, but also write files."""
     return [Dump(two_levels_2d(), [scalar()], ranks=5, rank_of=lambda p: 1 + 2 * (p.number % 2))]
 
 
@@ -300,7 +300,7 @@ def series(steps, times):
 
 @case
 def big_step():
-    """Six-digit directories sort before five-digit ones as text."""
+    """Six-digit directories precede five-digit ones in text order."""
     return series([99990, 100000, 100010], [9.0, 10.0, 11.0])
 
 
@@ -323,7 +323,7 @@ def zero_times():
 
 
 def missing_index():
-    """Lacks steps 2 and 6, names 99 which is not there, repeats 4, and ends its lines as Windows does."""
+    """dumps.visit lacks steps 2 and 6, names the missing step 99, repeats step 4, and has Windows line ends."""
     lines = ["visit_dump.%05d/summary.samrai" % s for s in (0, 4, 4, 99, 8)]
     return "\r\n".join(lines) + "\r\n"
 
@@ -344,19 +344,19 @@ FILTERS = {"gzip": {"compression": "gzip"}, "shuffled": {"compression": "gzip", 
 
 
 def repacked(name):
-    """Chunks of a size that divides nothing, with the filters that the variable is named after."""
+    """Returns chunks of a size that does not divide the array, with the filters in the name of the variable."""
     return dict(FILTERS[name], chunks=(7,), maxshape=(None,))
 
 
 def filtered_variables():
-    """Scalars, a vector, a tensor, on nodes and with ghosts."""
+    """Returns scalars, a vector and a tensor, on nodes and with ghosts."""
     return [scalar("gzip"), Variable("shuffled", components(3), components=3), scalar("checked", ghosts=(1, 1, 1)),
             Variable("sums", components(3), components=3, cell=False), scalar("chunks"), scalar("szip")]
 
 
 @case
 def repacked_3d():
-    """Chunks under every filter that we undo ourselves, and one (szip) that only the HDF5 library can."""
+    """Chunks with each filter that PatchIO decodes itself, and with szip, which only the HDF5 library decodes."""
     return [Dump(two_levels_3d(), filtered_variables(), storage=repacked)]
 
 
@@ -376,7 +376,8 @@ def two_materials(center, radius):
 
 
 def three_materials(center, radius):
-    """The shell and the gas share what the ball leaves, so that mixed cells hold three materials."""
+    """Returns fractions of three materials: shell and gas share the part that the ball leaves, so that mixed cells have three
+    materials."""
     inside = ball(center, radius)
     around = lambda x, p: ball(center, radius + 1)(x, p) * (1 - inside(x, p)) * 0.75
     return {"gas": rest(inside, around), "ball": inside, "shell": around}
@@ -388,7 +389,7 @@ SPECIES = {"gas": {"N2": lambda x, p: 0.75 + 0.0 * x[0], "He": lambda x, p: np.w
 
 @case
 def materials_dense_2d():
-    """Some patches are all gas (flags 0 and 1, no data set), some mixed; ghosts in the fractions only."""
+    """Some patches are pure gas (flags 0 and 1, no data set), and some are mixed. Only the fractions have ghosts."""
     return [Dump(two_levels_2d(), [scalar()], materials=Materials(two_materials((1, 1, 0), 2.5), ghosts=(1, 1, 0), species=SPECIES))]
 
 
@@ -404,7 +405,7 @@ def materials_sparse_2d():
 
 @case
 def materials_sparse_3d():
-    """Has patches without mix arrays, of one material (one value) and of two (a value per cell)."""
+    """Has patches without mix arrays, with one material (one value) and with two (one value per cell)."""
     half = lambda x, p: np.where(x[0] < 1, 1.0, 0.0)
     corner = lambda x, p: np.where((x[0] > 4) & (x[2] > 2), 0.5, 0.0)
     table = {"left": half, "right": rest(half, corner), "corner": corner}

@@ -1,13 +1,12 @@
 #!/usr/bin/python3
-"""The truth about SAMRAI dumps, read by h5py and numpy alone.
+"""The reference reader for SAMRAI dumps, with h5py and numpy only.
 
 usage: reference.py --series OUTDIR PATH...     (writes OUTDIR/series.json and one npz per step; PATH is a
                                                  dumps.visit or a folder, which stands for every one below it)
 
-An npz holds "meta" (JSON as bytes), "p<patch>/<variable>" with the values as stored, shape (tuples,
-components), ghosts included, and "b<patch>" with 1 for every cell that the next finer level covers.
-expected.py turns it into what ParaView must show. It is kept apart from this file because h5py and
-ParaView may bring different HDF5 libraries into one process.
+An npz holds "meta" (JSON as bytes), "p<patch>/<variable>" with the values as stored, shape (tuples, components), including ghosts,
+and "b<patch>" with 1 for each cell that the next finer level covers. expected.py derives the expected output of ParaView from it.
+That file is separate because h5py and ParaView may bring different HDF5 libraries into one process.
 """
 import glob
 import os
@@ -46,7 +45,7 @@ class Summary:
             self.upper = self.boxes["upper"].astype(np.int64)
             self.level_sizes = [int(n) for n in basic["number_patches_at_level"][:]]
             ratios = basic["ratios_to_coarser_levels"][:].astype(np.int64)
-            self.ratios = np.where(ratios < 1, 1, ratios)   # row 0 is -1, the third axis 0 in 2-D
+            self.ratios = np.where(ratios < 1, 1, ratios)    # row 0 is -1, and the third axis is 0 in 2-D
             self.dx, self.corner = basic["dx"][:], basic["XLO"][:]
             self.variables = self._variables(basic)
             self.children = self._children(basic)
@@ -68,7 +67,7 @@ class Summary:
                 for o, n in zip(pointers["offset"], pointers["number_children"])]
 
     def _materials(self, f):
-        """One entry per fraction array: where its flags are (dense) or its number (sparse)."""
+        """Returns one entry per fraction array: the place of its flags (dense) or its number (sparse)."""
         if "materials" not in f:
             return []
         names = [text(n) for n in f["materials/material_names"][:]]
@@ -86,10 +85,10 @@ class Summary:
         return out
 
     def origin(self):
-        """True position of cell index 0's lower corner.
+        """Returns the true position of the lower corner of cell index 0.
 
-        The writer takes index 0 for the domain's lower corner wherever the domain starts, so XLO is the
-        corner of the lowest box of level 0 (SAMRAI.md section 5).
+        The writer uses the domain's lower corner as the position of index 0, so XLO is the corner of the lowest box of level 0
+        (SAMRAI.md section 5).
         """
         first = self.lower[self.map["level_number"] == 0].min(axis=0)
         return self.corner - self.dx[0] * first
@@ -98,7 +97,7 @@ class Summary:
         return [int(n) for n in self.upper[patch] - self.lower[patch] + 1]
 
     def dims(self, patch, cell, ghosts):
-        """Values per axis of an array on the patch."""
+        """Returns the number of values per axis of an array on the patch."""
         extra = 0 if cell else 1
         cells = self.cells(patch)
         return [cells[d] + extra + 2 * ghosts[d] if d < self.dim else 1 for d in range(3)]
@@ -109,7 +108,7 @@ def material(name, ghosts, **where):
 
 
 class Clusters:
-    """The patch groups of a dump, whichever file they are in."""
+    """The patch groups of a dump, in all of its files."""
 
     def __init__(self, directory, summary):
         self.directory, self.map, self.files = directory, summary.map, {}
@@ -128,7 +127,7 @@ class Clusters:
 
 
 def read_variable(group, variable):
-    """Values (tuples, components), or None where the patch does not hold the variable."""
+    """Returns values (tuples, components), or None if the patch does not have the variable."""
     if variable["components"] == 1 and variable["name"] != "Coords":
         names = [variable["name"]]
     else:
@@ -146,7 +145,7 @@ def read_dense(group, variable, patch, tuples):
 
 
 def read_sparse(group, number, tuples):
-    """The fraction of one material per cell, by following the chain of every mixed cell."""
+    """Returns the fraction of one material per cell, by following the chain of each mixed cell."""
     cells = group["materials/mat_list"][:]
     if len(cells) == 1:
         cells = np.full(tuples, cells[0])
@@ -164,10 +163,10 @@ def read_sparse(group, number, tuples):
 
 
 def covered_cells(summary, patch):
-    """1 for each cell (axis 0 fastest) all of whose fine cells belong to patches of the next level.
+    """Returns 1 for each cell (axis 0 fastest) whose fine cells all belong to patches of the next level.
 
-    Brute force on purpose: every fine cell of the patch is marked by itself. In deformed dumps only the
-    recorded children count, because blocks share one index space.
+    Uses brute force on purpose: marks each fine cell of the patch. In deformed dumps, only the recorded children count, because
+    blocks share one index space.
     """
     level = int(summary.map["level_number"][patch])
     if level + 1 == len(summary.level_sizes):
@@ -187,9 +186,10 @@ def covered_cells(summary, patch):
 
 
 def others_cells(summary, patch):
-    """1 for each cell (axis 0 fastest) that a patch of the level with a lower number has too; None where there is none.
+    """Returns 1 for each cell (axis 0 fastest) that a patch of the level with a lower number also has; None if there is no such
+    cell.
 
-    Not in deformed dumps, whose blocks share one index space.
+    Deformed dumps have no such cells, because their blocks share one index space.
     """
     others = np.zeros(summary.cells(patch), bool)
     before = np.flatnonzero(summary.map["level_number"][:patch] == summary.map["level_number"][patch])
@@ -211,7 +211,7 @@ def metadata(summary, path):
 
 
 def read_truth(path, blanking=True):
-    """All of a dump: the metadata and the arrays that the npz holds."""
+    """Reads a dump. Returns the metadata and the arrays for the npz."""
     summary = Summary(path)
     arrays = {}
     clusters = Clusters(os.path.dirname(path), summary)
@@ -242,10 +242,10 @@ def read_array(summary, group, variable, patch):
 
 
 def steps_of(index):
-    """Summaries of a series in order of their step numbers.
+    """Returns the summaries of a series in the order of their step numbers.
 
-    dumps.visit is a hint: a restarted run lists only its own dumps, and lines can name what is gone. The
-    dumps that exist beside it count.
+    dumps.visit is only a hint: a restarted run lists only its own dumps, and lines may name removed dumps. The dumps that exist
+    beside it count.
     """
     base = os.path.dirname(os.path.abspath(index))
     found = set()
@@ -256,7 +256,7 @@ def steps_of(index):
 
 
 def listed_in(index):
-    """The summaries that dumps.visit itself names and that exist."""
+    """Returns the existing summaries that dumps.visit itself names."""
     base = os.path.dirname(os.path.abspath(index))
     with open(index, newline="") as f:
         lines = {line.strip() for line in f if line.strip()}

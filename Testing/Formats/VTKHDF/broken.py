@@ -1,4 +1,4 @@
-"""How VTKHDF files break; see Testing/Faults/broken_files.py."""
+"""Faults of VTKHDF files; see Testing/Faults/broken_files.py."""
 import os
 import shutil
 
@@ -34,7 +34,7 @@ def entries(name, place, value):
     return change
 
 
-# name, the sound file, what is done to it, what must be said
+# name, valid file, change, expected message
 EDITS = [
     ("no_origin", "amr_3d", attribute("VTKHDF", "Origin", None), "Origin"),
     ("origin_nan", "amr_3d", attribute("VTKHDF", "Origin", np.array([0, np.nan, 0])), "Origin"),
@@ -84,7 +84,7 @@ EDITS = [
 ]
 
 
-# What is seen when VTK's grids are made, so in ParaView only.
+# Faults that appear when VTK grids are made, so only in ParaView.
 EDITS_OF_GRIDS = [
     ("node_beyond", "meshes/boxes", entries("VTKHDF/Connectivity", 3, 60)),
     ("node_negative", "meshes/boxes", entries("VTKHDF/Connectivity", 5, -1)),

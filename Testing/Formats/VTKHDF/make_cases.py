@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""VTKHDF files of many kinds for the tests, written by h5py alone: images and AMR below FOLDER, meshes below FOLDER/meshes.
+"""Makes VTKHDF files of many kinds for the tests, with h5py only: images and AMR below FOLDER, meshes below FOLDER/meshes.
 
 usage: make_cases.py FOLDER
 """
@@ -40,7 +40,8 @@ def root_of(file, kind, version=(1, 0)):
 
 
 def write_amr(path, levels, arrays, axes="XYZ", origin=(0.0, 0.0, 0.0), time=None, seed=0, missing=(), libver=None, **storage):
-    """arrays: name -> (CellData or PointData, components, dtype); missing: (level, name) that are not there."""
+    """Writes AMR data. arrays: name -> (CellData or PointData, components, dtype). missing: pairs (level, name) that are left
+    out."""
     rng = np.random.default_rng(seed)
     dim = len(axes)
     with h5py.File(path, "w", libver=libver) as file:
@@ -63,7 +64,7 @@ def write_amr(path, levels, arrays, axes="XYZ", origin=(0.0, 0.0, 0.0), time=Non
 
 
 def axes_stored(shape, flat, thin):
-    """Lengths of the axes of an array as they are stored, slowest first. thin: without flat axes, as VTK's writer leaves them out."""
+    """Returns the stored lengths of an array's axes, slowest first. thin: without flat axes, like VTK's writer."""
     kept = [n for n, is_flat in zip(shape, flat) if not (thin and is_flat)]
     return tuple(int(n) for n in (kept or [1])[::-1])
 
@@ -85,7 +86,7 @@ def write_image(path, extent, arrays, origin=(0.0, 0.0, 0.0), spacing=(1.0, 1.0,
 
 
 def write_image_steps(path, extent, arrays, times, replayed=(), thin=False, **storage):
-    """replayed: arrays with one slice for all steps."""
+    """Writes the steps of an image. replayed: arrays with one slice for all steps."""
     rng = np.random.default_rng(3)
     with h5py.File(path, "w") as file:
         root = root_of(file, "ImageData", (2, 0))
@@ -105,7 +106,8 @@ def write_image_steps(path, extent, arrays, times, replayed=(), thin=False, **st
 
 
 def write_amr_steps(path, levels_of_steps, arrays, times, **storage):
-    """levels_of_steps: for each step what write_amr() takes; the same object as before: boxes are not written again."""
+    """Writes the steps of AMR data. levels_of_steps: for each step, the levels as in write_amr(). If they are the same object as
+    before, boxes are not written again."""
     rng = np.random.default_rng(4)
     with h5py.File(path, "w") as file:
         root = root_of(file, "OverlappingAMR", (2, 3))
@@ -137,7 +139,7 @@ def write_amr_steps(path, levels_of_steps, arrays, times, **storage):
 
 
 def respell(path, version, spelling):
-    """Another version, and the names of the lists of AMR with ("Offsets") or without ("Offset") the last letters."""
+    """Changes the version, and the spelling of the names of AMR lists: "Offsets" or "Offset"."""
     with h5py.File(path, "r+") as file:
         file["VTKHDF"].attrs["Version"] = np.array(version)
         for level in file["VTKHDF/Steps"].values():

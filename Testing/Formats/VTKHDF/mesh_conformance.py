@@ -1,5 +1,5 @@
-"""Shows meshes of VTKHDF files in ParaView, compares each partition with what mesh_reference.py has saved, and applies filters, whose
-results follow from the formulas of meshes.py.
+"""Shows meshes of VTKHDF files in ParaView, compares each partition with the reference values of mesh_reference.py, and applies
+filters whose results follow from the formulas of meshes.py.
 
 usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/VTKHDF/mesh_conformance.py TRUTHDIR
 """
@@ -24,7 +24,7 @@ def same(found, want, where):
 
 
 def blocks_of(output):
-    """(number of the partition, grid) of this rank's blocks."""
+    """Returns (number of the partition, grid) of this rank's blocks."""
     pieces = output.GetBlock(0)
     return [(i, pieces.GetPieceAsDataObject(i)) for i in range(pieces.GetNumberOfPieces()) if pieces.GetPieceAsDataObject(i)]
 
@@ -72,14 +72,14 @@ def check_file(entry, folder):
         shown, = sum_over_ranks([len(blocks)])
         partitions = len({name.split("/")[0] for name in truth.files})
         expect(shown == partitions, "%s: %d partitions instead of %d", where, shown, partitions)
-    # Filters keep what they have made of a mesh whose time is that of the step before.
+    # Filters keep their results if the time of the mesh does not change.
     stays = not name.startswith("changing")
     expect((len(mesh_times) == 1) == stays or not blocks, "%s: %d meshes in the course of time", name, len(mesh_times))
     simple.Delete(reader)
 
 
 def check_choice(entry):
-    """Without any array, the mesh and its flags are read all the same."""
+    """Checks that the mesh and its flags are read even if no array is selected."""
     reader = simple.PatchReader(FileName=[entry["path"]])
     reader.UpdatePipelineInformation()
     expect("vtkGhostType" not in reader.CellArrayStatus.Available, "flags are offered as an array")
@@ -109,7 +109,7 @@ def update(source, time):
 
 
 def points_and_field(grids):
-    """All points with their values of p."""
+    """Returns all points with their values of p."""
     grids = [g for g in grids if g.GetNumberOfPoints()]
     if not grids:
         return np.zeros((0, 3)), np.zeros(0)
@@ -118,7 +118,7 @@ def points_and_field(grids):
 
 
 def check_linear(grids, time, where):
-    """Wherever a filter has put points, p is what the formula says. The number of points on all ranks."""
+    """Checks that p follows the formula at all points of a filter. Returns the number of points on all ranks."""
     points, values = points_and_field(grids)
     expect(np.allclose(values, points @ [1, 10, 100] + time, atol=1e-3), "%s: p is not the formula's", where)
     compared[0] += len(points)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The truth about meshes in VTKHDF files, read by h5py alone: the partitions of a step, by what the format's description says.
+"""The reference reader for meshes in VTKHDF files, with h5py only, according to the description of the format.
 
 usage: mesh_reference.py OUTDIR FOLDER     (writes OUTDIR/meshes.json, and an npz for each step of each mesh below FOLDER)
 """
@@ -25,12 +25,13 @@ def is_mesh_file(path):
 
 
 def entry(root, name, step, default=0):
-    """A row of a list in Steps."""
+    """Returns a row of a list in Steps."""
     return np.asarray(root["Steps/" + name][step]).ravel() if "Steps/" + name in root else np.array([default])
 
 
 def offsets_of(root, group, cells, connectivity, first_cell, first_part):
-    """Where the offsets of the partitions begin: nobody says how many partitions lie before, but offsets run from 0 to the end."""
+    """Returns where the offsets of the partitions begin. The file does not have the number of earlier partitions, but the offsets
+    of each partition run from 0 to its end."""
     stored = root[group + "Offsets"][()].astype(np.int64)
     for before in [first_part] + list(range(first_part)):
         parts, place = [], first_cell + before
@@ -43,7 +44,8 @@ def offsets_of(root, group, cells, connectivity, first_cell, first_part):
 
 
 def partitions_of(root, step):
-    """[{name: values}] of each partition, with the mesh's own arrays by the names of their data sets; and which names are data."""
+    """Returns [{name: values}] of each partition, with the mesh's own arrays by the names of their data sets, and the names of data
+    arrays."""
     steps = "Steps" in root
     first, count = (int(entry(root, "PartOffsets", step)[0]), int(entry(root, "NumberOfParts", step)[0])) if steps else (0, len(root["NumberOfPoints"]))
     rows = slice(first, first + count)
@@ -93,7 +95,7 @@ def read(path, step):
 
 
 def read_truth(path, step=0):
-    """For compare_core.py: arrays without entries are absent, and offsets without cells."""
+    """Returns the values for compare_core.py. Arrays without entries are absent, and so are offsets without cells."""
     parts, _ = read(path, step)
     arrays = {}
     for number, part in enumerate(parts):

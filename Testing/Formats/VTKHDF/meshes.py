@@ -1,9 +1,9 @@
-"""Meshes for the tests: partitions of known shape with values of a known formula, and VTKHDF files of them, by h5py alone."""
+"""Meshes for the tests: partitions of known shape with values from a formula, and VTKHDF files of them, with h5py only."""
 import h5py
 import numpy as np
 
 LISTS = ("Vertices", "Lines", "Polygons", "Strips")
-# Corners of a hexahedron in VTK's order, and of cells of other types that fill it: (type, corners).
+# The corners of a hexahedron in VTK's order, and cells of other types that fill it: (type, corners).
 CORNERS = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]])
 FILLS = [[(12, [0, 1, 2, 3, 4, 5, 6, 7])],
          [(11, [0, 1, 3, 2, 4, 5, 7, 6])],
@@ -12,12 +12,12 @@ FILLS = [[(12, [0, 1, 2, 3, 4, 5, 6, 7])],
 
 
 def field(points, time):
-    """Linear, so that filters find it again exactly."""
+    """Returns a linear field, which filters reproduce exactly."""
     return points @ np.array([1.0, 10.0, 100.0]) + time
 
 
 class Mesh:
-    """A partition: points, and of each list of cells (one, with types, of unstructured grids) the cells."""
+    """A partition: points, and the cells of each list of cells. Unstructured grids have one list, with types."""
 
     def __init__(self, points, lists, types=None):
         self.points = np.asarray(points, float).reshape(-1, 3)
@@ -32,7 +32,7 @@ class Mesh:
 
 
 def box(lower, cells, mixed=False):
-    """A box of cubes of size 1, hexahedra or of many types in turn."""
+    """Returns a box of cubes of size 1, as hexahedra or as cells of many types in turn."""
     nodes = np.array(cells) + 1
     points = np.stack(np.meshgrid(*(np.arange(n) for n in nodes), indexing="ij"), -1).reshape(-1, 3)
     found, types = [], []
@@ -45,7 +45,8 @@ def box(lower, cells, mixed=False):
 
 
 def carpet(lower, cells):
-    """Polygonal: squares, every third one as two triangles in a strip; a line along its edge; its corners as vertices."""
+    """Returns polygonal data: squares, every third one as two triangles in a strip, a line along the edge, and the corners as
+    vertices."""
     nodes = np.array(cells) + 1
     points = np.stack(np.meshgrid(np.arange(nodes[0]), np.arange(nodes[1]), [0.0], indexing="ij"), -1).reshape(-1, 3)
     polygons, strips = [], []
@@ -99,7 +100,8 @@ class Writer:
                 self.add(group + "Offsets", np.cumsum([0] + [len(cell) for cell in cells]), self.dtypes["Offsets"])
 
     def step(self, time, parts, arrays, keep=()):
-        """arrays: name -> (PointData or CellData, function of a mesh and the time); keep: those not written again at this step."""
+        """Adds a step. arrays: name -> (PointData or CellData, function of a mesh and the time). keep: arrays that are not written
+        again at this step."""
         if parts is not self.before:
             self.geometry(parts)
         elif self.repeat_sizes:
@@ -163,7 +165,7 @@ def one(path, kind, parts, arrays=None, **options):
 
 
 def several(path, kind, steps, keep=(), **options):
-    """steps: (time, partitions)."""
+    """Writes a file of several steps. steps: pairs (time, partitions)."""
     writer = Writer(path, kind, several=True, **options)
     for number, (time, parts) in enumerate(steps):
         writer.step(time, parts, ARRAYS, keep if number else ())
@@ -171,12 +173,12 @@ def several(path, kind, steps, keep=(), **options):
 
 
 def ghosts(mesh, time):
-    """Beyond x = 4, cells of the mesh that begins at 0 are those of the next one."""
+    """Returns ghost flags: beyond x = 4, the cells of the mesh that begins at 0 belong to the next mesh."""
     return np.array((mesh.points[:, 0].min() == 0) & (mesh.centres()[:, 0] > 4), "u1")
 
 
 def write_all(path):
-    """path: function of a folder's and a file's name."""
+    """Writes all meshes. path: function of the name of a folder and of a file."""
     one(path("boxes", "mesh.vtkhdf"), "UnstructuredGrid", BOXES)
     one(path("carpets", "mesh.vtkhdf"), "PolyData", CARPETS)
     narrow = {"Points": "f4", "Connectivity": "i4", "Offsets": "i4"}

@@ -1,5 +1,5 @@
-"""Compares what Patch Reader shows of VTKHDF files with what ParaView's own reader shows, and asks ParaView which reader opens
-what.
+"""Compares the output of Patch Reader for VTKHDF files with that of ParaView's own reader, and checks which reader ParaView
+chooses.
 
 usage: Testing/ParaView/pvbatch.sh 1 Testing/Formats/VTKHDF/peer.py FOLDER
 """
@@ -13,9 +13,9 @@ import numpy as np
 from paraview import servermanager, simple
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
-# ParaView 5.11's reader takes no 2-D AMR, no levels with different arrays, and no images with cells or from another index than 0.
-# AMR it shows without the arrays at nodes. It knows neither several steps in a file nor polygonal data, and of meshes no partitions
-# without points and no cell types of other sizes.
+# ParaView 5.11's reader does not support 2-D AMR, levels with different arrays, and images with cells or with another first index
+# than 0. It shows AMR without arrays at nodes. It does not support several steps in a file, polygonal data, partitions without
+# points, and cell types of other sizes.
 BEYOND_IT = ("amr_2d", "missing_3d", "image_2d", "image_3d", "/flat_", "/kept_", "packed_image", "image_steps", "packed_steps", "one_step", "steady_amr",
              "changing_amr", "/meshes/")
 ITS_MESHES = ("boxes", "packed_boxes", "bare_boxes")
@@ -43,8 +43,8 @@ def arrays_of(data):
 
 
 def compare(path, scratch):
-    """Number of values compared."""
-    hdf = shutil.copy(path, os.path.join(scratch, "copy.hdf"))  # it refuses other endings
+    """Returns the number of values compared."""
+    hdf = shutil.copy(path, os.path.join(scratch, "copy.hdf"))    # the reader rejects other endings
     its = simple.VTKHDFReader(FileName=[hdf])
     ours = simple.PatchReader(FileName=[path], Blocks="As patches", ComposeVectors=0)
     want, found = grids_of(output_of(its)), grids_of(output_of(ours))
@@ -65,7 +65,7 @@ def compare(path, scratch):
 
 
 def mesh_of(grids):
-    """Everything that the grids of a mesh have, one after another, by names."""
+    """Returns all arrays of the grids of a mesh, concatenated, by name."""
     before = np.cumsum([0] + [g.GetNumberOfPoints() for g in grids])
     found = {"points": [vtk_to_numpy(g.GetPoints().GetData()) for g in grids],
              "types": [vtk_to_numpy(g.GetCellTypesArray()) for g in grids],
@@ -78,7 +78,7 @@ def mesh_of(grids):
 
 
 def compare_mesh(path, scratch):
-    """The reader of ParaView 5.11 puts the partitions into one grid."""
+    """Compares a mesh. The reader of ParaView 5.11 joins the partitions in one grid."""
     its = simple.VTKHDFReader(FileName=[shutil.copy(path, os.path.join(scratch, "copy.hdf"))])
     ours = simple.PatchReader(FileName=[path], ComposeVectors=0)
     want, found = mesh_of(grids_of(output_of(its))), mesh_of(grids_of(output_of(ours)))

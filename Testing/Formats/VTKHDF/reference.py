@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The truth about VTKHDF files, read by h5py alone.
+"""The reference reader for VTKHDF files, with h5py only.
 
 usage: reference.py --series OUTDIR PATH...     (writes OUTDIR/series.json and one npz per step; PATH is a folder, which
                                                  stands for every VTKHDF file below it, each a series)
@@ -24,12 +24,12 @@ DESCRIBING = "*.*hdf"
 
 
 def entry(root, name, step):
-    """What a list of Steps says of a step; None where it is not there."""
+    """Returns the entry of a list in Steps for a step; None if there is no such list."""
     return int(root["Steps/" + name][step]) if "Steps/" + name in root else None
 
 
 def levels_of(root, step):
-    """(group, boxes, spacing) of each level, the number of dimensions, and the axes that have one layer of nodes."""
+    """Returns (group, boxes, spacing) of each level, the number of dimensions, and the axes with one layer of nodes."""
     if root.attrs["Type"] == b"ImageData":
         extent = np.array(root.attrs["WholeExtent"]).reshape(3, 2)
         flat = extent[:, 0] == extent[:, 1]
@@ -48,13 +48,13 @@ def levels_of(root, step):
 
 
 def begin_of(root, group, place, name, step):
-    """Where the step's values of an array of AMR begin."""
+    """Returns where the step's values of an AMR array begin."""
     level = os.path.basename(group.name)
     return entry(root, "%s/%sOffsets/%s" % (level, place, name), step) or 0
 
 
 def slice_of(root, place, name, step):
-    """An image's array at the step."""
+    """Returns an image's array at the step."""
     values = root[place + "/" + name]
     if "Steps" not in root:
         return values[()]
@@ -63,7 +63,7 @@ def slice_of(root, place, name, step):
 
 
 def read_truth(path, blanking=True, step=0):
-    """All of a step of a file: the metadata and the arrays that the npz holds."""
+    """Reads a step of a file. Returns the metadata and the arrays for the npz."""
     with h5py.File(path, "r") as file:
         root = file["VTKHDF"]
         if mesh_reference.is_mesh(root):
@@ -110,7 +110,7 @@ def read_truth(path, blanking=True, step=0):
 
 def series_below(path):
     for file in sorted(glob.glob(path + "/**/*.*hdf", recursive=True)):
-        # What these suites expect of grids knows no flat axes but z: the others are in written_by_h5py.py and written_by_vtk.py.
+        # These suites support only z as a flat axis. written_by_h5py.py and written_by_vtk.py test other flat axes.
         if not mesh_reference.is_mesh_file(file) and not re.search("/(flat|kept)_(steps|xz|yz|x|z)/", file):
             steps = range(len(mesh_reference.times_of(file)))
             yield file, ((file, *read_truth(file, step=step)) for step in steps), {file}

@@ -1,7 +1,7 @@
-"""Writes VTKHDF files with VTK's own vtkHDFWriter, and what VTK's own vtkHDFReader finds in these and in given files. Runs in a
-Python that has the newest VTK (pip install vtk), in a process of its own.
+"""Writes VTKHDF files with VTK's own vtkHDFWriter, and saves the data that VTK's own vtkHDFReader finds in these and in given
+files. Runs in a separate process, in a Python with the newest VTK (pip install vtk).
 
-usage: vtk_files.py FOLDER [FILE...]     (FOLDER/truth: for each file an .npz, and truth.json with what is told of it)
+usage: vtk_files.py FOLDER [FILE...] (FOLDER/truth: an .npz for each file, and truth.json, which describes the files)
 
 Each npz has "<step>/<grid>/<what>": of images extent, origin, spacing; of meshes points, types, and of each list of cells
 connectivity and offsets; cell/NAME and point/NAME. A file without steps has step 0.
@@ -19,7 +19,7 @@ from vtkmodules.util.vtkAlgorithm import VTKPythonAlgorithmBase
 
 warnings.simplefilter("ignore", DeprecationWarning)
 TIMES = [0.0, 0.5, 2.0]
-# Cells that vtkCellTypeSource makes.
+# Cell types that vtkCellTypeSource makes.
 SOURCES = [vtk.VTK_LINE, vtk.VTK_QUADRATIC_EDGE, vtk.VTK_CUBIC_LINE, vtk.VTK_TRIANGLE, vtk.VTK_QUADRATIC_TRIANGLE, vtk.VTK_QUAD,
            vtk.VTK_QUADRATIC_QUAD, vtk.VTK_BIQUADRATIC_QUAD, vtk.VTK_TETRA, vtk.VTK_QUADRATIC_TETRA, vtk.VTK_HEXAHEDRON,
            vtk.VTK_QUADRATIC_HEXAHEDRON, vtk.VTK_TRIQUADRATIC_HEXAHEDRON, vtk.VTK_WEDGE, vtk.VTK_QUADRATIC_WEDGE, vtk.VTK_PYRAMID,
@@ -27,7 +27,7 @@ SOURCES = [vtk.VTK_LINE, vtk.VTK_QUADRATIC_EDGE, vtk.VTK_CUBIC_LINE, vtk.VTK_TRI
            vtk.VTK_LAGRANGE_QUADRILATERAL, vtk.VTK_LAGRANGE_TETRAHEDRON, vtk.VTK_LAGRANGE_HEXAHEDRON, vtk.VTK_LAGRANGE_WEDGE,
            vtk.VTK_BEZIER_CURVE, vtk.VTK_BEZIER_TRIANGLE, vtk.VTK_BEZIER_QUADRILATERAL, vtk.VTK_BEZIER_TETRAHEDRON,
            vtk.VTK_BEZIER_HEXAHEDRON, vtk.VTK_BEZIER_WEDGE]
-# Cells of every further type, by hand: any points will do.
+# Cells of all other types, made by hand with arbitrary points.
 BY_HAND = [(vtk.VTK_VERTEX, 1), (vtk.VTK_POLY_VERTEX, 4), (vtk.VTK_POLY_LINE, 5), (vtk.VTK_TRIANGLE_STRIP, 6), (vtk.VTK_POLYGON, 5),
            (vtk.VTK_PIXEL, 4), (vtk.VTK_VOXEL, 8), (vtk.VTK_TRIQUADRATIC_PYRAMID, 19), (vtk.VTK_QUADRATIC_LINEAR_QUAD, 6),
            (vtk.VTK_QUADRATIC_LINEAR_WEDGE, 12), (vtk.VTK_BIQUADRATIC_QUADRATIC_WEDGE, 18), (vtk.VTK_BIQUADRATIC_QUADRATIC_HEXAHEDRON, 24),
@@ -35,7 +35,7 @@ BY_HAND = [(vtk.VTK_VERTEX, 1), (vtk.VTK_POLY_VERTEX, 4), (vtk.VTK_POLY_LINE, 5)
 
 
 def fill(data, time=0.0):
-    """Two arrays on cells and two on points, of numbers that say where and when."""
+    """Adds two arrays of cells and two of points, whose numbers depend on place and time."""
     for attributes, count, kind in ((data.GetCellData(), data.GetNumberOfCells(), "c"), (data.GetPointData(), data.GetNumberOfPoints(), "p")):
         attributes.Initialize()
         for suffix, components, dtype in (("s", 1, "f8"), ("v", 3, "f4"), ("i", 1, "i4")):
@@ -65,7 +65,7 @@ def cells_of_type(kind, time=0.0):
 
 
 def cells_by_hand(kinds):
-    """Of the types in turn."""
+    """Makes cells of the types in turn."""
     data, points = vtk.vtkUnstructuredGrid(), vtk.vtkPoints()
     for kind, nodes in kinds:
         ids = [points.InsertNextPoint(n % 3, n // 3 % 3, n // 9 + kind) for n in range(nodes)]
@@ -83,7 +83,7 @@ def mixed(time=0.0, polyhedra=False):
 
 
 def poly(lists, time=0.0):
-    """lists: letters of v(ertices), l(ines), p(olygons), s(trips)."""
+    """Makes polygonal data. lists: letters of v(ertices), l(ines), p(olygons), s(trips)."""
     data, points = vtk.vtkPolyData(), vtk.vtkPoints()
     for n in range(12):
         points.InsertNextPoint(n % 4, n // 4 % 3, time)
@@ -99,7 +99,7 @@ def poly(lists, time=0.0):
 
 
 def several(make):
-    """A partitioned data set."""
+    """Makes a partitioned data set."""
     data = vtk.vtkPartitionedDataSet()
     for number, one in enumerate(make):
         data.SetPartition(number, one)
@@ -114,7 +114,7 @@ def collection(kind, parts):
 
 
 class Source(VTKPythonAlgorithmBase):
-    """A time series: make(time)."""
+    """A time series of the data sets make(time)."""
 
     def __init__(self, make):
         self.make = make
@@ -138,7 +138,8 @@ class Source(VTKPythonAlgorithmBase):
 
 
 def cases():
-    """name, what is written (a data object, or a Source), how (Set...() of the writer), what PatchIO says where it does not read it"""
+    """Yields name, data object or Source to write, settings of the writer (Set...()), and PatchIO's message if it does not support
+    the file"""
     for widths in itertools.product((0, 1, 4), (0, 1, 3), (0, 1, 5)):
         yield "image_%d_%d_%d" % widths, image(widths), {}, None
     for widths in ((4, 3, 0), (4, 0, 5), (0, 3, 5), (4, 0, 0), (0, 0, 0), (4, 3, 5)):
@@ -172,14 +173,14 @@ def cases():
     for name, make in series:
         yield "steps_" + name, Source(make), {}, None
         yield "steps_packed_" + name, Source(make), {"CompressionLevel": 4, "ChunkSize": 10}, None
-        if name != "lists":  # VTK 9.7.2 maps the offsets of lists that are empty at some steps to wrong places
+        if name != "lists":    # VTK 9.7.2 writes wrong offsets for lists that are empty at some steps
             yield "steps_outside_" + name, Source(make), {"UseExternalTimeSteps": True}, \
                 "virtual data set without the lists of its mesh in 'VTKHDF/NumberOfPoints'" if name == "steady" else None
     yield "steps_42", Source(lambda time: cells_of_type(vtk.VTK_POLYHEDRON, time)), {}, polyhedra
     for name, parts in (("cells", [grid, mixed(), cells_by_hand(BY_HAND)]), ("poly", [poly("vlps"), poly("p"), poly("ls")])):
         yield "parts_" + name, several(parts), {}, None
         yield "parts_packed_" + name, several(parts), {"CompressionLevel": 4, "ChunkSize": 10}, None
-        outside = [poly("vlps")] * 3 if name == "poly" else parts  # it maps the offsets of lists that are empty in some to wrong places
+        outside = [poly("vlps")] * 3 if name == "poly" else parts    # wrong offsets for lists that are empty in some
         yield "parts_outside_" + name, several(outside), {"UseExternalPartitions": True}, None
         for kind in (vtk.vtkMultiBlockDataSet, vtk.vtkPartitionedDataSetCollection):
             for outside in (False, True):
@@ -213,7 +214,7 @@ def grids_of(data):
 
 
 def describe(grid):
-    """The arrays of a grid by their names."""
+    """Returns the arrays of a grid by their names."""
     arrays = {}
     lists = []
     if grid.IsA("vtkImageData"):
@@ -237,12 +238,13 @@ def describe(grid):
 
 
 def written(source):
-    """What the reader should show. VTK 9.7's takes offsets from a wrong place where a list of cells is empty at some steps."""
+    """Returns the expected data. The reader of VTK 9.7 reads offsets from a wrong place if a list of cells is empty at some
+    steps."""
     return TIMES, {"%d/0/%s" % (step, name): values for step, time in enumerate(TIMES) for name, values in describe(source.make(time)).items()}
 
 
 def read(path):
-    """All that vtkHDFReader shows: times, and the arrays of all steps."""
+    """Returns all output of vtkHDFReader: times, and the arrays of all steps."""
     reader = vtk.vtkHDFReader()
     reader.SetFileName(path)
     reader.UpdateInformation()

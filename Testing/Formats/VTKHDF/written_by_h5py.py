@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""VTKHDF files that h5py writes: images with flat axes, AMR with both spellings of its lists, and what PatchIO does not support.
-`patchio info`, `patchio verify` and reading must say the same, and what can be read must have the values that were written.
+"""Tests VTKHDF files that h5py writes: images with flat axes, AMR with both spellings of its lists, and unsupported files. `patchio
+info`, `patchio verify` and reading must give the same messages, and all values must be those that were written.
 
 usage: written_by_h5py.py --info patchio FOLDER     (PYTHONPATH: the package patchio)
 """
@@ -33,19 +33,19 @@ def path_of(name):
 
 
 def outside(name):
-    """A path in another folder."""
+    """Returns a path in another folder."""
     os.makedirs(folder + "_outside", exist_ok=True)
     return os.path.join(folder + "_outside", name)
 
 
 def said_by(command, path, *options):
-    """Exit status and text."""
+    """Returns the exit status and the text."""
     done = subprocess.run([programs["info"], command, *options, path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
     return done.returncode, done.stdout
 
 
 def opened(path):
-    """The series, or None, and what is said."""
+    """Returns the series, or None, and the message."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -55,7 +55,7 @@ def opened(path):
 
 
 def check_flat_images():
-    """Each combination of flat axes, with all axes stored and without the flat ones."""
+    """Tests each combination of flat axes, with all axes stored and without the flat ones."""
     for widths in itertools.product((0, 4), (0, 3), (0, 5)):
         for thin in (True, False):
             path = path_of("flat.vtkhdf")
@@ -84,7 +84,7 @@ def check_flat_images():
 
 
 def gathered(file, name):
-    """A virtual data set."""
+    """Makes a virtual data set."""
     source = outside("source.h5")
     with h5py.File(source, "w") as other:
         other["a"] = VALUES
@@ -94,7 +94,7 @@ def gathered(file, name):
 
 
 def scattered(file, name):
-    """A virtual data set with the planes of an image in two files beside it."""
+    """Makes a virtual data set with the planes of an image in two other files."""
     layout = h5py.VirtualLayout(VALUES.shape, VALUES.dtype)
     for z, values in enumerate(VALUES):
         with h5py.File(path_of("plane%d.h5" % z), "w") as other:
@@ -110,7 +110,8 @@ def stored(dtype=None, **storage):
 
 
 def filtered(file, name):
-    """Uses a filter that is not installed. lzf would not do: h5py has it, and may share the HDF5 library with PatchIO."""
+    """Makes a data set with a filter that is not installed. lzf is not suitable: h5py has it, and may share the HDF5 library with
+    PatchIO."""
     settings = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     settings.set_chunk((1, 3, 4))
     settings.set_filter(32017, h5py.h5z.FLAG_OPTIONAL)
@@ -132,7 +133,7 @@ LEFT_OUT = [("virtual", gathered, "virtual data set of files in other folders"),
 
 
 def check_same_answer(path, pattern, left):
-    """The same text from info, verify and reading: as a warning with an array left, or as an error."""
+    """Expects the same text from info, verify and reading: a warning if other arrays are left, otherwise an error."""
     series, said = opened(path)
     expect((series is not None) == left, "%s: reading: %s", path, said)
     expect(re.fullmatch(pattern, said), "%s: reading says '%s'", path, said)
@@ -152,7 +153,7 @@ def check_left_out():
             add(file, "VTKHDF/CellData/" + name)
         pattern = "%s: not supported: %s.* in 'VTKHDF/CellData/%s'. The array is skipped." % (re.escape(path), why, name)
         series = check_same_answer(path, pattern, left=True)
-        if name == "sz":  # a sidecar must not hide it
+        if name == "sz":    # an index file must not hide the message
             series = check_same_answer(path, pattern, left=True)
         if series is None:
             continue
@@ -162,7 +163,7 @@ def check_left_out():
 
 
 def check_large_chunks():
-    """An image in one chunk of 70 MB, and in three small ones: no patch has a part of a chunk."""
+    """Tests an image with one chunk of 70 MB, and with three small ones. No patch may have a part of a chunk."""
     for (depth, width), planes, patches in (((270, 256), 270, 1), ((192, 128), 64, 2)):
         path = path_of("chunks_of_%d.vtkhdf" % planes)
         values = np.arange(depth * width**2, dtype="f4").reshape(depth, width, width)
@@ -187,7 +188,7 @@ def check_user_block():
 
 
 def check_names_on_the_terminal():
-    """Names that would move the cursor are told without that."""
+    """Tests names with control characters, which must not be printed to the terminal."""
     path = path_of("escapes.vtkhdf")
     write_image(path, (0, 4, 0, 3, 0, 2), {"good": ("CellData", 1, "f8")})
     with h5py.File(path, "r+") as file:
@@ -197,7 +198,7 @@ def check_names_on_the_terminal():
 
 
 def check_one_warning_for_many():
-    """An array that no level has in a form that is read, and a series of files."""
+    """Tests an array that is unsupported on all levels, and a series of files."""
     paths = [path_of("many_%d.vtkhdf" % number) for number in range(3)]
     for path in paths:
         write_image(path, (0, 4, 0, 3, 0, 2), {"good": ("CellData", 1, "f8"), "half": ("CellData", 1, "f2")})
@@ -206,7 +207,7 @@ def check_one_warning_for_many():
 
 
 def check_meshes():
-    """Polyhedra, and the mesh's own arrays as virtual data sets or of a type that is not read."""
+    """Tests polyhedra, and the mesh's own arrays as virtual data sets or of an unsupported type."""
     def polyhedra(file):
         file["VTKHDF/PolyhedronToFaces"] = np.arange(6)
         file["VTKHDF/Types"][0] = 42
@@ -247,7 +248,7 @@ def check_other_types():
 
 
 def check_spellings():
-    """AMR of several steps, the names of its lists with and without the last letters, as files of VTKHDF 2.0 to 3.0 have them."""
+    """Tests AMR of several steps with both spellings of the names of its lists, as in VTKHDF 2.0 to 3.0."""
     other = [LEVELS_3D[0], ([[0, 7, 0, 7, 0, 7]], 0.5)]
     arrays = {"a": ("CellData", 1, "f8"), "v": ("CellData", 3, "f4"), "p": ("PointData", 1, "f8")}
     for version, spelling in itertools.product(((2, 0), (2, 2), (2, 3), (3, 0)), ("Offset", "Offsets")):
@@ -275,7 +276,8 @@ def check_amr(path, series, arrays, where):
 
 
 def check_truncated():
-    """The sizes as they are and should be, also of a container's step, which is read without the HDF5 library."""
+    """Tests truncated files: the message must have the actual and the expected size, also for a container's step, which is read
+    without the HDF5 library."""
     image, container = path_of("whole.vtkhdf"), path_of("whole.pio")
     write_image(image, (0, 20, 0, 20, 0, 20), {"a": ("CellData", 1, "f8")})
     subprocess.run([programs["info"], "convert", image, container], check=True, stdout=subprocess.DEVNULL, timeout=60)
@@ -298,7 +300,7 @@ def main():
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     os.environ["PATCHIO_METADATA_DIR"] = os.path.join(folder, "metadata")
-    os.environ["TMPDIR"] = os.path.join(folder, "sessions")  # programs of other tests do not share the sessions of MPI
+    os.environ["TMPDIR"] = os.path.join(folder, "sessions")    # a separate session folder of MPI
     os.makedirs(os.environ["TMPDIR"])
     for check in (check_flat_images, check_left_out, check_large_chunks, check_user_block, check_names_on_the_terminal, check_one_warning_for_many, check_meshes, check_other_types, check_spellings, check_truncated):
         check()

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""VTKHDF files that the newest VTK writes with its vtkHDFWriter (vtk_files.py), and AMR as simulations write it: PatchIO reads what
-VTK's own vtkHDFReader reads, or says that it is not supported.
+"""Tests VTKHDF files that the newest VTK writes with its vtkHDFWriter (vtk_files.py), and AMR like that of simulations. PatchIO
+must read the same data as VTK's own vtkHDFReader, or report that the file is not supported.
 
 usage: written_by_vtk.py --info patchio FOLDER     (PYTHONPATH: the package patchio)
 
-$PATCHIO_VTK_PYTHON is a Python with the package vtk 9.5 or newer; without it, this one. Where there is none, the test is skipped.
+$PATCHIO_VTK_PYTHON is a Python with the package vtk 9.5 or newer; the default is this Python. Without VTK, the test is skipped.
 """
 import argparse
 import json
@@ -32,14 +32,14 @@ def expect(holds, text, *details):
 
 
 def same(where, found, wanted):
-    """Values, whatever their shapes and types are."""
+    """Compares values, regardless of their shapes and types."""
     found, wanted = np.asarray(found).ravel(), np.asarray(wanted).ravel()
     expect(found.shape == wanted.shape and np.array_equal(found, wanted), "%s: %s instead of %s", where, found[:8], wanted[:8])
     compared[0] += wanted.size
 
 
 def python_with_vtk():
-    """Null where vtkHDFWriter is not there."""
+    """Returns a Python with vtkHDFWriter, or None."""
     python = os.environ.get("PATCHIO_VTK_PYTHON", sys.executable)
     code = "import vtk; vtk.vtkHDFWriter().SetUseExternalPartitions"
     found = shutil.which(python) and subprocess.run([python, "-c", code], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120).returncode == 0
@@ -47,7 +47,8 @@ def python_with_vtk():
 
 
 def write_simulations(folder):
-    """OverlappingAMR by h5py, of the versions 2.0 to 3.0 and both spellings of the lists, as PHARE and VTK's specification have them."""
+    """Writes OverlappingAMR with h5py, in the versions 2.0 to 3.0 with both spellings of the lists, like PHARE and VTK's
+    specification."""
     cells, nodes = {"a": ("CellData", 1, "f8"), "v": ("CellData", 3, "f4")}, {"data": ("PointData", 3, "f8")}
     other = [LEVELS_3D[0], ([[0, 7, 0, 7, 0, 7]], 0.5)]
     paths = []
@@ -77,13 +78,13 @@ def check_unsupported(info, name, path, pattern):
 
 
 def twin_of(name):
-    """VTK reads "Offset" of version 2.2 and "Offsets" of others; both files have the same values."""
+    """Returns the file with the same values that VTK can read: VTK reads "Offset" in version 2.2 and "Offsets" in others."""
     spelling = "Offset" if "_2_2_" in name else "Offsets"
     return re.sub(r"_Offsets?\b", "_" + spelling, name) if name.startswith("given_amr") else name
 
 
 def grids_of_step(truth, step):
-    """By number: the arrays of a grid."""
+    """Returns the arrays of each grid, by the number of the grid."""
     grids = {}
     for key in truth.files:
         of_step, number, name = key.split("/", 2)
@@ -93,11 +94,11 @@ def grids_of_step(truth, step):
 
 
 def check_data(where, step, patches, grid):
-    """Arrays on cells and points of a grid, which the patches have together."""
+    """Compares the arrays of cells and points of a grid with those of the patches together."""
     wanted = {name.split("/", 1)[1]: values for name, values in grid.items() if name.startswith(("cell/", "point/")) and values.size and "vtkGhostType" not in name}
     data = [name for name in step.variables if name != "vtkGhostType"]
     for name in data:
-        # Arrays that have no values anywhere are listed all the same.
+        # Arrays without any values are also listed.
         found = step.read(name, patches=patches)
         if name in wanted or any(values.size for values in found.values()):
             same("%s: '%s'" % (where, name), np.concatenate([found[p].ravel() for p in sorted(found)] or [[]]), wanted.get(name, []))
@@ -105,7 +106,7 @@ def check_data(where, step, patches, grid):
 
 
 def check_images(where, step, grids):
-    """Images, and the boxes of AMR."""
+    """Compares images, and the boxes of AMR."""
     expect(len(step.patches) == len(grids), "%s: %d patches instead of %d", where, len(step.patches), len(grids))
     for number, grid in enumerate(grids[:len(step.patches)]):
         patch, extent = step.patches[number], grid["extent"].reshape(3, 2)
@@ -118,7 +119,7 @@ def check_images(where, step, grids):
 
 
 def check_meshes(where, step, grids):
-    """Partitions are grids, or one grid has them all, one after another."""
+    """Compares meshes. Each partition is a grid, or one grid has all partitions, one after another."""
     expect(len(grids) == len(step.patches), "%s: %d partitions instead of %d", where, len(step.patches), len(grids))
     for number, grid in enumerate(grids[:len(step.patches)]):
         own = {name: step.read(name, patches=[number]).get(number) for name in step.mesh}
@@ -167,7 +168,7 @@ def main():
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     os.environ["PATCHIO_METADATA_DIR"] = os.path.join(folder, "metadata")
-    os.environ["TMPDIR"] = os.path.join(folder, "sessions")  # programs of other tests do not share the sessions of MPI
+    os.environ["TMPDIR"] = os.path.join(folder, "sessions")    # a separate session folder of MPI
     os.makedirs(os.environ["TMPDIR"])
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     subprocess.run([python, "-B", os.path.join(HERE, "vtk_files.py"), folder, *write_simulations(folder)], check=True, timeout=600, env=clean)

@@ -1,7 +1,7 @@
-"""Filters as the GUI applies them, with ParaView's defaults where nothing is given, and what must come out of them.
+"""Filters as the GUI applies them, with ParaView's defaults for all other settings, and checks of their results.
 
-Each check is a function of a Case: reader, scene (the truth of the step that is shown), and expect(). A check that needs what a
-data set has not, such as vectors, says so in its `needs` and is left out there.
+Each check is a function of a Case: reader, scene (the expected output of the displayed step), and expect(). `needs` names features
+that a check requires, such as vectors. The check is left out for data sets without these features.
 """
 import functools
 import itertools
@@ -25,7 +25,7 @@ def check(name, *needs):
 
 
 class Case:
-    """A data set that is open, at one of its steps."""
+    """An open data set at one of its steps."""
 
     def __init__(self, reader, series, step, scratch):
         self.reader, self.series, self.scratch, self.faults = reader, series, scratch, []
@@ -38,7 +38,7 @@ class Case:
         return self.properties()
 
     def scalar(self):
-        """The first scalar that differs from cell to cell and is defined everywhere."""
+        """Returns the first scalar that is not constant and is defined everywhere."""
         for kind in ("CELLS", "POINTS"):
             for name, components in self.scene.names(kind).items():
                 if components == 1:
@@ -49,7 +49,7 @@ class Case:
         return kind, next(iter(self.scene.names(kind)))
 
     def of_scene(self, kind, name):
-        """All values that are seen: of cells, or corners of these."""
+        """Returns all visible values: of cells, or of their corners."""
         if self.scene.places is not None:
             return self.scene.values[name]
         return self.scene.visible(name) if kind == "CELLS" else self.scene.corner_values(name).reshape(-1, self.scene.names(kind)[name])
@@ -67,7 +67,7 @@ class Case:
         return has
 
     def same_blocks(self):
-        """Whether all steps have the same blocks."""
+        """Returns whether all steps have the same blocks."""
         found = []
         for time in self.series.times:
             self.reader.UpdatePipeline(time)
@@ -82,7 +82,7 @@ class Case:
     # ---- making and comparing ----
 
     def apply(self, make, source=None, show=True, **settings):
-        """A filter, updated and shown."""
+        """Makes a filter, updates it and shows it."""
         proxy = make(Input=source or self.reader, **settings)
         self.made.append(proxy)
         self.update(proxy, show)
@@ -110,12 +110,13 @@ class Case:
         return right
 
     def known(self, limit, message=""):
-        """A limit of ParaView that Documentation/Guide/Limits.md names applies; lines with its message are no failure then."""
+        """Reports a known limit of ParaView from Documentation/Guide/Limits.md. Lines with its message do not count as failures
+        then."""
         if rank == 0:
             print("known limit: %s: %s" % (limit, message), flush=True)
 
     def equal(self, found, want, what, tolerance=1e-6, scale=None):
-        """Numbers, NaN like NaN; `tolerance` of the scale, or else of the greatest."""
+        """Compares numbers; two NaN are equal. tolerance: relative to `scale`, or to the greatest number."""
         found, want = np.atleast_1d(np.asarray(found, float)), np.atleast_1d(np.asarray(want, float))
         if self.expect(found.shape == want.shape, "%s: %s numbers instead of %s", what, found.shape, want.shape):
             if scale is None:
@@ -129,7 +130,7 @@ class Case:
         return self.scene.names(kind).items()
 
     def right_values(self, out, what, kinds=("CELLS", "POINTS")):
-        """Every value stands where the raw files have it, and no array is missing."""
+        """Checks that each value is at its place in the raw files, and that no array is missing."""
         for kind in kinds:
             if kind == "POINTS" and self.scene.places is None and "boxes" not in self.has or kind == "CELLS" and self.scene.deformed():
                 continue
@@ -142,7 +143,7 @@ class Case:
     def compare_at(self, places, found, kind, name, what, hidden=False):
         if self.scene.places is not None:
             return self.compare_points(places, found, name, what)
-        # Where patches meet, a node has the value of one of them, which may be hidden there itself.
+        # A node between patches has the value of one of them, which may be hidden there.
         want = self.scene.at(places, kind, name, hidden or kind == "POINTS")
         slack = 1e-5 * np.nanmax(np.abs(self.of_scene(kind, name)), initial=0) + 1e-300
         within = ((found >= want["low"] - slack) & (found <= want["high"] + slack)).all(1) | (np.isnan(found).any(1) & want["undefined"])
@@ -151,13 +152,13 @@ class Case:
                     name, *(a[wrong[:1]] for a in (places, found, want["low"], want["high"])))
 
     def compare_points(self, places, found, name, what):
-        """The same of points without cells: each is one of the truth's, with its value."""
+        """Compares points without cells: each must be one of the expected points, with its value."""
         distance = np.abs(places[:, None] - self.scene.places[None]).max(2)
         nearest = distance.argmin(1) if len(places) else np.zeros(0, int)
         self.equal(found, self.scene.values[name][nearest], "%s: '%s' at points" % (what, name))
 
     def measure(self, out, what, size=None, count=None, tolerance=1e-6):
-        """How much there is."""
+        """Checks the total size and the number of cells."""
         sizes = out.cells("size")
         if size is not None:
             self.equal(sizes.sum(), size, what + ": size", tolerance)
@@ -165,7 +166,7 @@ class Case:
             self.equal(len(sizes), count, what + ": cells", 0)
 
     def whole(self, out, what):
-        """Everything is there, with its values."""
+        """Checks that the output is complete, with right values."""
         if self.scene.places is not None:
             self.equal(len(out.points("place")), len(self.scene.places), what + ": points", 0)
         else:
@@ -184,7 +185,7 @@ class Case:
         return self.scene.bounds().mean(0)
 
     def cut(self, make, kind):
-        """By the plane that the GUI proposes. (On several ranks that run the script alike, each would propose its own.)"""
+        """Cuts by the plane that the GUI proposes. (If each rank ran the script, each rank would propose another plane.)"""
         made = make(Input=self.reader)
         self.made.append(made)
         getattr(made, kind).Origin, getattr(made, kind).Normal = list(self.middle()), [1, 0, 0]
@@ -192,7 +193,7 @@ class Case:
         return made
 
     def nodes(self):
-        """What has the scalar at points, by Cell Data to Point Data where it is on cells."""
+        """Returns a source with the scalar at points: the reader, or Cell Data to Point Data."""
         if self.kind == "POINTS":
             return self.reader
         return self.apply(simple.CellDatatoPointData, show=False)
@@ -224,7 +225,8 @@ def steps(case):
 
 @check("Slice", "boxes")
 def slice_(case):
-    """ParaView's own place for it, the middle, where faces often are: each place once, of the cells above where there are any."""
+    """Tests the slice at ParaView's default place, the middle, where faces often are. Each place must be shown once, by the cells
+    above if there are any."""
     out = Output(case.cut(simple.Slice, "SliceType"))
     low, high, size = (case.scene.visible(w) for w in ("low", "high", "size"))
     cut = cells_beside(low, high, case.middle()[0])
@@ -233,7 +235,7 @@ def slice_(case):
 
 
 def cells_beside(low, high, at):
-    """The cells that a plane across x shows: around it and above, and those below its faces where none lies above."""
+    """Returns the cells that a plane across x shows: around and above the plane, and those below if there are none above."""
     tiny = 1e-9 * (high - low)[:, 0]
     shown = (low[:, 0] <= at + tiny) & (high[:, 0] > at + tiny)
     low_above, high_above = low[shown, 1:], high[shown, 1:]
@@ -245,7 +247,7 @@ def cells_beside(low, high, at):
 
 @check("Slice elsewhere", "cells", "3-D")
 def slice_elsewhere(case):
-    """Oblique: the values, and something to see."""
+    """Tests an oblique slice: its values, and that it is not empty."""
     ends = case.scene.bounds()
     cut = simple.Slice(Input=case.reader)
     case.made.append(cut)
@@ -267,7 +269,7 @@ def clip_plane(case):
 
 @check("Clip, box", "boxes")
 def clip_box(case):
-    """Its default is the whole, here a slab inside: near its edges ParaView takes a box for smaller than it is."""
+    """Tests a slab inside the data. The default is the whole data, but near its edges, ParaView cuts off too much."""
     ends = case.scene.bounds()
     clip = simple.Clip(Input=case.reader, ClipType="Box")
     case.made.append(clip)
@@ -286,7 +288,7 @@ def clip_box(case):
 @check("Threshold")
 def threshold(case):
     values = case.of_scene(case.kind, case.name)[:, 0]
-    # A limit between two values, so that none is on it.
+    # A limit between two values, so that no value equals the limit.
     ordered = np.unique(values[np.isfinite(values)])
     least = (ordered[len(ordered) // 2 - 1] + ordered[len(ordered) // 2]) / 2 if len(ordered) > 1 else ordered[0] - 1
     out = Output(case.apply(simple.Threshold, Scalars=[case.kind, case.name], LowerThreshold=least, UpperThreshold=ordered[-1] + 1))
@@ -294,7 +296,7 @@ def threshold(case):
         case.equal(len(out.points("place")), (values > least).sum(), "threshold: points", 0)
     elif case.kind == "CELLS":
         case.measure(out, "threshold", case.scene.visible("size")[values > least].sum(), (values > least).sum())
-    else:   # all of a cell's points, as is the default
+    else:    # all points of a cell, the default
         kept = (case.scene.corner_values(case.name)[:, :, 0] > least).all(1)
         case.measure(out, "threshold", case.scene.visible("size")[kept].sum(), kept.sum())
     case.right_values(out, "threshold")
@@ -302,7 +304,7 @@ def threshold(case):
 
 @check("Contour", "boxes apart", "3-D")
 def contour(case):
-    """Which cells it goes through, of those far enough from all borders that nobody's point data are in doubt."""
+    """Tests which cells the contour passes, for cells so far from all borders that their point data are certain."""
     values = case.of_scene(case.kind, case.name)
     ordered = np.unique(values[np.isfinite(values)])
     level = min(float(np.nanquantile(values, 0.6)) + 1e-4 * float(np.ptp(ordered)), float(ordered[-2:].mean()))
@@ -330,13 +332,13 @@ def contour(case):
 
 
 def all_alone(case):
-    """Whether no visible cell touches another."""
+    """Returns whether no visible cell touches another one."""
     return all(corners_of(np.pad(grid.visible, 1).astype(int)).sum(0).max(initial=0) <= 1 for grid in case.scene.grids)
 
 
 def node_values(case, grid):
-    """Node values [z, y, x] of the scalar and whether they are sure; of cell data the mean of those around, where all are seen and
-    no block ends."""
+    """Returns the node values [z, y, x] of the scalar, and whether they are certain. For cell data, they are the mean of the cells
+    around, and are certain if all of these are visible and no block ends there."""
     if case.kind == "POINTS":
         values = grid.nodes[case.name][..., 0].astype(float)
         return values, np.isfinite(values)
@@ -351,7 +353,8 @@ def node_values(case, grid):
 
 
 def within_block(case, axes, grid):
-    """Whether places between axes, [z, y, x], lie inside a block of the reader and not at its border or in the cells there."""
+    """Returns whether places between axes, [z, y, x], lie inside a block of the reader, and not at its border or in its outermost
+    cells."""
     found = np.zeros([len(a) for a in axes[::-1]], bool)
     of_cells = len(axes[0]) < len(grid.axes[0])
     for low, high, width in Output(case.reader).boxes():
@@ -366,7 +369,7 @@ def within_block(case, axes, grid):
 # ---- filters that sample --------------------------------------------------------------------------------
 
 def sampled(case, out, what, must):
-    """Values at points: right where they count, which they do where there is something well inside."""
+    """Checks values at points: they must be right where they are valid, and must be valid well inside cells."""
     places, valid = out.points("place"), out.points("vtkValidPointMask")[:, 0] == 1
     if case.scene.places is None:
         missed = case.scene.inside(places) & ~valid
@@ -395,13 +398,14 @@ def probe(case):
         location.ProbeType.Center = list(visible[number])
         case.update(location, False)
         out = Output(location)
-        # Each rank has a copy of it.
+        # Each rank has a copy of the output.
         sampled(case, out, "probe", 1)
 
 
 @check("Resample To Image", "boxes")
 def resample(case):
-    """2-D data with one sample along the third axis: on several ranks ParaView's default hides all of its image (limits.py)."""
+    """Tests resampling; of 2-D data with one sample along the third axis, because on several ranks, ParaView's default hides the
+    whole image (limits.py)."""
     flat = {"SamplingDimensions": [100 if wide > 0 else 1 for wide in np.ptp(case.scene.bounds(), axis=0)]}
     out = Output(case.apply(simple.ResampleToImage, **(flat if ranks > 1 else {})), thin=37)
     sampled(case, out, "image", 100)
@@ -462,14 +466,14 @@ def calculator(case):
     out = Output(made)
     get = out.cells if case.kind == "CELLS" else out.points
     case.expect(len(get("twice")) > 0, "calculator: empty")
-    # Its default puts 0 where a value is no number.
+    # By default, the filter replaces NaN by 0.
     case.equal(get("twice"), np.nan_to_num(2 * get(case.name) + 1), "calculator")
     case.whole(out, "calculator")
 
 
 @check("Gradient", "boxes apart")
 def gradient(case):
-    """Away from borders: differences of the neighbours on both sides."""
+    """Tests gradients away from borders: differences of the neighbours on both sides."""
     out = Output(case.apply(simple.Gradient, ScalarArray=[case.kind, case.name], ResultArrayName="slope"))
     on_cells = case.kind == "CELLS"
     places, found = (out.cells("centre"), out.cells("slope", 3)) if on_cells else (out.points("place"), out.points("slope", 3))
@@ -493,7 +497,7 @@ def gradient(case):
 
 
 def away_from_borders(known):
-    """Where the neighbours along all axes are known."""
+    """Returns where the neighbours along all axes are known."""
     sure = known.copy()
     for axis in range(3):
         if known.shape[axis] > 1:
@@ -503,7 +507,7 @@ def away_from_borders(known):
 
 
 def difference(values, axis, along):
-    """(next - previous) / distance; 0 at the ends."""
+    """Returns (next - previous) / distance; 0 at the ends."""
     out = np.zeros(values.shape)
     inner = [slice(None)] * 3
     inner[along] = slice(1, -1)
@@ -522,7 +526,7 @@ def warp(case):
     back = (out.points("place") - factor * values * np.array([0, 0, 1]))[np.isfinite(values[:, 0])]
     values = values[np.isfinite(values)][:, None]
     case.expect(len(values) > 0, "warp: empty")
-    # Cell data become the mean of cells that touch the point; ParaView takes in hidden ones.
+    # Cell data become the mean of the cells at the point; ParaView includes hidden cells.
     case.compare_at(back, values, case.kind, case.name, "warp", hidden=True)
 
 
@@ -530,7 +534,7 @@ def warp(case):
 
 @check("Extract Surface", "boxes", "3-D")
 def surface(case):
-    """The sides of the domain, and the right values everywhere; inside, blocks have walls of their own."""
+    """Tests the sides of the domain, and the values everywhere. Blocks have walls inside the domain."""
     out = Output(case.apply(simple.ExtractSurface))
     places, size = out.cells("centre"), out.cells("size")
     ends, low, high = case.scene.bounds(), case.scene.visible("low"), case.scene.visible("high")
@@ -557,7 +561,7 @@ def merge_blocks(case):
 
 @check("Append Datasets")
 def append(case):
-    """ParaView offers it for single data sets only, such as those that Merge Blocks makes."""
+    """Tests the filter on single data sets from Merge Blocks, because ParaView does not offer it for others."""
     one = case.apply(simple.MergeBlocks, show=False)
     two = case.apply(simple.Calculator, one, show=False, ResultArrayName="copy", Function="1")
     twice = simple.AppendDatasets(Input=[one, two])
@@ -585,14 +589,14 @@ def double(case, out, what):
 
 @check("Glyph")
 def glyph(case):
-    """Points in space, as is the default, and all points."""
+    """Tests points evenly distributed in space, the default, and all points."""
     some = Output(case.apply(simple.Glyph, GlyphType="Arrow"))
     case.expect(len(some.points("place")) > 0, "glyphs: empty")
     every = case.apply(simple.Glyph, show=False, GlyphType="2D Glyph", GlyphMode="All Points", OrientationArray=["POINTS", "No orientation array"], ScaleArray=["POINTS", "No scale array"], ScaleFactor=0)
     every.GlyphType.GlyphType = "Vertex"
     case.update(every, False)
     found, wanted = Output(every).points("place"), Output(case.reader).points("place")
-    # Also at points that only hidden cells have.
+    # Includes points that have only hidden cells.
     scale = 1e4 / np.ptp(case.scene.bounds(), axis=0).max()
     raster = lambda places, shift=0: set(map(tuple, np.rint(places * scale + shift).astype(int)))  # noqa: E731
     near = set().union(*(raster(found, shift) for shift in itertools.product((-0.1, 0.1), repeat=3)))
@@ -602,7 +606,7 @@ def glyph(case):
 
 @check("Stream Tracer", "vectors", "boxes")
 def stream(case):
-    """Lines run along the vectors that the raw files have there."""
+    """Tests that lines run along the vectors of the raw files."""
     kind, name = case.vectors()[0]
     made = simple.StreamTracer(Input=case.reader, Vectors=[kind, name], SeedType="Line")
     case.made.append(made)
@@ -622,7 +626,7 @@ def stream(case):
 
 @check("Temporal Statistics", "steps")
 def statistics(case):
-    """Right values where blocks stay as they are; else a message and no values."""
+    """Tests right values if the blocks stay the same; otherwise a message and no values."""
     made, said = simple.TemporalStatistics(Input=case.reader), []
     case.made.append(made)
     made.GetClientSideObject().AddObserver("ErrorEvent", lambda *about: said.append(1))
@@ -639,7 +643,7 @@ def statistics(case):
     on_cells = case.kind == "CELLS"
     places, found = (out.cells("centre"), out.cells(average)) if on_cells else (out.points("place"), out.points(average))
     case.expect(len(found) > 0, "mean over time: empty")
-    # Where there is one value only; cells that are hidden at any step are hidden.
+    # At places with a single value. Cells that are hidden at any step are hidden.
     if "boxes apart" in case.has and (on_cells or not case.scene.refined):
         lows = [s.at(places, case.kind, case.name)["low"] for s in scenes]
         case.equal(found, np.mean([np.where(np.isfinite(a), a, np.nan) for a in lows], 0), "mean over time", 1e-5)
@@ -647,7 +651,7 @@ def statistics(case):
 
 @check("Resample To Image, Temporal Statistics", "steps", "boxes apart")
 def resampled_statistics(case):
-    """The way out where blocks change: the mean of what is resampled at each step."""
+    """Tests the workaround for changing blocks: the mean of data that are resampled at each step."""
     counts = [n if wide > 0 else 1 for n, wide in zip((11, 9, 7), np.ptp(case.scene.bounds(), axis=0))]
     image = simple.ResampleToImage(Input=case.reader, SamplingDimensions=counts)
     made = simple.TemporalStatistics(Input=image)
@@ -665,7 +669,7 @@ def resampled_statistics(case):
 
 @check("Plot Selection Over Time", "steps", "boxes")
 def over_time(case):
-    """The cell, or point, at a place, in all steps."""
+    """Tests the cell, or point, at a place, in all steps."""
     centre = case.scene.visible("centre")
     place = centre[len(centre) // 2]
     if case.kind == "POINTS":
@@ -688,7 +692,7 @@ def over_time(case):
     plot.OnlyReportSelectionStatistics = 1
     case.update(plot, False)
     names = sorted({c.GetColumnName(i) for c in Output(plot).leaves for i in range(c.GetNumberOfColumns())})
-    if rank == 0:   # which gets the tables of all ranks
+    if rank == 0:    # rank 0 gets the tables of all ranks
         case.expect("avg(%s)" % case.name in names, "plot over time: no statistics of '%s' among %s", case.name, names)
 
 
@@ -720,7 +724,7 @@ def volume(case):
 
 
 def coloured(path):
-    """The share of a picture that is not its background."""
+    """Returns the share of a picture that differs from its background."""
     from vtkmodules.util.numpy_support import vtk_to_numpy
     from vtkmodules.vtkIOImage import vtkPNGReader
     reader = vtkPNGReader()
@@ -751,7 +755,7 @@ def save_vtm(case):
 
 @check("Save Data, pvd")
 def save_pvd(case):
-    """ParaView offers it for single data sets only."""
+    """Tests single data sets, because ParaView does not offer the format for others."""
     merged = case.apply(simple.MergeBlocks, show=False)
     if any(not np.isfinite(np.linalg.norm(case.of_scene(kind, name), axis=1)).any()
            for kind in ("CELLS", "POINTS") for name, n in case.names(kind) if n > 1):
@@ -761,7 +765,7 @@ def save_pvd(case):
 
 @check("Save Data, csv")
 def save_csv(case):
-    """A line for each cell, or point."""
+    """Tests that there is a line for each cell, or point."""
     case.update(case.reader, False)
     on_cells = case.kind == "CELLS"
     path = saved(case, "saved.csv", **({"FieldAssociation": "Cell Data"} if on_cells else {}))
@@ -773,7 +777,7 @@ def save_csv(case):
             got = got[(found["vtkGhostType"].astype(int) & UNSEEN) == 0]
         if on_cells:
             case.equal(len(got), len(want), "csv: lines", 0)
-        # Five digits are its default.
+        # The default is five digits.
         every = want if on_cells or case.scene.places is not None else np.concatenate([g.nodes[case.name].ravel() for g in case.scene.grids])
         for name, some, others in (("missing", want, got), ("not in the data", got, every)):
             some, others = (np.unique(a[np.isfinite(a)]) for a in (some, others))
@@ -782,7 +786,7 @@ def save_csv(case):
 
 
 def nearest_gap(some, others):
-    """The distance of each of some to the nearest of others, which ascend."""
+    """Returns the distance of each of `some` to the nearest of `others`, which ascend."""
     if not len(others):
         return np.full(len(some), np.inf)
     after = np.clip(np.searchsorted(others, some), 0, len(others) - 1)
@@ -790,7 +794,8 @@ def nearest_gap(some, others):
 
 
 def load_state(path):
-    """In ParaView 5.13 LoadState gives the file's text to rank 0 only; a script that runs on all ranks reads it on each."""
+    """Loads a state. In ParaView 5.13, LoadState gives the file's text only to rank 0, so a script that runs on all ranks reads the
+    file on each rank."""
     if ranks == 1:
         return simple.LoadState(path)
     parser = servermanager.vtkPVXMLParser()

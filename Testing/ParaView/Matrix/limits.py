@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""What ParaView 5.11 cannot do with equal data of its own making, without PatchIO: the evidence for Documentation/Guide/Limits.md.
+"""Shows the limits of ParaView 5.11 without PatchIO, with ParaView's own data, as evidence for Documentation/Guide/Limits.md.
 
-usage: limits.py               (each limit in a session of pvbatch; says which is still there)
-       pvbatch limits.py NAME  (one of them, which says "works" where it does)
+usage: limits.py (each limit in a session of pvbatch; prints which limits still exist)
+       pvbatch limits.py NAME (one limit; prints "works" if it no longer exists)
 """
 import os
 import subprocess
@@ -10,7 +10,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# A block more at each of two time steps.
+# A source with one more block at the second time step.
 GROWING = """
 from vtkmodules.vtkCommonCore import vtkDoubleArray
 from vtkmodules.vtkCommonDataModel import vtkImageData
@@ -46,7 +46,7 @@ def shown(data):
 
 
 def boxes(rectilinear, hidden=False):
-    """A tree of one grid with values at points, between which nothing is undefined; or with one hidden cell."""
+    """Returns a tree of one grid with values at points, all defined, or with one hidden cell."""
     import numpy as np
     from vtkmodules.util.numpy_support import numpy_to_vtk
     from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkRectilinearGrid, vtkUniformGrid
@@ -108,7 +108,7 @@ def pvd():
 
 
 def cell_centers():
-    """Whether the hidden cell has no centre."""
+    """Returns whether the hidden cell has no centre."""
     from paraview import simple
     centres = simple.CellCenters(Input=shown(boxes(False, hidden=True)))
     centres.UpdatePipeline()
@@ -116,13 +116,13 @@ def cell_centers():
 
 
 def face():
-    """Whether a slice on the last faces of a block shows these, though one of its other cells is hidden."""
+    """Returns whether a slice on the last faces of a block shows these faces if another cell of the block is hidden."""
     from paraview import simple
     from vtkmodules.util.numpy_support import numpy_to_vtk
     import numpy as np
     tree = boxes(False)
     grid = tree.GetBlock(0)
-    grid.SetSpacing(0.1, 1, 1)      # 11 times 0.1, added up, is less than 1.1
+    grid.SetSpacing(0.1, 1, 1)    # the sum of 11 times 0.1 is less than 1.1
     flags = numpy_to_vtk((np.arange(11 * 8 * 4) == 0) * np.uint8(32), deep=True)
     flags.SetName("vtkGhostType")
     grid.GetCellData().AddArray(flags)
@@ -133,7 +133,7 @@ def face():
 
 
 def flat_image():
-    """Whether an image of 2-D data has visible cells."""
+    """Returns whether an image of 2-D data has visible cells."""
     from paraview import simple
     from vtkmodules.vtkParallelCore import vtkMultiProcessController
     image = simple.ResampleToImage(Input=simple.Wavelet(WholeExtent=[0, 20, 0, 20, 0, 0]), SamplingDimensions=[10, 10, 10])
@@ -145,7 +145,7 @@ def flat_image():
 
 
 def plot_data_over_time():
-    """A block has an array at the first time step that it lacks at the second."""
+    """Tests a block with an array that exists only at the first time step."""
     from paraview import simple
     script = GROWING + """
 for name in ["g", "h"][:2 - 2 * int(time)]:
@@ -160,7 +160,7 @@ for name in ["g", "h"][:2 - 2 * int(time)]:
 
 
 def no_numbers():
-    """Whether a file with a vector without numbers is read back without an error."""
+    """Returns whether a file with a vector of only NaN can be read back without an error."""
     from paraview import simple
     from vtkmodules.util.numpy_support import numpy_to_vtk
     from vtkmodules.vtkIOXML import vtkXMLImageDataReader

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Every filter that people use on data sets of every format: what comes out must be what the raw files say.
+"""Tests the usual filters on data sets of each format. The results must agree with the raw files.
 
 usage: matrix.py NP TRUTHDIR SERIES[,SERIES...] MODE[,MODE...] SCRATCH [CHECK...]
 
-TRUTHDIR holds what Testing/Formats/*/reference.py saved; SERIES is a part of a path in it, MODE a value of the reader's
-property Blocks, CHECK the name of one in checks.py (all by default). Each series and mode has a session of pvbatch on NP ranks.
-Where one crashes, that check has failed and another session does the rest. Needs PATCHIO_PLUGIN, as pvbatch.sh does.
+TRUTHDIR holds what Testing/Formats/*/reference.py saved; SERIES is a part of a path in it, MODE a value of the reader's property
+Blocks, CHECK the name of a check in checks.py (default: all). Each series and mode has a session of pvbatch on NP ranks. If a check
+crashes, it has failed, and another session runs the other checks. Needs PATCHIO_PLUGIN, like pvbatch.sh.
 """
 import os
 import re
@@ -13,15 +13,15 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Checks that rank 0 alone runs, as users' scripts do: if all ranks run them, each takes the range of its own blocks only, and
-# ParaView's representations part ways.
+# Checks that only rank 0 runs, like users' scripts. If all ranks ran them, each rank would use the range of its own blocks, and
+# ParaView's representations would differ.
 BY_ONE_RANK = ["Volume of one level"]
-KNOWN = "known limit: "    # followed by its name and, after a colon, what ParaView says then
+KNOWN = "known limit: "    # followed by the name of the limit and, after a colon, ParaView's message
 TROUBLE = re.compile(r"ERR\||ERROR:|^fault |Loguru caught|Traceback")
 
 
 def run_session(np, who, *arguments):
-    """[(check, lines)] of one session, and whether it came to its end."""
+    """Runs one session. Returns [(check, lines)], and whether the session has finished."""
     command = [os.path.join(HERE, "..", "pvbatch.sh"), np, os.path.join(HERE, "session.py"), *arguments]
     found, whole = [("start", [])], False
     session = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
@@ -39,7 +39,7 @@ def run_session(np, who, *arguments):
 
 
 def run(np, truth, series, mode, scratch, wanted):
-    """Names of the checks that have failed."""
+    """Returns the names of the failed checks."""
     print("%s, %s, %s ranks" % (series, mode, np), flush=True)
     if np == "1":
         return run_sessions(np, "symmetric", [], truth, series, mode, scratch, wanted)
@@ -49,7 +49,7 @@ def run(np, truth, series, mode, scratch, wanted):
 
 
 def run_sessions(np, who, done, truth, series, mode, scratch, wanted):
-    """The same; each session goes on after the check in which the one before it ended."""
+    """Returns the names of the failed checks. Each session continues after the check in which the previous session crashed."""
     failed, done = [], list(done)
     while True:
         found, whole = run_session(np, who, truth, series, mode, scratch, "--but=" + ",,".join(done), *wanted)

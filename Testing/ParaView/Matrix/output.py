@@ -1,4 +1,4 @@
-"""What a filter gives, of all ranks together, as numpy arrays. The calls are collective."""
+"""The output of a filter on all ranks, as numpy arrays. All calls are collective."""
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDoubleArray
@@ -11,7 +11,7 @@ HIDDENPOINT = 2
 
 
 def gather(values):
-    """Rows of all ranks, one after another."""
+    """Returns the rows of all ranks, one after another."""
     values = np.ascontiguousarray(values, dtype=float)
     if ranks == 1:
         return values
@@ -22,7 +22,7 @@ def gather(values):
 
 
 class Output:
-    """thin: each one of so many points counts, of images with a million of them."""
+    """The output of a filter. thin: uses only every `thin`-th point, for images with a million points."""
 
     def __init__(self, proxy, thin=1):
         found, self.thin = output_of(proxy), thin
@@ -31,7 +31,7 @@ class Output:
     # ---- cells ----
 
     def cells(self, what, components=1):
-        """Values of visible cells: "centre", "size", or the array of that name, NaN where a block lacks it."""
+        """Returns values of visible cells: "centre", "size", or the array `what`; NaN if a block lacks the array."""
         return gather(self.stack([self.of_cells(l, what, components)[seen_cells(l)] for l in self.sets()],
                                  3 if what == "centre" else components))
 
@@ -43,7 +43,7 @@ class Output:
     # ---- points ----
 
     def points(self, what, components=1):
-        """Values of visible points: "place", or the array of that name."""
+        """Returns values of visible points: "place", or the array `what`."""
         rows = []
         for leaf in self.sets():
             found = places(leaf) if what == "place" else array(leaf.GetPointData(), what, leaf.GetNumberOfPoints(), components)
@@ -51,17 +51,18 @@ class Output:
         return gather(self.stack(rows, 3 if what == "place" else components))
 
     def rows(self, what, components=1):
-        """Values of the rows of tables."""
+        """Returns the values of the rows of tables."""
         tables = [l for l in self.leaves if l.IsA("vtkTable")]
         return gather(self.stack([array(l.GetRowData(), what, l.GetNumberOfRows(), components) for l in tables], components))
 
     def blocks(self):
-        """(n, 8): the numbers of cells and points of each block on all ranks, and its bounds where its points cannot move."""
+        """Returns (n, 8): the numbers of cells and points of each block on all ranks, and its bounds unless it has explicit
+        points."""
         rows = [[l.GetNumberOfCells(), l.GetNumberOfPoints(), *([0] * 6 if l.IsA("vtkPointSet") else np.round(l.GetBounds(), 9))] for l in self.sets()]
         return gather(np.array(rows, float).reshape(-1, 8))
 
     def boxes(self):
-        """(n, 3, 3): of each block on all ranks the least corner, the greatest, and the width of its first cells."""
+        """Returns (n, 3, 3): for each block on all ranks, the lower corner, the upper corner, and the width of its first cells."""
         rows = [[[a[0] for a in axes(l)], [a[-1] for a in axes(l)], [a[1] - a[0] if len(a) > 1 else 1 for a in axes(l)]]
                 for l in self.sets() if not l.IsA("vtkPointSet")]
         return gather(np.array(rows, float).reshape(-1, 3, 3))
@@ -73,7 +74,7 @@ class Output:
         return np.concatenate(rows) if rows else np.zeros((0, components))
 
     def lacks(self, kind, name):
-        """How many blocks that have something lack the array."""
+        """Returns the number of non-empty blocks that lack the array."""
         lacking = 0
         for leaf in self.sets():
             data = leaf.GetCellData() if kind == "CELLS" else leaf.GetPointData()
@@ -89,7 +90,7 @@ def array(data, name, count, components):
 
 
 def ghosts_of(data, count):
-    """Integrate Variables makes numbers of them, too."""
+    """Returns the ghost flags. Integrate Variables converts them to floating-point numbers."""
     found = data.GetArray("vtkGhostType")
     return vtk_to_numpy(found) if found and found.GetDataTypeAsString() == "unsigned char" else np.zeros(count, np.uint8)
 
@@ -99,7 +100,7 @@ def seen_cells(leaf):
 
 
 def seen_points(leaf):
-    """Those that are not hidden and that visible cells have."""
+    """Returns which points are not hidden and have a visible cell."""
     seen = (ghosts_of(leaf.GetPointData(), leaf.GetNumberOfPoints()) & HIDDENPOINT) == 0
     if leaf.IsA("vtkUnstructuredGrid") and not seen_cells(leaf).all():
         offsets, numbers = vtk_to_numpy(leaf.GetCells().GetOffsetsArray()), vtk_to_numpy(leaf.GetCells().GetConnectivityArray())
@@ -118,13 +119,14 @@ def seen_points(leaf):
 
 
 def point_counts(leaf):
-    """Along z, y and x, of any structured grid: GetDimensions() has no result in Python for some of them."""
+    """Returns the numbers of points of a structured grid along z, y and x. GetDimensions() does not work in Python for some
+    grids."""
     extent = leaf.GetExtent()
     return tuple(extent[2 * axis + 1] - extent[2 * axis] + 1 for axis in (2, 1, 0))
 
 
 def places(leaf):
-    """As the data set has them, or from its axes."""
+    """Returns the positions of points, explicit or from the axes."""
     if leaf.IsA("vtkPointSet"):
         return vtk_to_numpy(leaf.GetPoints().GetData()).astype(float)
     x, y, z = axes(leaf)
@@ -139,7 +141,7 @@ def axes(leaf):
 
 
 def centres(leaf):
-    """The mean of each cell's points."""
+    """Returns the mean of each cell's points."""
     if leaf.IsA("vtkPolyData"):
         parts = [p for p in (leaf.GetVerts(), leaf.GetLines(), leaf.GetPolys(), leaf.GetStrips()) if p.GetNumberOfCells()]
         return np.concatenate([means(p, leaf) for p in parts]) if parts else np.zeros((0, 3))
@@ -160,7 +162,7 @@ def means(cells, leaf):
 
 
 def sizes(leaf):
-    """By VTK; what it gives of boxes the first check compares."""
+    """Returns the sizes of cells from VTK. The first check compares the sizes of boxes."""
     if not leaf.GetNumberOfCells():
         return np.zeros((0, 1))
     bare = leaf.NewInstance()

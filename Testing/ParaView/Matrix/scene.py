@@ -1,7 +1,8 @@
-"""What a data set must show at each time step, from the truth that Testing/Formats/*/reference.py saved: numpy only.
+"""The expected output for a data set at each time step, from the reference values of Testing/Formats/*/reference.py. Needs numpy
+only.
 
-A Scene has grids (cells between nodes, of which some are hidden) or points, and answers what a filter must give: sums over
-what is visible, and which values may stand at a place.
+A Scene has grids (cells between nodes, some of them hidden) or points, and returns the expected results of filters: sums over
+visible cells, and the possible values at a place.
 """
 import functools
 import glob
@@ -20,8 +21,8 @@ KWAVE_SERIES = {"p", "ux", "uy", "uz", "ux_non_staggered", "uy_non_staggered", "
 
 
 class Grid:
-    """Node positions along x, y, z (or, of deformed grids, points [z, y, x, 3]); cells and nodes: name -> values
-    [z, y, x, component]; visible: of cells [z, y, x]. A flat axis has one node."""
+    """A grid with node positions along x, y, z (or points [z, y, x, 3] of deformed grids). cells, nodes: name -> values [z, y, x,
+    component]. visible: flags of cells [z, y, x]. A flat axis has one node."""
 
     def __init__(self, axes, cells, nodes, visible, points=None):
         self.axes, self.cells, self.nodes, self.visible, self.points = axes, cells, nodes, visible, points
@@ -30,15 +31,15 @@ class Grid:
         return [np.diff(a) if len(a) > 1 else np.ones(1) for a in self.axes]
 
     def sizes(self):
-        """Volume of each cell, area where z is flat and so on, [z, y, x]."""
+        """Returns the volume of each cell [z, y, x]; the area or length if axes are flat."""
         if self.points is not None:
             return deformed_sizes(self.points)
         x, y, z = self.widths()
         return z[:, None, None] * y[None, :, None] * x[None, None, :]
 
     def near(self, points, sign):
-        """Numbers of the places in its bounds, and for each axis the cells on both sides within reach (about 1e-5 of a
-        cell); sign -1: places that are farther than that from the bounds."""
+        """Returns the numbers of the places within the bounds and, for each axis, the cells on both sides within a tolerance of
+        about 1e-5 of a cell. sign -1: only places farther than the tolerance from the bounds."""
         reach = [1e-5 * np.min(w) + 1e-6 * np.abs(a).max() for a, w in zip(self.axes, self.widths())]
         numbers = np.flatnonzero(np.all([(points[:, d] >= a[0] - sign * reach[d]) & (points[:, d] <= a[-1] + sign * reach[d])
                                          for d, a in enumerate(self.axes) if len(a) > 1 or sign > 0], axis=0))
@@ -48,7 +49,7 @@ class Grid:
         return numbers, [(cells(d, -reach[d]), cells(d, reach[d])) for d in range(3)]
 
     def centres(self):
-        """[z, y, x, 3]"""
+        """Returns the centres of the cells, [z, y, x, 3]."""
         if self.points is not None:
             return corners_of(self.points).mean(0)
         x, y, z = [(a[:-1] + a[1:]) / 2 if len(a) > 1 else a for a in self.axes]
@@ -56,14 +57,15 @@ class Grid:
 
 
 def corners_of(nodes):
-    """[corner, z, y, x, ...] of values or places at nodes: those of each cell."""
+    """Returns the values or positions at the corners of each cell, [corner, z, y, x, ...]."""
     shape = [max(n - 1, 1) for n in nodes.shape[:3]]
     steps = [range(2) if n > 1 else range(1) for n in nodes.shape[:3]]
     return np.stack([nodes[k:k + shape[0], j:j + shape[1], i:i + shape[2]] for k in steps[0] for j in steps[1] for i in steps[2]])
 
 
 def deformed_sizes(points):
-    """Each hexahedron as five tetrahedra, each quadrilateral as two triangles: exact where its faces are flat."""
+    """Returns the sizes of hexahedra, each as five tetrahedra, or of quadrilaterals, each as two triangles. Exact for flat
+    faces."""
     c = corners_of(points.astype(float))
     if len(c) == 4:
         cross = lambda a, b: np.cross(b - c[0], a - c[0])  # noqa: E731
@@ -75,14 +77,15 @@ def deformed_sizes(points):
 
 
 class Scene:
-    """One time step."""
+    """The expected output of one time step."""
 
     def __init__(self, grids, time, places=None, values=None):
         self.grids, self.time, self.refined = grids, time, False
-        self.places, self.values = places, values or {}      # points without cells: [n, 3], name -> [n, component]
+        self.places, self.values = places, values or {}    # for points without cells: [n, 3], name -> [n, component]
 
     def names(self, kind):
-        """Names of arrays on "CELLS" or "POINTS", with their numbers of components; those that no grid has fully included."""
+        """Returns the names of arrays on "CELLS" or "POINTS" with their numbers of components, including arrays that some grids
+        lack."""
         if self.places is not None:
             return {n: v.shape[1] for n, v in self.values.items()} if kind == "POINTS" else {}
         found = {}
@@ -98,8 +101,8 @@ class Scene:
         return self.places is None and self.grids[0].points is not None
 
     def visible(self, what):
-        """Values of visible cells of all grids: "centre" (n, 3), "size" (n, 1), "low" and "high" corners (n, 3), or, by their
-        name, cell values (n, components); NaN where a grid has none."""
+        """Returns values of the visible cells of all grids: "centre" (n, 3), "size" (n, 1), "low" and "high" corners (n, 3), or the
+        array `what` (n, components); NaN for grids without the array."""
         return np.concatenate([self.of_cells(g, what)[g.visible] for g in self.grids])
 
     def of_cells(self, grid, what):
@@ -115,7 +118,7 @@ class Scene:
         return grid.cells.get(what, absent).astype(float)
 
     def corner_values(self, name):
-        """(n, corners, components): node values at the corners of visible cells."""
+        """Returns (n, corners, components): the node values at the corners of visible cells."""
         absent = lambda g: np.full([len(a) for a in g.axes[::-1]] + [self.names("POINTS")[name]], np.nan)  # noqa: E731
         return np.concatenate([np.moveaxis(corners_of(g.nodes.get(name, absent(g)).astype(float)), 0, 3)[g.visible] for g in self.grids])
 
@@ -130,9 +133,9 @@ class Scene:
         return np.stack([ends[:, 0].min(0), ends[:, 1].max(0)])
 
     def at(self, points, kind, name, hidden=False):
-        """What may stand at each place: least and greatest value (n, components), whether it may be undefined, and whether
-        anything is there (n,). Cell values are those of all visible cells that touch it, or all cells (hidden); node values are
-        interpolated in each."""
+        """Returns the possible values at each place: the least and the greatest value (n, components), whether the value may be
+        undefined, and whether there is any value (n,). Cell values are those of all visible cells at the place, or of all cells
+        (hidden). Node values are interpolated in each cell."""
         low = np.full((len(points), self.names(kind)[name]), np.inf)
         found = {"low": low, "high": -low, "undefined": np.zeros(len(points), bool), "known": np.zeros(len(points), bool)}
         for grid in self.grids:
@@ -143,7 +146,7 @@ class Scene:
         return found
 
     def apart(self):
-        """Whether no two visible cells share a place."""
+        """Returns whether no two visible cells overlap."""
         centres = self.visible("centre")
         found = np.zeros(len(centres), int)
         for grid in self.grids:
@@ -153,7 +156,7 @@ class Scene:
         return (found == 1).all()
 
     def inside(self, points):
-        """Whether a place is well inside a visible cell."""
+        """Returns whether each place is well inside a visible cell."""
         found = np.zeros(len(points), bool)
         for grid in self.grids:
             numbers, ranges = grid.near(points, -1)
@@ -164,7 +167,7 @@ class Scene:
 
 
 def take(grid, points, numbers, cell, kind, name, found, hidden):
-    """Puts into `found` what a cell says of each of the places."""
+    """Adds the values of a cell at each of the places to `found`."""
     i, j, k = cell
     seen = grid.visible[k, j, i] | hidden
     here = numbers[seen]
@@ -183,7 +186,7 @@ def take(grid, points, numbers, cell, kind, name, found, hidden):
 
 
 def interpolate(axes, values, points, cell):
-    """Linear along each axis, and whether a corner of the cell is undefined."""
+    """Returns values that are interpolated linearly along each axis, and whether a corner of the cell is undefined."""
     total, holes = 0, np.zeros(len(points), bool)
     parts = []
     for d, axis in enumerate(axes):
@@ -198,7 +201,7 @@ def interpolate(axes, values, points, cell):
                 weight = (wi * wj * wk)[:, None]
                 part = weight * values[k, j, i].astype(float)
                 holes |= np.isnan(part).any(1)
-                total = total + np.where((weight > 1e-4) | np.isfinite(part), part, 0)    # places are rounded
+                total = total + np.where((weight > 1e-4) | np.isfinite(part), part, 0)    # because places are rounded
     return total, holes
 
 
@@ -229,7 +232,7 @@ def refined_scene(path, time):
 
 
 def hide_overlap(grid, patch, earlier):
-    """Each place is shown once: by the patch of the least number."""
+    """Hides cells that several patches have, except in the patch with the lowest number."""
     for other, _ in earlier:
         low, high = np.array(other["lower"]) - patch["lower"], np.array(other["upper"]) + 1 - np.array(patch["lower"])
         if other["level"] == patch["level"] and (high > 0).all():
@@ -240,7 +243,7 @@ def hide_overlap(grid, patch, earlier):
 # ---- k-Wave: each family of arrays is a grid, or points, of its own --------------------------------------
 
 def kwave_scene(stored, step):
-    """What is shown unless something else is asked for: the sensor where it has arrays, the domain otherwise."""
+    """Returns the default output: the sensor if it has arrays, otherwise the domain."""
     spacing, origin, size = stored["spacing"], stored["origin"], stored["size"]
     parts = sorted({k.split("/")[0] for k in stored if k.startswith("cuboid")})
     sensor = [p for p in parts if any(k.startswith(p + "/") and not k.endswith("er") for k in stored)]
@@ -264,7 +267,7 @@ def kwave_scene(stored, step):
 
 
 def image_of_points(places, values, origin, spacing, size):
-    """The grid around them, in which other cells are hidden."""
+    """Returns the grid around points, in which other cells are hidden."""
     low, high = places.min(0), places.max(0)
     axes = [origin[d] + spacing[d] * (np.arange(low[d], high[d] + 2) - 0.5) if size[d] > 1 else np.zeros(1) for d in range(3)]
     at = tuple((places - low).T[::-1])
@@ -290,7 +293,7 @@ def kwave_series(folder):
 # ---- GrADS ----------------------------------------------------------------------------------------------
 
 def grads_scene(stored, step):
-    """The levels where there are any, the surface otherwise; all that is undefined in each variable is hidden."""
+    """Returns the levels if there are any, otherwise the surface. Points that are undefined in each variable are hidden."""
     names = [n for n in stored.arrays[step] if n in stored.deep] or list(stored.arrays[step])
     nodes = {n: stored.on_grid(step, n)[..., None] for n in names}
     holes = np.all([np.isnan(v[..., 0].astype(float)) for v in nodes.values()], axis=0)
@@ -311,14 +314,14 @@ def refined_series(folder):
 
 
 class Series:
-    """What a file that can be opened must show."""
+    """The expected output for a file that can be opened."""
 
     def __init__(self, path, times, scene):
         self.path, self.times, self.scene = path, [float(t) for t in times], functools.lru_cache(maxsize=2)(scene)
 
 
 def find_series(folder, name):
-    """The first series in a folder of truth whose path has `name` in it; None where there is none."""
+    """Returns the first series in a folder of reference values whose path contains `name`, or None."""
     kinds = {"series.json": refined_series, "truths.json": grads_series}
     found = [kinds[k] for k in kinds if os.path.exists(os.path.join(folder, k))] or [kwave_series]
     for path, times, scene in found[0](folder):

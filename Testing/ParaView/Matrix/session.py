@@ -2,7 +2,7 @@
 
 usage: Testing/ParaView/pvbatch.sh NP session.py TRUTHDIR SERIES MODE SCRATCH --but=CHECK,,CHECK... [CHECK...]
 
-Runs on every rank. Says "begin CHECK" before each, so that a crash has a name.
+Runs on each rank. Prints "begin CHECK" before each check, so that a crash has a name.
 """
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The series that are opened, what is known of each from h5py and numpy, and how the suites of the formats compare it."""
+"""The series of the soak test, their reference values from h5py and numpy, and the comparisons by the suites of the formats."""
 import glob
 import importlib.util
 import json
@@ -16,7 +16,7 @@ import truth as grads_truth  # noqa: E402
 
 
 def suite(folder, name):
-    """The suite of a format; several have the same name."""
+    """Returns the suite of a format. Several suites have the same module name."""
     spec = importlib.util.spec_from_file_location(folder.lower() + "_" + name, os.path.join(FORMATS, folder, name + ".py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -25,16 +25,17 @@ def suite(folder, name):
 
 grads, kwave, meshes = suite("GRADS", "conformance"), suite("KWave", "conformance"), suite("VTKHDF", "mesh_conformance")
 merged.hidden_may_be_zero = True
-# What all suites want: all that is read, as it is in the files.
+# The properties that all suites need: all values, as in the files.
 PLAIN = dict(PartialArrays=1, ComposeVectors=0, ReadGhostCells=0, Region="Everything", SliceWhileReading=0, SkipByValue=0)
 ALL_LEVELS = dict(LevelRange=[0, 99])
 
 
 class Series:
-    """path; times; values: how many; cells, points: names of arrays; scalars: {(association, name): (least, greatest)}"""
+    """A series. path; times; values: number of values; cells, points: names of arrays; scalars: {(association, name): (least,
+    greatest)}."""
 
     def __init__(self, path, times, arrays):
-        """arrays: of all steps, (cell or not, name, values)."""
+        """arrays: (whether of cells, name, values) of all steps."""
         self.path, self.times, self.scalars, names, self.values = path, list(times), {}, (set(), set()), 0
         for cell, name, values, scalar in arrays:
             self.values += values.size
@@ -45,11 +46,11 @@ class Series:
                 least, greatest = self.scalars.get(key, (np.inf, -np.inf))
                 self.scalars[key] = (min(least, float(known.min())), max(greatest, float(known.max())))
         self.cells, self.points = sorted(names[0]), sorted(names[1])
-        self.bounds = None    # given by the reader when it is first opened
-        self.contours, self.slices = sorted(self.scalars), True    # what may be made of it
+        self.bounds = None    # set when the reader first opens the series
+        self.contours, self.slices = sorted(self.scalars), True    # allowed filters
 
     def checkable(self, properties):
-        """These properties, with others where the suite cannot compare. May also say that all arrays must be read."""
+        """Returns the properties, changed where the suite cannot compare, and whether all arrays must be read."""
         return {**properties, **PLAIN}, False
 
 
@@ -126,9 +127,10 @@ class Mesh(Series):
         arrays = ((where == "CellData", name, values, values.ndim == 1) for t in self.truths for n, values in t.items()
                   for name, where in entry["data"].items() if n.endswith("/" + name))
         super().__init__(entry["path"], entry["times"], arrays)
-        # ParaView 5.11 makes point data of cell data first, and its vtkCellDataToPointData never ends, or crashes, where poly data have vertices, lines and polygons.
+        # ParaView 5.11 first converts cell data to point data, and its vtkCellDataToPointData hangs or crashes for poly data with
+        # vertices, lines and polygons.
         self.contours = [key for key in self.contours if key[0] == "POINTS"]
-        # Its slices of poly data with lines and polygons give cells the values of others, or of none.
+        # In ParaView's slices of poly data with lines and polygons, cells have values of other cells, or undefined ones.
         self.slices = "carpets" not in entry["path"]
 
     def checkable(self, properties):
@@ -143,7 +145,7 @@ class Mesh(Series):
 
 
 def series_in(folder):
-    """Those of a folder of truths, whatever their format."""
+    """Returns the series in a folder of reference values of any format."""
     def table(name):
         with open(os.path.join(folder, name)) as file:
             return json.load(file)

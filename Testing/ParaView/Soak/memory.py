@@ -1,8 +1,8 @@
-"""How much memory a session holds, measured where it should always hold the same.
+"""Measures the memory of a session in a state in which it should always be the same.
 
-ParaView itself keeps some hundred bytes of each source that was ever made, and 300 to 3500 of each filter: more where the source goes
-on. So that much is measured before PatchIO is loaded, and is not counted as growth. Two libraries keep memory that was given back,
-up to some megabytes, which takes them hours: HDF5 is told to give it back, numpy is given all that it keeps at once.
+ParaView itself keeps some hundred bytes for each source that was ever made, and 300 to 3500 bytes for each filter, more if the
+source continues to exist. This is measured before PatchIO is loaded, and does not count as growth. Two libraries keep freed memory,
+up to some megabytes over hours: HDF5 is made to release its memory, and the cache of numpy is filled at the begin.
 """
 import ctypes
 import gc
@@ -16,13 +16,13 @@ C = ctypes.CDLL(None)
 
 
 class Figures(ctypes.Structure):
-    """struct mallinfo2 of glibc"""
+    """The struct mallinfo2 of glibc."""
     _fields_ = [(name, ctypes.c_size_t) for name in
                 ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")]
 
 
 def fill_numpy():
-    """numpy keeps seven pieces of each size below 1024 bytes."""
+    """Fills the cache of numpy, which keeps seven blocks of each size below 1024 bytes."""
     for size in range(1024):
         kept = [np.empty(size, np.uint8) for _ in range(8)]
         del kept
@@ -42,7 +42,7 @@ def small_source():
 
 
 def kept_each(make_and_delete, times=200):
-    """Bytes that are there after what was made has been deleted again."""
+    """Returns the bytes per object that remain after making and deleting objects."""
     def make(count):
         for _ in range(count):
             make_and_delete()
@@ -66,11 +66,12 @@ def use_with_source(make_filter=None):
 
 
 class Memory:
-    """allocated: what malloc has given and not got back; resident: of the process, with fragments and PatchIO's own pool."""
+    """The measurements. allocated: bytes that malloc has given and not received back. resident: bytes of the process, including
+    fragments and PatchIO's own pool."""
 
     def __init__(self, makers):
-        """makers: of filters by their kinds, to find out what ParaView keeps of each, which takes some seconds; to be called before
-        PatchIO is loaded. Empty: not asked for."""
+        """makers: functions that make filters, by kind, to measure the memory that ParaView keeps for each kind, which takes some
+        seconds; empty: no such measurement. Call this before PatchIO is loaded."""
         self.allocated, self.resident, self.kept = [], [], []
         fill_numpy()
         self.of_source, self.of_filter = kept_each(use_with_source) if makers else 0, {}
@@ -82,7 +83,8 @@ class Memory:
             simple.Delete(lasting)
 
     def measure(self, sources, filters):
-        """How many have been made until now, of filters by kind and whether their source went on."""
+        """Measures the memory. sources, filters: numbers of objects made so far; filters by kind and by whether their source
+        continued to exist."""
         self.allocated.append(allocated())
         self.kept.append(sources * self.of_source + sum(filters[kind] * kept for kind, kept in self.of_filter.items()))
         with open("/proc/self/statm") as file:
@@ -90,18 +92,19 @@ class Memory:
 
     @staticmethod
     def of(values):
-        """From the median of the second quarter to that of the last one; the first quarter is for caches to fill. Per cent."""
+        """Returns the growth in percent from the median of the second quarter to that of the last one. In the first quarter, caches
+        fill."""
         quarter = len(values) // 4
         if quarter == 0:
             return 0.0
         early, late = statistics.median(values[quarter:2 * quarter]), statistics.median(values[-quarter:])
-        return 100 * (late - early) / early if early > 0 else 0.0    # a sanitizer's malloc counts nothing
+        return 100 * (late - early) / early if early > 0 else 0.0    # the malloc of sanitizers does not count
 
     def growth(self):
         return self.of([there - kept for there, kept in zip(self.allocated, self.kept)])
 
     def curve(self, points=10):
-        """Megabytes that are allocated and not ParaView's, from the first measure to the last."""
+        """Returns the allocated megabytes without ParaView's, from the first measurement to the last."""
         last = len(self.allocated) - 1
         places = sorted({i * last // (points - 1) for i in range(points)})
         return " ".join("%.2f" % ((self.allocated[i] - self.kept[i]) / 1e6) for i in places)

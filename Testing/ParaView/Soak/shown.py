@@ -1,10 +1,11 @@
-"""What is seen of an output, over all ranks, as a few numbers that do not depend on how the cells lie in blocks and on ranks.
+"""Sums over the visible cells of an output on all ranks, which do not depend on the division of the cells into blocks and among
+ranks.
 
-Each visible cell gets a number from its corners, one from its corners and each array of cells, and one from its corners with
-each array of points. The sums of these numbers are the same if and only if, but for chance, the same cells with the same bits are seen.
+Each visible cell gets a number from its corners, one from its corners and each array of cells, and one from its corners and each
+array of points. Except by chance, the sums of these numbers are equal if and only if the same cells with the same bits are visible.
 
-Filters put points on edges, and which of the cells at an edge does so is up to their threads; the last bit may differ. So of what
-filters make, the number of cells must be the same, and sums of values, weighted by place, nearly the same.
+Filters put points on edges. Which cell at an edge computes the point depends on threads, and the last bit may differ. So for
+outputs of filters, the number of cells must be equal, and sums of values, weighted by place, must be nearly equal.
 """
 import zlib
 
@@ -18,7 +19,7 @@ from vtkmodules.vtkParallelCore import vtkCommunicator
 NOT_VISIBLE = 1 | 8 | 32     # duplicate, refined, hidden
 SLOTS = 1024
 NEAR = 1e-5
-PRESENT = 1e-300    # tells an array of zeros from none
+PRESENT = 1e-300    # distinguishes an array of zeros from a missing array
 NOT_COMPARED = ("vtkGhostType", "rank", "rank_", "Normals")
 
 
@@ -29,10 +30,10 @@ def mixed(numbers):
 
 
 def with_values(numbers, values):
-    """A number of each row, from the one that it has and its values."""
+    """Returns a number for each row, from its previous number and its values."""
     values = values.reshape(len(values), -1)
     if values.dtype.kind == "f":
-        # All NaN are the same, and -0 is 0: filters may choose.
+        # All NaN count as equal, and -0 as 0, because filters may choose.
         values = np.where(np.isnan(values), np.nan, values + 0.0).astype(np.float64)
         columns = values.view(np.uint64)
     else:
@@ -56,7 +57,7 @@ def positions_of(grid):
 
 
 def of_corners(grid, numbers):
-    """The sums of the numbers of each cell's points."""
+    """Returns the sums of the numbers of each cell's points."""
     if grid.IsA("vtkPolyData") or grid.IsA("vtkUnstructuredGrid"):
         lists = [grid.GetCells()] if grid.IsA("vtkUnstructuredGrid") else \
             [grid.GetVerts(), grid.GetLines(), grid.GetPolys(), grid.GetStrips()]
@@ -90,11 +91,11 @@ def visible_cells(grid):
 
 
 def bits_of_grid(grid):
-    """{what: sum over the visible cells}"""
+    """Returns {what: sum over the visible cells}."""
     points = with_values(np.zeros(grid.GetNumberOfPoints(), np.uint64), positions_of(grid))
     visible, cells = visible_cells(grid), mixed(of_corners(grid, points))
     sums = {"cells": cells[visible]}
-    both = names_in_both(grid) if GetParaViewVersion() >= (6, 1) else ()    # there also in the output of the reader itself
+    both = names_in_both(grid) if GetParaViewVersion() >= (6, 1) else ()    # also in the output of the reader itself
     for name, values in ((name, values) for name, values in arrays_of(grid.GetCellData()) if name not in both):
         sums["cell array '%s'" % name] = with_values(cells, values)[visible]
     for name, values in ((name, values) for name, values in arrays_of(grid.GetPointData()) if name not in both):
@@ -104,12 +105,12 @@ def bits_of_grid(grid):
 
 
 def names_in_both(grid):
-    """ParaView keeps on converting an array that a filter, long deleted, once wanted of the other kind."""
+    """Returns the names of arrays on both cells and points. ParaView continues to convert arrays for filters that were deleted."""
     return {name for name, _ in arrays_of(grid.GetCellData())} & {name for name, _ in arrays_of(grid.GetPointData())}
 
 
 def moments_of_grid(grid, bounds):
-    """{what: sum over the visible cells, and the sum of the magnitudes}"""
+    """Returns {what: (sum over the visible cells, sum of the magnitudes)}."""
     size = max(b - a for a, b in zip(bounds[0::2], bounds[1::2])) or 1.0
     weights = np.cos((positions_of(grid) - bounds[0::2]) / size @ [1.3, 2.1, 2.9])
     corners, visible = of_corners(grid, np.ones(grid.GetNumberOfPoints())), visible_cells(grid)
@@ -141,7 +142,8 @@ def all_ranks(array_type, numbers):
 
 
 class Seen:
-    """Collective. `bounds` are those of the data where the output is a filter's: then sums are compared, else bits."""
+    """The sums of an output. The constructor is collective. bounds: bounds of the data if a filter made the output, whose sums are
+    then compared; None: bits are compared."""
 
     def __init__(self, output, bounds=None):
         self.exact, self.names = bounds is None, {}
@@ -161,9 +163,10 @@ class Seen:
         self.sizes = all_ranks(vtkDoubleArray, sizes)
 
     def differs(self, other):
-        """Words for what differs; empty where nothing does. All ranks find the same, though not all know the names."""
+        """Returns texts about the differences; empty if there are none. All ranks find the same differences, but not all know the
+        names."""
         slots = [i for i in range(SLOTS) if abs(self.totals[i] - other.totals[i]) > NEAR * self.sizes[i]]
-        if not self.exact:    # an array left out of one of them
+        if not self.exact:    # an array may be missing in one output
             slots = [i for i in slots if i == slot_of("number of cells") or self.sizes[i] and other.sizes[i]]
         names = sorted(what for what, slot in {**self.names, **other.names}.items() if slot in slots)
         cells = slot_of("number of cells")

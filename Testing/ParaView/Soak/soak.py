@@ -1,5 +1,5 @@
-"""A long session: properties, steps, files and filters change by chance, as in the GUI, and each picture is compared with that of
-a fresh reader, now and then by the format's own suite with what h5py and numpy find in the files, too.
+"""Runs a long session: changes properties, steps, files and filters at random, as in the GUI, and compares each output with that of
+a fresh reader; sometimes also, by the suite of the format, with the values that h5py and numpy find in the files.
 
 usage: Testing/ParaView/pvbatch.sh NP Testing/ParaView/Soak/soak.py LOG TRUTHDIR... [--seconds S] [--changes N] [--seed N]
                                                                         [--replay LOG [--last N]] [--memory PERCENT]
@@ -30,7 +30,7 @@ from states import FRESH, OF_GUI, PICTURE, Chance, first_state, home_state  # no
 
 LIMIT_S = 180
 HOME = 40
-MOST_CELLS = 300000   # of a series; larger ones take too long
+MOST_CELLS = 300000    # limit for a series, because larger ones take too long
 
 
 def say(text):
@@ -39,7 +39,7 @@ def say(text):
 
 
 def make_filter(made, source):
-    """A filter of ParaView that PatchIO replaces, on a reader."""
+    """Makes a filter of ParaView that PatchIO replaces, on a reader."""
     if made["kind"] == "Slice":
         made_of = simple.Slice(Input=source, SliceType="Plane")
         made_of.SliceType.Origin, made_of.SliceType.Normal = made["origin"], made["normal"]
@@ -56,7 +56,7 @@ def make_filter(made, source):
 
 
 def makers():
-    """What makes a filter of each kind, of a source of ParaView's."""
+    """Returns functions that make a filter of each kind on one of ParaView's sources."""
     plane, values = dict(origin=[1, 1, 1], normal=[0, 1, 0]), dict(array=["POINTS", "RTData"], range=[100, 200])
     made = [dict(kind="Slice", **plane), dict(kind="Clip", **plane), dict(kind="Contour", **values), dict(kind="Threshold", **values),
             dict(kind="ExtractSurface")]
@@ -64,7 +64,8 @@ def makers():
 
 
 def listen_to_errors(reader):
-    """A list that grows. The reader must not know who listens: it would keep it, and be kept by it."""
+    """Returns a growing list of the reader's errors. The observer must not refer to the reader, because a cycle of references would
+    keep both."""
     errors = []
 
     def hear(caller, event, text):
@@ -75,8 +76,9 @@ def listen_to_errors(reader):
 
 
 class Shower:
-    """A reader with the filter of its state, if there is one. lasting: shows more than one state; changes: of each state's properties."""
-    readers, filters = 0, collections.Counter()    # that were ever made
+    """A reader with the filter of its state, if any. lasting: whether it shows more than one state. changes: properties that
+    replace those of each state."""
+    readers, filters = 0, collections.Counter()    # numbers of objects made so far
 
     def __init__(self, state, names, lasting, **changes):
         self.names, self.lasting, self.changes, self.made, self.filter = names, lasting, changes, None, None
@@ -96,7 +98,7 @@ class Shower:
                 setattr(self.reader, name, value)
 
     def update(self, state, time_value):
-        """Twice where a step brings arrays that were not offered before."""
+        """Updates twice, because a step may have arrays that were not in the lists before."""
         for _ in range(2):
             self.reader.CellArrayStatus, self.reader.PointArrayStatus = state["cells"], state["points"]
             self.reader.UpdatePipeline(time_value)
@@ -110,7 +112,7 @@ class Shower:
             self.filter.UpdatePipeline(time_value)
 
     def stop(self, time_value, on_rank):
-        """A read that is stopped as soon as it says something."""
+        """Starts a read and stops it at its first progress event."""
         vtk_reader = self.reader.GetClientSideObject()
 
         def stop(caller, event):
@@ -145,7 +147,7 @@ class Soak:
         self.shower, self.asked, self.number, self.faults, self.checked = None, None, 0, 0, 0
 
     def open(self, series):
-        """Its bounds, by a reader that only opens it."""
+        """Sets the bounds of the series, from a reader that only opens it."""
         if series.bounds is None:
             reader = simple.PatchReader(FileName=[series.path], MetadataChannel="Off")
             reader.UpdatePipelineInformation()
@@ -157,7 +159,7 @@ class Soak:
         print("FAILED rank %d, change %d: %s\n  %s" % (rank, self.number, text, json.dumps(self.short(state))), flush=True)
 
     def short(self, state):
-        """Without what is as it is at first."""
+        """Returns the state without the values of the first state."""
         first = first_state(self.all[state["path"]])
         properties = {n: v for n, v in state["properties"].items() if v != first["properties"][n]}
         return {**{n: v for n, v in state.items() if n == "path" or v != first[n]}, "properties": properties}
@@ -173,7 +175,7 @@ class Soak:
         time_value = series.times[state["step"]]
         if self.shower is None:
             self.shower = Shower(state, list(state["properties"]), True)
-        # A filter of another file would look for its arrays in this one.
+        # A filter for another file would look for its arrays in this file.
         if list(self.shower.reader.FileName) != [state["path"]]:
             self.shower.remove_filter()
         self.shower.set(state)
@@ -195,7 +197,7 @@ class Soak:
         differs = self.shower.seen(bounds).differs(fresh.seen(bounds))
         if differs:
             self.fault("not what a fresh reader shows: %s" % ", ".join(map(str, differs)), state)
-        # A reader of which nothing was changed does not read, and says nothing again.
+        # An unchanged reader does not read, and does not repeat messages.
         properties = {name: value for name, value in state["properties"].items() if name not in OF_GUI}
         asked = {name: value for name, value in {**state, "properties": properties}.items() if name not in ("filter", "check", "event")}
         if (state["event"] or asked != self.asked) and bool(self.shower.errors) != bool(fresh.errors):
@@ -212,7 +214,7 @@ class Soak:
             self.fault("not what is in the files: %s" % conformance.faults[before], state)
 
     def run(self, arguments, memory):
-        """States by chance until the time is over, on rank 0's clock, or as many as asked for."""
+        """Shows random states until the time is over on rank 0, and at least the requested number."""
         chance = Chance(random.Random(arguments.seed), self.all, self.open)
         home = self.all[sorted(path for path, series in self.all.items() if isinstance(series, Boxes))[0]]
         state = home_state(home)

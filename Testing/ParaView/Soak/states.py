@@ -1,6 +1,6 @@
-"""What a user may turn a session into, by chance: the next state from the one before.
+"""Random states of a session: makes the next state from the previous one.
 
-A state is plain data, so that a line of the log is all that is needed to show it again:
+A state is plain data, so that a line of the log is sufficient to show it again:
   path, step      what is shown
   cells, points   names of the arrays that are read; None: all that are offered
   properties      of the reader, all that are named here
@@ -8,7 +8,7 @@ A state is plain data, so that a line of the log is all that is needed to show i
   event           None, "reload" or "stop", which come before the update
   check           whether the suite of the format compares it, too
 """
-# name: (as it is at first, what it may become, from a random.Random and the series)
+# Properties have the form name: (first value, function of a random.Random and the series that returns a new value).
 BLOCKS = ["As patches", "Merged", "Merged up to Maximum Block Cells", "Overlapping AMR"]
 
 
@@ -49,7 +49,7 @@ def value_range(random, series):
     return sorted(random.uniform(least, greatest) for _ in range(2))
 
 
-# What decides what is seen ...
+# Properties that change the output.
 PICTURE = {
     "Blocks": ("Merged", one_of(*BLOCKS, "Merged", "Merged")), "MaximumBlockCells": (1000000, one_of(1, 20, 100, 5000, 1000000)),
     "AddGhostLayer": (0, switch), "AddPatchIds": (0, switch), "ComposeVectors": (1, switch), "HideUndefined": (1, switch),
@@ -59,7 +59,7 @@ PICTURE = {
     "Region": ("Everything", one_of("Everything", "Everything", "Box", "Plane")), "RegionBounds": ([0.0, 1.0] * 3, box),
     "RegionOrigin": ([0.0] * 3, place), "RegionNormal": ([0.0, 0.0, 1.0], normal), "SliceWhileReading": (0, switch),
     "SkipByValue": (0, switch), "ValueArray": ("", value_array), "ValueRange": ([0.0, 0.0], value_range)}
-# ... and what must not.
+# Properties that must not change the output.
 WAY = {
     "ThreadMode": ("Automatic", one_of("Automatic", "From N* and NC", "Fixed")), "ThreadPolicy": ("Balanced", one_of("Polite", "Balanced", "Greedy")),
     "ThreadsPerRank": (4, one_of(1, 2, 3, 7, 16)), "StorageConcurrency": (32, one_of(1, 2, 9, 64)), "OtherLoad": (0, one_of(0, 1, 8, 100)),
@@ -68,10 +68,10 @@ WAY = {
     "CacheMemory": (-1, one_of(-1, 0, 1, 64)), "MemoryLimit": (0, one_of(0, 8192)), "SkipBrokenPatches": (0, switch),
     "FilterThreading": ("For large blocks", one_of("As ParaView is set", "For large blocks", "Always")),
     "FilterThreadsPerRank": (0, one_of(0, 1, 3))}
-# What the GUI alone looks at: the reader does not read again.
+# Properties that only the GUI uses, so that the reader does not read again.
 OF_GUI = {"ShowDate"}
 PROPERTIES = {**PICTURE, **WAY}
-# What is read anew each time, one array after another, and neither kept nor looked up.
+# Properties of a read of all arrays, one after another, without caches and index files.
 FRESH = dict(ThreadMode="Fixed", ThreadsPerRank=1, MetadataChannel="Off", Prefetch=0, CacheMemory=0)
 
 
@@ -85,14 +85,15 @@ def first_state(series):
 
 
 def home_state(series):
-    """Always the same, and nothing is kept for later: where memory is compared."""
+    """Returns a fixed state without caches, in which memory is compared."""
     state = first_state(series)
     state["properties"].update(Prefetch=0, CacheMemory=0, MetadataChannel="On")
     return dict(state, event="reload")
 
 
 class Chance:
-    """all_series: by path; open_series: called with a series before something is chosen by its bounds."""
+    """The random choices. all_series: the series by path. open_series: function that is called with a series before a choice needs
+    its bounds."""
 
     def __init__(self, random, all_series, open_series):
         self.random, self.all, self.open = random, all_series, open_series
@@ -100,7 +101,7 @@ class Chance:
                      (self.filter, 10), (self.no_filter, 4), (self.reload, 2), (self.stop, 4), (self.plain, 3)]
 
     def next(self, state):
-        """A state that shares nothing with the one before."""
+        """Returns the next state, which shares no objects with `state`."""
         state = dict(state, properties=dict(state["properties"]), event=None, check=False)
         series = self.all[state["path"]]
         ways, weights = zip(*self.ways)
