@@ -59,7 +59,7 @@ std::string MissingText(const Catalog& catalog, const std::string& name, Centeri
 
 /// Removes from a list the names that the step does not have. Selected names are kept in Dropped, to be
 /// reported later.
-void ArraySelections::DropStrangers(const Catalog& catalog, Centering centering)
+void ArraySelections::RemoveUnknown(const Catalog& catalog, Centering centering)
 {
   vtkDataArraySelection* const arrays = this->ListOf(centering);
   for (int i = arrays->GetNumberOfArrays() - 1; i >= 0; --i) {
@@ -73,7 +73,7 @@ void ArraySelections::DropStrangers(const Catalog& catalog, Centering centering)
   }
 }
 
-std::string ArraySelections::TakeMissingText(const Catalog& catalog)
+std::string ArraySelections::MissingArraysMessage(const Catalog& catalog)
 {
   std::set<Choosable> chosen = std::move(this->Dropped);
   this->Dropped.clear();
@@ -98,8 +98,8 @@ void ArraySelections::Offer(const Catalog& catalog)
 {
   this->Offering = true;
   if (this->NewFiles) {
-    this->DropStrangers(catalog, Centering::Cell);
-    this->DropStrangers(catalog, Centering::Node);
+    this->RemoveUnknown(catalog, Centering::Cell);
+    this->RemoveUnknown(catalog, Centering::Node);
     this->NewFiles = false;
   }
   for (std::size_t v = 0; v < catalog.Variables.size(); ++v) {

@@ -23,7 +23,7 @@ public:
 
   /// Makes the next Offer() replace the lists, because the reader has other files now.
   void ExpectNewFiles() { this->NewFiles = true; }
-  /// Makes TakeMissingText() report names again, because the files that had them may have been replaced.
+  /// Makes MissingArraysMessage() report names again, because the files that had them may have been replaced.
   void ForgetKnown() { this->Known.clear(); }
   /// Adds the step's variables to the lists. Known names keep their setting.
   void Offer(const Catalog& catalog);
@@ -32,7 +32,7 @@ public:
 
   /// Returns a message about selected names that no step opened so far has; each name is reported once. Empty
   /// if there are none. catalog: the step that was offered last.
-  std::string TakeMissingText(const Catalog& catalog);
+  std::string MissingArraysMessage(const Catalog& catalog);
 
   /// Returns the names that are switched off.
   VariableChoice Choice() const;
@@ -44,7 +44,7 @@ private:
   {
     return centering == Centering::Cell ? this->CellArrays : this->PointArrays;
   }
-  void DropStrangers(const Catalog& catalog, Centering centering);
+  void RemoveUnknown(const Catalog& catalog, Centering centering);
 
   vtkNew<vtkDataArraySelection> CellArrays;
   vtkNew<vtkDataArraySelection> PointArrays;

@@ -150,7 +150,7 @@ vtkSmartPointer<vtkUnsignedCharArray> CellFlags::Of(const Block& block, const Bo
     this->HideRefined(block, cells, values);
   }
   if (this->GhostLayer || block.Origin == CutFrom::BlockWithoutGaps) {
-    this->MakeBorderOfRefined(cells, values);
+    this->ConvertBorderToGhosts(cells, values);
   }
   if (!hides) {
     return nullptr;
@@ -208,7 +208,7 @@ void CellFlags::HideRefined(const Block& block, const Box& grid, unsigned char* 
 /// Turns refined cells beside visible cells into ghost cells. Neighbouring blocks have the same cells as
 /// ghost cells in their layers, and values that nodes get from cells must be equal in all blocks.
 /// (vtkCellDataToPointData uses ghost cells, but refined cells only if the grid has no hidden cell.)
-void CellFlags::MakeBorderOfRefined(const Box& grid, unsigned char* flags) const
+void CellFlags::ConvertBorderToGhosts(const Box& grid, unsigned char* flags) const
 {
   for (int k = grid.Lower[2]; k <= grid.Upper[2]; ++k) {
     for (int j = grid.Lower[1]; j <= grid.Upper[1]; ++j) {

@@ -476,7 +476,7 @@ void PatchAssembler::AddPatchIds(const Block& block, vtkDataSet* grid) const
   for (const OwnedBox& part : block.Parts) {
     mark(part.Cells, part.Owner);
   }
-  this->TakeDuplicates(grid, {ids.Get(), owners.Get()});
+  this->InvalidateDuplicateIds(grid, {ids.Get(), owners.Get()});
   for (vtkIntArray* array : {ids.Get(), owners.Get()}) {
     FindRange(array);
     grid->GetCellData()->AddArray(array);
@@ -484,7 +484,7 @@ void PatchAssembler::AddPatchIds(const Block& block, vtkDataSet* grid) const
 }
 
 /// Sets the arrays to -1 at refined cells that became ghost cells, and at cells that another patch shows.
-void PatchAssembler::TakeDuplicates(vtkDataSet* grid, const std::array<vtkIntArray*, 2>& arrays) const
+void PatchAssembler::InvalidateDuplicateIds(vtkDataSet* grid, const std::array<vtkIntArray*, 2>& arrays) const
 {
   const vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
   for (vtkIdType cell = 0; flags && cell < flags->GetNumberOfTuples(); ++cell) {

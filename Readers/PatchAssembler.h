@@ -53,7 +53,7 @@ private:
   bool MarkCellsOfOthers(const OwnedBox& part, const Box& grid, unsigned char* flags) const;
   bool MarkRefined(const OwnedBox& part, const Box& grid, unsigned char* flags) const;
   void HideRefined(const Block& block, const Box& grid, unsigned char* flags) const;
-  void MakeBorderOfRefined(const Box& grid, unsigned char* flags) const;
+  void ConvertBorderToGhosts(const Box& grid, unsigned char* flags) const;
 
   const Catalog& Data;
   const Nesting& Nests;
@@ -137,7 +137,7 @@ private:
   std::string FreeName(std::string name) const;
   void AddPatchIds(const Block& block, vtkDataSet* grid) const;
   void AddOrigin(const Block& block, bool boxed, vtkDataSet* grid);
-  void TakeDuplicates(vtkDataSet* grid, const std::array<vtkIntArray*, 2>& arrays) const;
+  void InvalidateDuplicateIds(vtkDataSet* grid, const std::array<vtkIntArray*, 2>& arrays) const;
   void AddFieldData(const Block& block, vtkDataSet* grid) const;
   Box CellsOf(const Block& block) const;
 

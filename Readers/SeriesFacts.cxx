@@ -36,7 +36,7 @@ void SeriesFacts::Forget()
 {
   this->LearntFrom.clear();
   this->FormatName.clear();
-  this->LikeFormat.clear();
+  this->EquivalentFormat.clear();
   this->Levels[1] = 0;
 }
 
@@ -55,7 +55,7 @@ void SeriesFacts::Learn(const OpenedSeries& series, bool logs)
     this->FormatName = FormatOf(series.Files().front()).Name();
   }
   const Catalog& catalog = series.Current();
-  this->LikeFormat = LikeFormatOf(this->FormatName, catalog);
+  this->EquivalentFormat = LikeFormatOf(this->FormatName, catalog);
   this->Levels[1] = std::max(this->Levels[1], static_cast<int>(catalog.Levels.size()) - 1);
   const patchio::Bounds unit{{0, 0, 0}, {1, 1, 1}};
   const patchio::Bounds bounds = BoundsOf(catalog).value_or(unit);

@@ -30,7 +30,7 @@ public:
   std::string FormatName;
   /// The format whose choices the panel offers: for a container, the format that has the same kind of grids;
   /// otherwise FormatName.
-  std::string LikeFormat;
+  std::string EquivalentFormat;
   /// The coarsest level, 0, and the finest level of all steps that were opened.
   int Levels[2] = {0, 0};
   /// The domain along x, y, z in the coordinates of the data; 0 to 1 if it is not known. Its length is 1

@@ -249,7 +249,7 @@ std::string SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkMultiBlockDa
   const Stopwatch watch;
   filters::Blocks blocks;
   RunOnAllRanks(ranks, [&] { blocks = filters::MakeBlocks(output); });
-  if (!AllOf(ranks, loaded.Plan.Sliced && blocks.NotUnderstood.empty())) {
+  if (!AllOf(ranks, loaded.Plan.Sliced && blocks.UnsupportedReason.empty())) {
     loaded.Report().Notes.emplace_back(NoSlice);
     return NoSlice;
   }

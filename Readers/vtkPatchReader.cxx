@@ -150,7 +150,7 @@ const char* vtkPatchReader::GetFormatName() const
 
 const char* vtkPatchReader::GetLikeFormat() const
 {
-  return this->Internal->Facts.LikeFormat.c_str();
+  return this->Internal->Facts.EquivalentFormat.c_str();
 }
 
 int* vtkPatchReader::GetLevels()
@@ -359,7 +359,7 @@ bool vtkPatchReader::ReadStep(
     return false;
   }
   self.Arrays.Offer(located->Data());
-  this->Warn(self.Arrays.TakeMissingText(located->Data()));
+  this->Warn(self.Arrays.MissingArraysMessage(located->Data()));
   self.Facts.Learn(self.Session.Series, self.Ranks.IsFirst());
   // Frames of other blocks release their memory for this read.
   self.Frames.KeepFor(located->GridsKey());

@@ -168,7 +168,7 @@ std::vector<fs::path> EntriesOf(
   return paths;
 }
 
-void RemoveStrays(
+void RemoveStaleFiles(
     const std::string& folder, const std::string& prefix, const std::string& suffix, double seconds)
 {
   std::error_code fault;

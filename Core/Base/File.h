@@ -70,7 +70,7 @@ std::vector<std::filesystem::path> EntriesOf(const std::filesystem::path& folder
 
 /// Removes the temporary files that killed programs left behind: files in `folder` whose names begin with
 /// `prefix` and end with `suffix`, and that have not changed for `seconds` seconds. Ignores errors.
-void RemoveStrays(
+void RemoveStaleFiles(
     const std::string& folder, const std::string& prefix, const std::string& suffix, double seconds);
 
 /// Returns the path without "/" and "/." at its end, which a shell's completion adds. If the last part is "."

@@ -122,7 +122,7 @@ void BoxBins::Fill()
 std::vector<int> BoxBins::Meeting(const Box& cells) const
 {
   std::vector<int> found;
-  this->ForEachMeeting(cells, [&](int index) {
+  this->ForEachIntersecting(cells, [&](int index) {
     found.push_back(index);
     return true;
   });
@@ -131,7 +131,7 @@ std::vector<int> BoxBins::Meeting(const Box& cells) const
   return found;
 }
 
-std::optional<std::map<int, std::vector<Box>>> BoxBins::WithoutThoseBefore() const
+std::optional<std::map<int, std::vector<Box>>> BoxBins::UniqueParts() const
 {
   std::map<int, std::vector<Box>> rests;
   const auto count = static_cast<std::int64_t>(this->Boxes.size());

@@ -161,7 +161,7 @@ public:
   /// Calls visit(index) for each box that shares a cell with `cells`, in no particular order and possibly
   /// several times per box, until `visit` returns false.
   template <typename Visit>
-  void ForEachMeeting(const Box& cells, Visit visit) const
+  void ForEachIntersecting(const Box& cells, Visit visit) const
   {
     const Box range = this->Range(cells);
     for (int k = range.Lower[2]; k <= range.Upper[2]; ++k) {
@@ -186,7 +186,7 @@ public:
   /// box; the value is the part of the box outside all boxes of lower index, as disjoint boxes. Returns
   /// nothing if this would take too long or yield too many pieces, which does not happen with the boxes of
   /// simulations.
-  std::optional<std::map<int, std::vector<Box>>> WithoutThoseBefore() const;
+  std::optional<std::map<int, std::vector<Box>>> UniqueParts() const;
 
   const Box& operator[](int index) const { return this->Boxes[index]; }
 

@@ -71,7 +71,7 @@ ChunkRange ChunksHolding(const ChunkedArray& array)
   return range;
 }
 
-void TurnToStep(ChunkedArray& array, const Chunk* chunks, int step)
+void SelectStep(ChunkedArray& array, const Chunk* chunks, int step)
 {
   if (array.StepValues == 0 || array.ChunkCount == 0) {
     return;

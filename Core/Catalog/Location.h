@@ -246,7 +246,7 @@ ChunkRange ChunksHolding(const ChunkedArray& array);
 /// Changes `array`, which has StepValues, to the array of one time step. `chunks`: the first chunk of the
 /// array; the chunks must have consecutive numbers. Sets FirstChunk and ChunkCount to the chunks that hold
 /// values of that step.
-void TurnToStep(ChunkedArray& array, const Chunk* chunks, int step);
+void SelectStep(ChunkedArray& array, const Chunk* chunks, int step);
 
 /// Appends a location's entries in `from` to `to`. Returns the location in `to`. `files[i]` is the number in
 /// `to` of file i of `from`; empty if the numbers are the same. `from` and `to` must be different tables.

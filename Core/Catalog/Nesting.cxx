@@ -121,7 +121,7 @@ Nesting::Nesting(const Catalog& catalog, const std::vector<bool>& shown)
 void Nesting::FindOwners(int level)
 {
   LevelPatches& patches = this->ShownPatches[level];
-  std::optional<std::map<int, std::vector<Box>>> rests = patches.Bins.WithoutThoseBefore();
+  std::optional<std::map<int, std::vector<Box>>> rests = patches.Bins.UniqueParts();
   this->OwnersUnknown[level] = !rests;
   if (!rests || rests->empty()) {
     return;
@@ -295,7 +295,7 @@ std::optional<std::pair<int, int>> FindOverlap(const Catalog& catalog)
     }
     const BoxBins bins(boxes);
     for (int i = 0; i < level.PatchCount; ++i) {
-      bins.ForEachMeeting(boxes[i], [&](int other) {
+      bins.ForEachIntersecting(boxes[i], [&](int other) {
         if (other != i) {
           found = {level.FirstPatch + i, level.FirstPatch + other};
         }

@@ -55,7 +55,7 @@ public:
   std::vector<int> PatchesMeeting(int level, const Box& cells) const;
 
   /// Returns false if the shown patches of a level overlap so much that finding each cell's owner would take
-  /// too long, see BoxBins::WithoutThoseBefore(). OwnCells() then returns all cells of a patch.
+  /// too long, see BoxBins::UniqueParts(). OwnCells() then returns all cells of a patch.
   bool KnowsOwners(int level) const;
 
   /// Returns whether some cells of the patch belong to another patch, see OwnCells().

@@ -64,7 +64,7 @@ Link Owned(const NamedLink& link)
 
 }  // namespace
 
-void GroupReader::SetStep(const NodeSizes& sizes)
+void GroupReader::SetNodeSizes(const NodeSizes& sizes)
 {
   Require(sizes.Symbols > 0 && sizes.Symbols <= LargestK && sizes.Group > 0 && sizes.Group <= LargestK &&
               sizes.Chunks > 0 && sizes.Chunks <= LargestK,

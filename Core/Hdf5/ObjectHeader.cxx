@@ -44,7 +44,7 @@ void ObjectHeader::OpenVersion1(std::uint64_t address, const Prefix& prefix)
   Require(version == 1, "no object header at the address of an object");
   this->MessagesLeft = Load<std::uint16_t>(&prefix[2]);
   this->HeadBytes = 8;
-  this->SetStep(address + prefixBytes, Load<std::uint32_t>(&prefix[8]));
+  this->SetBlock(address + prefixBytes, Load<std::uint32_t>(&prefix[8]));
 }
 
 /// Section IV.A.1.b of the specification: signature, version, flags, optional times and limits, and the size
@@ -65,11 +65,11 @@ void ObjectHeader::OpenVersion2(std::uint64_t address, const Prefix& prefix)
   Require(messageBytes <= LargestBlock, "an object header that is too large");
   this->MessagesLeft = std::numeric_limits<unsigned>::max();  // only the size is stated
   this->HeadBytes = (flags & hasOrders) != 0 ? 6 : 4;
-  this->SetStep(address, prefixBytes + messageBytes + ChecksumBytes);
+  this->SetBlock(address, prefixBytes + messageBytes + ChecksumBytes);
   this->Position = prefixBytes;
 }
 
-void ObjectHeader::SetStep(std::uint64_t address, std::uint64_t bytes)
+void ObjectHeader::SetBlock(std::uint64_t address, std::uint64_t bytes)
 {
   // This limit stops cycles of continuation blocks.
   Require(bytes <= 2 * LargestBlock && bytes <= this->BytesLeft, "an object header that is too large");
@@ -96,7 +96,7 @@ bool ObjectHeader::TurnToNextBlock()
   }
   const Place next = this->Continuations[this->Done++];
   this->Opened = NoAddress;
-  this->SetStep(next.Address, next.Bytes);
+  this->SetBlock(next.Address, next.Bytes);
   if (this->IsVersion2) {
     Require(
         this->BlockBytes >= SignatureBytes && Begins(this->Block.data(), "OCHK"), "a damaged object header");

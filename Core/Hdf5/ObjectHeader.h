@@ -73,7 +73,7 @@ private:
   using Prefix = std::array<std::byte, 34>;
   void OpenVersion1(std::uint64_t address, const Prefix& prefix);
   void OpenVersion2(std::uint64_t address, const Prefix& prefix);
-  void SetStep(std::uint64_t address, std::uint64_t bytes);
+  void SetBlock(std::uint64_t address, std::uint64_t bytes);
   bool TurnToNextBlock();
   void TakeHead(Message& message);
   void NoteContinuation(const Message& message);

@@ -61,7 +61,7 @@ void Structure::Open(ReadAt read, std::uint64_t bytes)
   this->Heaps.Forget();
   this->Sizes = NodeSizes();
   this->FindSuperblock();
-  this->Groups.SetStep(this->Sizes);
+  this->Groups.SetNodeSizes(this->Sizes);
 }
 
 void Structure::FindSuperblock()

@@ -182,7 +182,7 @@ std::size_t ChunkBytes(const ChunkedArray& array)
   return bytes;
 }
 
-std::byte* StraightPlace(const Window& window, const ChunkedArray& array, const Chunk& chunk, void* output)
+std::byte* DirectPlace(const Window& window, const ChunkedArray& array, const Chunk& chunk, void* output)
 {
   std::int64_t first = 0;
   if (window.OutputComponents != 1 || array.BigEndian == HostIsLittleEndian() || !window.Contiguous(first)) {

@@ -18,7 +18,7 @@ std::size_t ChunkBytes(const ChunkedArray& array);
 
 /// Returns the address in `output` to which the chunk's values can be copied unchanged, or null if there is
 /// none: all values must be needed, be contiguous in the output and have this machine's byte order.
-std::byte* StraightPlace(const Window& window, const ChunkedArray& array, const Chunk& chunk, void* output);
+std::byte* DirectPlace(const Window& window, const ChunkedArray& array, const Chunk& chunk, void* output);
 
 /// Returns the number of bytes from the chunk's first value to its last value inside the array. At the edges
 /// it is less than ChunkBytes(); a chunk without filters may end there.

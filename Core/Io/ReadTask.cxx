@@ -199,7 +199,7 @@ public:
     std::byte* stored = this->Stored;
     for (const Piece* piece = this->Begin; piece != this->End; ++piece) {
       const ReadTarget& target = this->TargetOf(*piece);
-      if (std::byte* straight = this->StraightAddress(*piece, target)) {
+      if (std::byte* straight = this->DirectAddress(*piece, target)) {
         this->PlaceExtent(*piece, target, straight);
         continue;
       }
@@ -227,7 +227,7 @@ private:
   /// Returns the address in the output to which the storage can write the piece directly, or null if stored
   /// values and output have different layouts. Small pieces go through the thread's scratch memory, which is
   /// in the cache, because a copy is cheaper than additional addresses.
-  std::byte* StraightAddress(const Piece& piece, const ReadTarget& target) const
+  std::byte* DirectAddress(const Piece& piece, const ReadTarget& target) const
   {
     constexpr std::uint64_t small = 64 << 10;
     std::int64_t first = 0;
@@ -242,7 +242,7 @@ private:
   void PlaceExtent(const Piece& piece, const ReadTarget& target, std::byte* values) const;
   void PlaceStoredChunk(const Piece& piece, const ReadTarget& target, std::byte* stored) const;
   void SumChunk(const Piece& piece, const std::byte* values) const;
-  std::byte* InflateStraight(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
+  std::byte* InflateDirect(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
       const ReadTarget& target, const std::byte* stored) const;
   void PlaceBlanked(ChunkedArray array, const Chunk& chunk, const Piece& piece, const ReadTarget& target,
       std::byte* stored) const;
@@ -269,7 +269,7 @@ void TransferReader::Fetch()
   std::uint64_t position = this->Request.Offset;
   for (const Piece* piece = this->Begin; piece != this->End; ++piece) {
     widestGap = std::max<std::size_t>(widestGap, piece->Offset - position);
-    indirect += this->StraightAddress(*piece, this->TargetOf(*piece)) ? 0 : piece->Bytes;
+    indirect += this->DirectAddress(*piece, this->TargetOf(*piece)) ? 0 : piece->Bytes;
     position = piece->Offset + piece->Bytes;
   }
   std::byte* const scratch = this->Executor.Scratch(indirect + widestGap);
@@ -281,7 +281,7 @@ void TransferReader::Fetch()
     if (piece->Offset > position) {
       buffers.push_back({waste, piece->Offset - position});
     }
-    std::byte* const straight = this->StraightAddress(*piece, this->TargetOf(*piece));
+    std::byte* const straight = this->DirectAddress(*piece, this->TargetOf(*piece));
     buffers.push_back({straight ? straight : next, piece->Bytes});
     next += straight ? 0 : piece->Bytes;
     position = piece->Offset + piece->Bytes;
@@ -320,7 +320,7 @@ void TransferReader::PlaceStoredChunk(const Piece& piece, const ReadTarget& targ
     if (BlanksUndefined(target)) {
       const LargeChunkTurn turn(array, this->Executor);
       this->PlaceBlanked(array, chunk, piece, target, stored);
-    } else if (const std::byte* straight = this->InflateStraight(array, chunk, piece, target, stored)) {
+    } else if (const std::byte* straight = this->InflateDirect(array, chunk, piece, target, stored)) {
       this->SumChunk(piece, straight);
     } else {
       const LargeChunkTurn turn(array, this->Executor);
@@ -382,13 +382,13 @@ void TransferReader::PlaceBlanked(ChunkedArray array, const Chunk& chunk, const 
 
 /// Decompresses a chunk directly to its place in the output if possible. Returns the address of the values,
 /// or null.
-std::byte* TransferReader::InflateStraight(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
+std::byte* TransferReader::InflateDirect(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
     const ReadTarget& target, const std::byte* stored) const
 {
   if (chunk.Bytes == 0 || !target.More.empty()) {
     return nullptr;
   }
-  std::byte* const place = StraightPlace(target.One.Place, array, chunk, target.One.Data);
+  std::byte* const place = DirectPlace(target.One.Place, array, chunk, target.One.Data);
   const bool done = place && this->Executor.Decoder().InflateTo(array.Filters, chunk.SkippedFilters, stored,
                                  piece.Bytes, place, ChunkBytes(array));
   return done ? place : nullptr;

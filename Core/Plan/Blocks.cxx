@@ -310,7 +310,7 @@ void GrowToGhosts(Block& block)
       const int below = block.Cells.Lower[axis] - region.Cells.Lower[axis];
       const int above = region.Cells.Upper[axis] - block.Cells.Upper[axis];
       block.GhostLower[axis] = std::max(block.GhostLower[axis], below);
-      block.LayersAbove[axis] = std::max(block.LayersAbove[axis], above);
+      block.GhostUpper[axis] = std::max(block.GhostUpper[axis], above);
     }
   }
 }

@@ -44,14 +44,14 @@ struct Block
   std::vector<OwnedBox> Parts;  ///< disjoint, within Cells; Owner is a global patch number
   bool Full = true;             ///< true: the parts leave no gap; false: cells in gaps are hidden
   Int3 GhostLower{0, 0, 0};     ///< layers by which the grid exceeds Cells on the lower side of each axis
-  Int3 LayersAbove{0, 0, 0};    ///< layers on the upper side
+  Int3 GhostUpper{0, 0, 0};     ///< layers on the upper side
   std::vector<Region> GhostRegions;  ///< sources of the values of cells outside the parts; disjoint
   CutFrom Origin = CutFrom::Nothing;
 
   bool operator==(const Block& other) const
   {
     return this->Level == other.Level && this->Cells == other.Cells && this->Full == other.Full &&
-           this->GhostLower == other.GhostLower && this->LayersAbove == other.LayersAbove &&
+           this->GhostLower == other.GhostLower && this->GhostUpper == other.GhostUpper &&
            this->Parts == other.Parts && this->GhostRegions == other.GhostRegions &&
            this->Origin == other.Origin;
   }
@@ -63,7 +63,7 @@ inline Box GridCells(const Block& block)
   Box grid = block.Cells;
   for (int axis = 0; axis < 3; ++axis) {
     grid.Lower[axis] -= block.GhostLower[axis];
-    grid.Upper[axis] += block.LayersAbove[axis];
+    grid.Upper[axis] += block.GhostUpper[axis];
   }
   return grid;
 }
@@ -110,7 +110,7 @@ std::vector<Block> CutToPatches(
 /// own cells of each patch are kept, see Nesting::OwnCells().
 std::vector<Block> CutToBoxes(const Block& block, const std::vector<Box>& boxes, const Nesting& nesting);
 
-/// Sets GhostLower and LayersAbove so that the grid is the smallest box that contains the block's cells and
+/// Sets GhostLower and GhostUpper so that the grid is the smallest box that contains the block's cells and
 /// its fringe.
 void GrowToGhosts(Block& block);
 

@@ -450,7 +450,7 @@ std::unique_ptr<BoxBins> BinsOf(const Catalog& catalog, const Level& level)
 bool IsCovered(const BoxBins& bins, const Box& cells)
 {
   std::vector<Box> open{cells};
-  bins.ForEachMeeting(cells, [&](int other) {
+  bins.ForEachIntersecting(cells, [&](int other) {
     std::vector<Box> left;
     for (const Box& box : open) {
       Subtract(box, Intersect(box, bins[other]), left);
@@ -467,7 +467,7 @@ void AddMeeting(const BoxBins* bins, const Level& level, const Box& cells,
     const std::vector<ValueRange>& ranges, const ValueRange& enough, ValueRange& together)
 {
   if (bins) {
-    bins->ForEachMeeting(cells, [&](int other) {
+    bins->ForEachIntersecting(cells, [&](int other) {
       together.Add(ranges[level.FirstPatch + other]);
       return !together.Meets(enough);
     });

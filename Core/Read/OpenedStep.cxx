@@ -97,14 +97,14 @@ bool OpenedStep::Build(Communicator& ranks, int threads, const ProgressCallback&
     this->LostText = built.MissingText();
   }
   if (!WritesIndexFiles(this->Mode)) {
-    DistrustYoungFiles(built, this->Describing, this->Settings.SettleSeconds);
+    InvalidateRecentFingerprints(built, this->Describing, this->Settings.SettleSeconds);
     this->Known = std::make_shared<const StepIndex>(std::move(built.Index));
     this->Notes = std::move(built.Notes);
     return true;
   }
   this->Outcome =
       SaveStepIndexFile(ranks, format, *this->Description, built, this->Describing, this->Settings);
-  DistrustYoungFiles(built, this->Describing, this->Settings.SettleSeconds);
+  InvalidateRecentFingerprints(built, this->Describing, this->Settings.SettleSeconds);
   this->Known = std::make_shared<const StepIndex>(std::move(built.Index));
   this->Notes = std::move(built.Notes);
   this->IndexFile = this->Outcome.Path;

@@ -292,7 +292,7 @@ void ReadSession::Prefetch(Communicator& ranks, const ReadRequest& request, cons
     if (!this->Ahead.Has(step)) {
       try {
         this->Ahead.Add(this->LocateAhead(ranks, request, observer, step));
-        this->Threads.ReadsGoOn();
+        this->Threads.IgnoreOwnReads();
       } catch (const std::exception& error) {
         // All ranks have the same error. The displayed step is not affected.
         this->NotPrefetched = {step, error.what()};

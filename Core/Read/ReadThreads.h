@@ -48,7 +48,7 @@ public:
   /// Sets request.Threads for a prefetch, which is not adapted. Call Begin() in this mode first.
   void ChooseAhead(Communicator& ranks, LoadRequest& request);
   /// Records that tasks read in the background from now on; see AutomaticThreads.
-  void ReadsGoOn() { this->Automatic.ReadsGoOn(); }
+  void IgnoreOwnReads() { this->Automatic.IgnoreOwnReads(); }
 
   /// Returns the threads that were used. Call this method after the read of the request.
   ThreadsUsed Used(Communicator& ranks, const LoadRequest& request);

@@ -114,7 +114,7 @@ std::vector<std::string> RemoveIndexFiles(const std::string& path)
   for (const IndexFilePath& indexFile : AllIndexFilePathsFor(path)) {
     const fs::path file(indexFile.Path);
     const std::string begin = file.filename().string() + ".";
-    RemoveStrays(file.parent_path().string(), begin, ".tmp", StillAge);
+    RemoveStaleFiles(file.parent_path().string(), begin, ".tmp", StillAge);
     std::error_code fault;
     if (fs::remove(file, fault)) {
       removed.push_back(indexFile.Path);
@@ -159,7 +159,7 @@ std::string PrepareToReplace(const IndexFilePath& indexFile)
   }
   for (const std::string& path :
       {indexFile.Path, indexFile.Beside ? OldNameOf(indexFile.Path) : indexFile.Path}) {
-    RemoveStrays(folder.string(), fs::path(path).filename().string() + ".", ".tmp", StrayAge);
+    RemoveStaleFiles(folder.string(), fs::path(path).filename().string() + ".", ".tmp", StrayAge);
   }
   return TemporaryName(indexFile.Path);
 }

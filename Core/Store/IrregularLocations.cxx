@@ -412,7 +412,7 @@ Location IrregularLocations::Append(std::uint64_t position, LocationTable& to,
     for (std::size_t i = copy.First; i < to.ChunkedArrays.size(); ++i) {
       ChunkedArray& array = to.ChunkedArrays[i];
       if (step != AllSteps) {
-        TurnToStep(array, this->Chunks.Begin + array.FirstChunk, step);
+        SelectStep(array, this->Chunks.Begin + array.FirstChunk, step);
       }
       const Chunk* const chunks = this->Chunks.Begin + array.FirstChunk;
       array.FirstChunk = to.Chunks.size();

@@ -167,7 +167,7 @@ std::optional<BuiltIndex> BuildIndex(Communicator& comm, const Format& format, c
   return built;
 }
 
-void DistrustYoungFiles(BuiltIndex& built, const DescribingState& describing, double settleSeconds)
+void InvalidateRecentFingerprints(BuiltIndex& built, const DescribingState& describing, double settleSeconds)
 {
   for (std::size_t i = 0; i < built.Changed.size(); ++i) {
     if (built.Changed[i] >= describing.Now - static_cast<std::int64_t>(settleSeconds * 1e9)) {

@@ -130,7 +130,7 @@ struct BuiltIndex
 /// Makes sure that the index is not used for files that may have changed since the index was built, because
 /// times of files are coarse. Gives files that changed less than `settleSeconds` before `describing.Now`, or
 /// later, fingerprints that match no file.
-void DistrustYoungFiles(BuiltIndex& built, const DescribingState& describing, double settleSeconds);
+void InvalidateRecentFingerprints(BuiltIndex& built, const DescribingState& describing, double settleSeconds);
 
 /// Builds the index of a step. Collective: every rank of the communicator calls it. Each rank makes one
 /// shard, by locating all variables of its share of the patches in the order of the files. `progress`: see

@@ -129,7 +129,7 @@ void StagedMemory::MakeFile(const std::string& folder, const std::string& name)
   if (std::uint64_t(system.f_bavail) * system.f_frsize < needed || AvailableMemory() < needed) {
     throw FileError(folder, fmt::format("space for {} bytes", this->Bytes), "less");
   }
-  RemoveStrays(folder, fmt::format("patchio-{}-", ::getuid()), "", StrayAge);
+  RemoveStaleFiles(folder, fmt::format("patchio-{}-", ::getuid()), "", StrayAge);
   const PlainFile file(name, PlainFile::Purpose::Create, 0600);
   const std::string fault = CatchError([&] { file.Reserve(std::max<std::uint64_t>(this->Bytes, 1)); });
   if (!fault.empty()) {

@@ -30,12 +30,12 @@ double Negligible(double inFlight)
 
 bool IsClearlyAlone(const LoadEstimate& load, double inFlight)
 {
-  return load.Sureness > 0 && load.Load <= Negligible(inFlight);
+  return load.Confidence > 0 && load.Load <= Negligible(inFlight);
 }
 
 bool IsClearlyLoaded(const LoadEstimate& load, double inFlight)
 {
-  return load.Sureness > 0 && load.Load > Negligible(inFlight);
+  return load.Confidence > 0 && load.Load > Negligible(inFlight);
 }
 
 void UnloadedRates::Add(int threads, double rate, const LoadEstimate& load, int epoch)
@@ -97,8 +97,8 @@ bool RatesLast(MountClass kind)
 /// Returns a line for the report: "NC = 6: 10 requests in flight give ...".
 std::string WordsOf(const LoadEstimate& load)
 {
-  return load.Sureness > 0 ? fmt::format("NC = {:.0f}: {}", load.Load, load.Source)
-                           : "NC unknown (counts as 0): " + load.Source;
+  return load.Confidence > 0 ? fmt::format("NC = {:.0f}: {}", load.Load, load.Source)
+                             : "NC unknown (counts as 0): " + load.Source;
 }
 
 /// Returns a list of changes for the report: " 64, 57 from 3.1 s, ... 40 from 20.2 s". A long list is
@@ -198,10 +198,10 @@ void AutomaticThreads::LookAtStorage(const std::string& path, int ranks)
   this->Sensor->UseCurve(this->Profile ? CurveOf(*this->Profile) : std::nullopt);
   choice.Load = this->SenseBefore();
   choice.Storage.Load = choice.Load.Load;
-  if (this->Profile && this->Profile->TellsStarts()) {
+  if (this->Profile && this->Profile->HasReliableFit()) {
     SetStarts(choice.Storage, this->Profile->Fit);
   }
-  choice.ProfilesPassedOver = !this->Profile && !this->ProfileNotes.empty();
+  choice.HasUnusableProfiles = !this->Profile && !this->ProfileNotes.empty();
   this->Known = choice;
 }
 
@@ -243,8 +243,8 @@ void AutomaticThreads::Agree(Communicator& ranks, int mostOfRank)
   static const int cores = static_cast<int>(std::thread::hardware_concurrency());  // the call asks the kernel
   const auto known = [this] {
     ThreadChoice& choice = this->Known;
-    return std::tie(choice.Storage, choice.ConcurrencySource, choice.Load.Load, choice.Load.Sureness,
-        choice.Load.Source, choice.Requests, choice.ProfilesPassedOver, this->MountPoint);
+    return std::tie(choice.Storage, choice.ConcurrencySource, choice.Load.Load, choice.Load.Confidence,
+        choice.Load.Source, choice.Requests, choice.HasUnusableProfiles, this->MountPoint);
   };
   const std::vector<std::byte> bytes = BytesOfRankZero(ranks, [&] {
     this->MountPoint = this->Where ? this->Where->Point : "";
@@ -296,7 +296,7 @@ int AutomaticThreads::OnWindow(const ReadWindow& window)
       load = {0, 0, "it includes the previous reads"};
     }
     this->Current->ReportLoad(load.Load);
-    if (load.Sureness > 0 || !this->SeenLoad || this->SeenLoad->Sureness <= 0) {
+    if (load.Confidence > 0 || !this->SeenLoad || this->SeenLoad->Confidence <= 0) {
       this->SeenLoad = load;
     }
     const std::vector<ThreadsTried>& tried = this->Controller->History();
@@ -328,10 +328,10 @@ void AutomaticThreads::ShareLoad()
   if (this->Current->Windows().empty()) {
     return;
   }
-  if (this->SeenLoad && (this->SeenLoad->Sureness > 0 || this->Known.Load.Sureness <= 0)) {
+  if (this->SeenLoad && (this->SeenLoad->Confidence > 0 || this->Known.Load.Confidence <= 0)) {
     this->Known.Load = *this->SeenLoad;
   }
-  const auto tie = [](LoadEstimate& load) { return std::tie(load.Load, load.Sureness, load.Source); };
+  const auto tie = [](LoadEstimate& load) { return std::tie(load.Load, load.Confidence, load.Source); };
   const std::vector<std::byte> bytes = BytesOfRankZero(*this->Ranks, [&] {
     ByteWriter writer;
     writer.Put(tie(this->Known.Load));
@@ -391,7 +391,7 @@ std::string AutomaticThreads::Text() const
               ? fmt::format("  N* = {}: {}\n", storage.Concurrency, this->Known.ConcurrencySource)
               : fmt::format("  N* unknown: {} ({}) has {}; measure it with 'patchio probe'\n",
                     this->MountPoint, NameOf(storage.Class),
-                    this->Known.ProfilesPassedOver ? "no usable profile (see the notes)" : "no profile");
+                    this->Known.HasUnusableProfiles ? "no usable profile (see the notes)" : "no profile");
   text += "  " + WordsOf(this->Known.Load) + "\n";
   return text + "  Reads in flight:" + WordsOf(this->Current->Changes()) + "\n";
 }

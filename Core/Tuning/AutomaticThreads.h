@@ -55,7 +55,7 @@ struct ThreadChoice
   /// NC before the read; after the read the latest value known while it ran, if there was one.
   LoadEstimate Load;
   std::optional<StorageModel> Requests;  ///< cost of a request according to the profile
-  bool ProfilesPassedOver = false;       ///< true: profiles for this storage exist, but all are unusable
+  bool HasUnusableProfiles = false;      ///< true: profiles for this storage exist, but all are unusable
 };
 
 /// Describes the origin of a profile: "profile /home/me/.config/patchio/storage/scratch.json, measured,
@@ -86,7 +86,7 @@ public:
 
   /// Announces reads of this reader between End() and Begin(), so that they are not counted as load by
   /// others.
-  void ReadsGoOn() { this->ReadSinceSensed = true; }
+  void IgnoreOwnReads() { this->ReadSinceSensed = true; }
 
   const ThreadChoice& Choice() const { return this->Known; }
   /// Returns several lines for the report: N*, NC, reads in flight over time, and the origin of each.

@@ -195,7 +195,7 @@ InvertedLoad InvertLoad(const LoadCurve& curve, const std::vector<LoadWindow>& w
   result.Load = Quantile(candidates, weights, 0.5);
   result.Least = Quantile(candidates, weights, 0.05);
   result.Most = Quantile(candidates, weights, 0.95);
-  result.Sureness = CrossCheck(used) * std::max(0.0, 2 * Probability(candidates, weights, result.Load) - 1);
+  result.Confidence = CrossCheck(used) * std::max(0.0, 2 * Probability(candidates, weights, result.Load) - 1);
   return result;
 }
 
@@ -257,7 +257,7 @@ std::optional<DeviceRates> RatesOf(const DiskCounters& before, const DiskCounter
 struct OwnRate
 {
   double Rate = 0;
-  double Sureness = 0;
+  double Confidence = 0;
 };
 
 OwnRate FetchedRate(const Reading& before, const Reading& after, const OwnReads& own, double seconds)
@@ -336,9 +336,9 @@ LoadEstimate OfDevice(const Reading& before, const Reading& after, const OwnRead
   const OthersInDisk range = InQueue(*device, here, inDisk, others, disk);
   LoadEstimate estimate;
   estimate.Load = range.Middle();
-  estimate.Sureness = part * mine.Sureness * (fetched < 0.8 ? 0.5 : 1) *
-                      (Near(range.Least, range.Most) ? 1 : 0.7) *
-                      (Near(estimate.Load, inDisk * others / mine.Rate) ? 1 : 0.8);
+  estimate.Confidence = part * mine.Confidence * (fetched < 0.8 ? 0.5 : 1) *
+                        (Near(range.Least, range.Most) ? 1 : 0.7) *
+                        (Near(estimate.Load, inDisk * others / mine.Rate) ? 1 : 0.8);
   const double othersRead = std::clamp(device->Read - mine.Rate, 0.0, others);
   const double othersWrite = others - othersRead;
   estimate.Source = fmt::format("{}: others read {}{} of {}, with {:.0f} of {:.0f} requests in flight", who,
@@ -405,20 +405,20 @@ LoadEstimate OfClient(const ClientRates& client, const LoadEstimate& machine, co
 {
   const auto atOnce = AnswersAtOnce(client, curve);
   const double all = own.All.InFlight + machine.Load;
-  if (elsewhere.Sureness > 0 && atOnce == true && all + elsewhere.Load > 1.5 * std::max(1.0, curve->Best)) {
+  if (elsewhere.Confidence > 0 && atOnce == true && all + elsewhere.Load > 1.5 * std::max(1.0, curve->Best)) {
     return Unknown(
         machine.Source + "; the server responds as fast as when idle, but the read rate indicates load");
   }
-  if (elsewhere.Sureness > 0) {
-    return {machine.Load + elsewhere.Load, std::min(machine.Sureness + 0.2, elsewhere.Sureness),
+  if (elsewhere.Confidence > 0) {
+    return {machine.Load + elsewhere.Load, std::min(machine.Confidence + 0.2, elsewhere.Confidence),
         machine.Source + "; other machines: " + elsewhere.Source};
   }
   if (atOnce == true) {
-    return {machine.Load, std::min(0.5, machine.Sureness),
+    return {machine.Load, std::min(0.5, machine.Confidence),
         machine.Source + "; the server responds as fast as when idle"};
   }
   // The load seen here is a lower bound: without load on this machine, the load on other machines is unknown.
-  return machine.Load >= 1 ? LoadEstimate{machine.Load, std::min(0.4, machine.Sureness),
+  return machine.Load >= 1 ? LoadEstimate{machine.Load, std::min(0.4, machine.Confidence),
                                  machine.Source + "; the load of other machines is unknown"}
                            : Unknown(machine.Source + "; the load of other machines is unknown");
 }
@@ -492,12 +492,12 @@ LoadEstimate LoadSensor::Infer(const LoadWindow& window, double seconds)
   if (!found.Fits) {
     return Unknown(rates + ": the storage does not match its profile");
   }
-  if (found.Sureness < LeastSureness) {
+  if (found.Confidence < LeastSureness) {
     return Unknown(fmt::format(
         "{}: the load is between {:.0f} and {:.0f}, too uncertain to use", rates, found.Least, found.Most));
   }
   return {
-      found.Load, found.Sureness, fmt::format("{}: load {:.0f} to {:.0f}", rates, found.Least, found.Most)};
+      found.Load, found.Confidence, fmt::format("{}: load {:.0f} to {:.0f}", rates, found.Least, found.Most)};
 }
 
 LoadEstimate LoadSensor::Sample(const OwnReads& own, double seconds)
@@ -552,24 +552,24 @@ LoadEstimate CrossChecked(const LoadEstimate& counted, const LoadEstimate& infer
     return counted.Source.empty() || inferred.Source.empty() ? counted.Source + inferred.Source
                                                              : counted.Source + between + inferred.Source;
   };
-  if (counted.Sureness <= 0 && inferred.Sureness <= 0) {
+  if (counted.Confidence <= 0 && inferred.Confidence <= 0) {
     return Unknown(counted.Source.empty() && inferred.Source.empty()
                        ? "this system offers no information about other readers"
                        : joined("; "));
   }
-  if (inferred.Sureness <= 0) {
+  if (inferred.Confidence <= 0) {
     return counted;
   }
-  if (counted.Sureness <= 0) {
-    return {inferred.Load, inferred.Sureness, joined("; ")};
+  if (counted.Confidence <= 0) {
+    return {inferred.Load, inferred.Confidence, joined("; ")};
   }
-  const double sum = counted.Sureness + inferred.Sureness;
+  const double sum = counted.Confidence + inferred.Confidence;
   if (Near(counted.Load, inferred.Load)) {
-    return {(counted.Load * counted.Sureness + inferred.Load * inferred.Sureness) / sum,
-        1 - (1 - counted.Sureness) * (1 - inferred.Sureness), joined("; confirmed by the read rate: ")};
+    return {(counted.Load * counted.Confidence + inferred.Load * inferred.Confidence) / sum,
+        1 - (1 - counted.Confidence) * (1 - inferred.Confidence), joined("; confirmed by the read rate: ")};
   }
-  if (counted.Sureness >= 0.5) {
-    return {counted.Load, 0.7 * counted.Sureness, joined("; the read rate disagrees: ")};
+  if (counted.Confidence >= 0.5) {
+    return {counted.Load, 0.7 * counted.Confidence, joined("; the read rate disagrees: ")};
   }
   return Unknown(joined("; contradicted by the read rate: "));
 }

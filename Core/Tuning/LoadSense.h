@@ -37,12 +37,12 @@ struct LoadWindow
 /// The load by others that explains the own rates.
 struct InvertedLoad
 {
-  double Load = 0;      ///< median of the posterior distribution
-  double Least = 0;     ///< 5 % quantile
-  double Most = 0;      ///< 95 % quantile
-  double Sureness = 0;  ///< 0..1: max(0, 2 P - 1), P: probability that the load is within 2 or 25 % of Load
-  int Windows = 0;      ///< number of the newest windows that were used
-  bool Fits = false;    ///< false: no load explains the rates; the curve does not fit the storage
+  double Load = 0;        ///< median of the posterior distribution
+  double Least = 0;       ///< 5 % quantile
+  double Most = 0;        ///< 95 % quantile
+  double Confidence = 0;  ///< 0..1: max(0, 2 P - 1), P: probability that the load is within 2 or 25 % of Load
+  int Windows = 0;        ///< number of the newest windows that were used
+  bool Fits = false;      ///< false: no load explains the rates; the curve does not fit the storage
 };
 
 /// Estimates the load C by others from the own rates. With N own requests in flight, and all requests alike,
@@ -57,9 +57,9 @@ InvertedLoad InvertLoad(const LoadCurve& curve, const std::vector<LoadWindow>& w
 /// NC: the number of requests that others keep in flight on a storage while PatchIO reads from it.
 struct LoadEstimate
 {
-  double Load = 0;      ///< NC: requests of others in flight, counted like PatchIO's own
-  double Sureness = 0;  ///< 0: unknown, and Load is 0; 1: certain
-  std::string Source;   ///< origin in one line of plain words: "device sda: others read 120 MB/s of 400 MB/s"
+  double Load = 0;        ///< NC: requests of others in flight, counted like PatchIO's own
+  double Confidence = 0;  ///< 0: unknown, and Load is 0; 1: certain
+  std::string Source;  ///< origin in one line of plain words: "device sda: others read 120 MB/s of 400 MB/s"
 };
 
 /// Reads of this reader since the previous sample, on some ranks.

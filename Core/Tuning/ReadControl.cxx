@@ -205,13 +205,13 @@ void ReadControl::Finish()
   for (auto pause = shortest; !this->Serve(); pause = std::min(2 * pause, longest)) {
     std::this_thread::sleep_for(pause);
   }
-  this->ForgetWhatCameTooLate();
+  this->DropLateChanges();
 }
 
 /// Removes decisions made after all ranks had finished, which never took effect. All ranks have the same
 /// history, so without decisions no communication is needed. Collective: every rank of the communicator calls
 /// it.
-void ReadControl::ForgetWhatCameTooLate()
+void ReadControl::DropLateChanges()
 {
   if (this->History.size() == 1) {
     return;

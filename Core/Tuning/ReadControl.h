@@ -86,7 +86,7 @@ private:
   void SendWindow(const ReadMeter& meter);
   void Take(const std::vector<double>& sum);
   void Divide(int threads, int ranks);
-  void ForgetWhatCameTooLate();
+  void DropLateChanges();
 
   /// The values of the meter at a moment of the read.
   struct Mark

@@ -288,7 +288,7 @@ int StorageProfile::ThreadsFor(int processes) const
   return std::max(1, static_cast<int>(entry->first > ranks ? entry->second : total / ranks));
 }
 
-bool StorageProfile::TellsStarts() const
+bool StorageProfile::HasReliableFit() const
 {
   return this->Fit.Known() && this->Source != HandSource && !this->FromReads && this->ThreadsOfRanks.empty();
 }

@@ -52,7 +52,7 @@ struct StorageProfile
   int ThreadsFor(int processes) const;
   /// Returns whether the fit may also determine the initial number of reads, see SetStarts(). Returns false
   /// if a user wrote the profile, or if the fit comes from the few N that reads have tried.
-  bool TellsStarts() const;
+  bool HasReliableFit() const;
 };
 
 /// Returns the user's own folder of profiles: $PATCHIO_PROFILE_DIR, or $XDG_CONFIG_HOME/patchio/storage, or

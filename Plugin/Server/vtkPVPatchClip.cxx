@@ -101,5 +101,5 @@ int vtkPVPatchClip::ClipByParaView(vtkDataObject* input, vtkDataObject* output)
   clip->SetExactBoxClip(this->GetExactBoxClip());
   clip->SetInputArrayToProcess(0, mine->GetInputArrayInformation(0));
   clip->AddObserver(vtkCommand::ProgressEvent, this->InternalProgressObserver);
-  return patchio::RunByItself(clip, input, output);
+  return patchio::RunOnCopy(clip, input, output);
 }

@@ -139,6 +139,6 @@ int vtkPVPatchContour::UseParaView(
 #if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0)
   contour->SetFastMode(this->GetFastMode());
 #endif
-  return patchio::RunByItself(
+  return patchio::RunOnCopy(
       contour, ofCells ? toPoints->GetOutputDataObject(0) : input, vtkDataObject::GetData(outputs));
 }

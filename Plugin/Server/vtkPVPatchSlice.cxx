@@ -107,5 +107,5 @@ int vtkPVPatchSlice::SliceByParaView(vtkDataObject* input, vtkDataObject* output
 #endif
   slice->SetDual(mine->GetDual());
   slice->AddObserver(vtkCommand::ProgressEvent, this->InternalProgressObserver);
-  return patchio::RunByItself(slice, input, output);
+  return patchio::RunOnCopy(slice, input, output);
 }

@@ -81,5 +81,5 @@ int vtkPVPatchThreshold::UseParaView(vtkDataObject* input, vtkDataObject* output
   threshold->SetComponentMode(this->ComponentMode);
   threshold->SetSelectedComponent(this->SelectedComponent);
   threshold->SetOutputPointsPrecision(this->OutputPointsPrecision);
-  return patchio::RunByItself(threshold, input, output);
+  return patchio::RunOnCopy(threshold, input, output);
 }

@@ -308,9 +308,9 @@ nlohmann::json Measure(const Options& options)
     const double passed = Now() - begin;
     estimate = sensor.Sample(own);
     windows.push_back({{"in_flight", own.All.InFlight}, {"MB_per_s", own.All.Bytes / passed / 1e6},
-        {"load", estimate.Load}, {"sureness", estimate.Sureness}, {"source", estimate.Source}});
+        {"load", estimate.Load}, {"sureness", estimate.Confidence}, {"source", estimate.Source}});
   }
-  return {{"load", estimate.Load}, {"sureness", estimate.Sureness}, {"source", estimate.Source},
+  return {{"load", estimate.Load}, {"sureness", estimate.Confidence}, {"source", estimate.Source},
       {"windows", windows}};
 }
 

@@ -61,7 +61,7 @@ Smooth MakeSmooth(const std::vector<CurvePoint>& curve)
 /// Returns the lowest point between `top` and the next higher point, or the end of the curve, in the
 /// direction `step`. Returns `top` if the neighbour is higher. sign: -1 for dips, which exchanges high and
 /// low.
-std::size_t FootOf(const std::vector<LogMean>& points, std::size_t top, int step, double sign)
+std::size_t AdjacentMinimum(const std::vector<LogMean>& points, std::size_t top, int step, double sign)
 {
   std::size_t foot = top;
   const auto end = static_cast<std::ptrdiff_t>(points.size());
@@ -96,8 +96,8 @@ std::vector<Feature> FindFeatures(const std::vector<CurvePoint>& curve, const Fe
   const double quantile = StudentTail(std::min(0.49, options.Doubt / 2 / pairs), smooth.Freedom);
   for (std::size_t i = 1; i + 1 < curve.size(); ++i) {
     for (const double sign : {1.0, -1.0}) {
-      const std::size_t left = FootOf(smooth.Points, i, -1, sign);
-      const std::size_t right = FootOf(smooth.Points, i, +1, sign);
+      const std::size_t left = AdjacentMinimum(smooth.Points, i, -1, sign);
+      const std::size_t right = AdjacentMinimum(smooth.Points, i, +1, sign);
       if (left == i || right == i) {
         continue;
       }

@@ -286,7 +286,7 @@ public:
     std::uint64_t block = 0;
     for (; block < this->Blocks; ++block) {
       if (block % this->Slots == 0) {
-        this->TurnRing(block);
+        this->RefillRing(block);
       }
       if (!this->GoesOn(block)) {
         break;
@@ -333,7 +333,7 @@ private:
     }
   }
 
-  void TurnRing(std::uint64_t block)
+  void RefillRing(std::uint64_t block)
   {
     this->FinishUntil(block);
     this->Check(block);

@@ -409,7 +409,7 @@ StorageMeter::StorageMeter(Communicator& comm, const std::string& dir, const Qui
 /// 0.
 bool StorageMeter::AnyCancels(bool mine)
 {
-  const bool cancel = mine || this->Vetoed || (this->Options.Cancel && *this->Options.Cancel);
+  const bool cancel = mine || this->CallbackCancelled || (this->Options.Cancel && *this->Options.Cancel);
   const std::vector<double> all =
       this->Comm.AllGather(std::vector<double>{cancel ? 1.0 : 0.0, this->Watch.Seconds()});
   this->Elapsed = all[1];  // of rank 0, so that all ranks make the same decisions
@@ -433,7 +433,7 @@ void StorageMeter::Tell(const std::string& doing)
   progress.SecondsLeft = this->Done < enough ? planned : seen;
   progress.Doing = doing;
   progress.Samples = &this->Samples;
-  this->Vetoed = this->Vetoed || !this->Progress(progress);
+  this->CallbackCancelled = this->CallbackCancelled || !this->Progress(progress);
 }
 
 void StorageMeter::Prepare(double share)

@@ -161,7 +161,7 @@ private:
   double Elapsed = 0;      ///< seconds on rank 0
   int Steps = 0;
   bool IsCancelled = false;
-  bool Vetoed = false;  ///< the progress callback has returned false
+  bool CallbackCancelled = false;  ///< the progress callback has returned false
 };
 
 }  // namespace patchio::probe

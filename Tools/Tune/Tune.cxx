@@ -133,7 +133,7 @@ StorageKnowledge KnowledgeOf(const Facts& facts, int ranks)
   storage.Class = facts.Where ? facts.Where->Class : MountClass::Unknown;
   storage.Concurrency = facts.Profile ? ConcurrencyFor(*facts.Profile, ranks) : 0;
   storage.Load = facts.Load.Load;
-  if (facts.Profile && facts.Profile->TellsStarts()) {
+  if (facts.Profile && facts.Profile->HasReliableFit()) {
     SetStarts(storage, facts.Profile->Fit);
   }
   return storage;
@@ -183,7 +183,7 @@ json Describe(const Options& options, const Facts& facts)
       {"mount", {{"point", where.Point}, {"type", where.Type}, {"source", where.Source},
                     {"class", NameOf(where.Class)}}},
       {"load",
-          {{"others", facts.Load.Load}, {"sureness", facts.Load.Sureness}, {"source", facts.Load.Source}}}};
+          {{"others", facts.Load.Load}, {"sureness", facts.Load.Confidence}, {"source", facts.Load.Source}}}};
   if (facts.StepBytes) {
     all["step_bytes"] = *facts.StepBytes;
   }

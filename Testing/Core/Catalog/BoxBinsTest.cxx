@@ -22,11 +22,11 @@ std::vector<int> MeetingNaively(const std::vector<Box>& boxes, const Box& cells)
   return found;
 }
 
-/// Checks the guarantee of WithoutThoseBefore() at cells near the boxes' faces and in the middle of the
+/// Checks the guarantee of UniqueParts() at cells near the boxes' faces and in the middle of the
 /// boxes.
 void ExpectEachPlaceOnce(const std::vector<Box>& boxes, Dice& dice)
 {
-  const auto rests = BoxBins(boxes).WithoutThoseBefore();
+  const auto rests = BoxBins(boxes).UniqueParts();
   ASSERT_TRUE(rests);
   for (std::size_t b = 0; b < boxes.size(); ++b) {
     const auto found = rests->find(static_cast<int>(b));
@@ -84,7 +84,7 @@ TEST(BoxBins, OfNothingMeetNothing)
   const BoxBins bins{std::vector<Box>()};
   EXPECT_TRUE(bins.Meeting({{-Far, -Far, -Far}, {Far, Far, Far}}).empty());
   EXPECT_TRUE(bins.Meeting({{0, 0, 0}, {0, 0, 0}}).empty());
-  EXPECT_TRUE(bins.WithoutThoseBefore()->empty());
+  EXPECT_TRUE(bins.UniqueParts()->empty());
 }
 
 TEST(BoxBins, AnswerFromTheOtherEndOfTheIndexSpace)
@@ -104,7 +104,7 @@ TEST(BoxBins, VisitUntilTheyAreToldToStop)
 {
   const BoxBins bins(std::vector<Box>(10, Box{{0, 0, 0}, {3, 3, 3}}));
   int visits = 0;
-  bins.ForEachMeeting({{1, 1, 1}, {1, 1, 1}}, [&](int) { return ++visits < 4; });
+  bins.ForEachIntersecting({{1, 1, 1}, {1, 1, 1}}, [&](int) { return ++visits < 4; });
   EXPECT_EQ(visits, 4);
 }
 
@@ -119,12 +119,12 @@ TEST(BoxBins, TakeHugeBoxesAmongManyTinyOnes)
   }
   const BoxBins bins(boxes);
   EXPECT_EQ(bins.Meeting({{40, 0, 0}, {41, 3, 0}}), (std::vector<int>{10, 50000, 50001}));
-  EXPECT_TRUE(bins.WithoutThoseBefore()->empty());
+  EXPECT_TRUE(bins.UniqueParts()->empty());
 }
 
 TEST(BoxBins, FindThatAllOfABoxIsOfTheFirst)
 {
-  const auto rests = BoxBins(std::vector<Box>(20000, Box{{0, 0, 0}, {0, 0, 0}})).WithoutThoseBefore();
+  const auto rests = BoxBins(std::vector<Box>(20000, Box{{0, 0, 0}, {0, 0, 0}})).UniqueParts();
   ASSERT_TRUE(rests);
   EXPECT_EQ(rests->size(), 19999u);
   EXPECT_TRUE(
@@ -140,7 +140,7 @@ TEST(BoxBins, GiveUpOnPlatesThatAllCrossEachOther)
       plates.back().Lower[axis] = plates.back().Upper[axis] = 3 * i;
     }
   }
-  EXPECT_FALSE(BoxBins(plates).WithoutThoseBefore());
+  EXPECT_FALSE(BoxBins(plates).UniqueParts());
 }
 
 }  // namespace patchio

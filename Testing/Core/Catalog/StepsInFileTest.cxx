@@ -70,13 +70,13 @@ TEST(TurningToAStep, LeavesItsChunksAlone)
     chunks[i].Number = i;
   }
   ChunkedArray third = array;
-  TurnToStep(third, chunks.data(), 3);
+  SelectStep(third, chunks.data(), 3);
   EXPECT_EQ(third.First, 36u);
   EXPECT_EQ(third.FirstChunk, 3u + 6u);
   EXPECT_EQ(third.ChunkCount, 2u);
   EXPECT_EQ(third.StepValues, 0u);
   ChunkedArray beyond = array;
-  TurnToStep(beyond, chunks.data(), 99);
+  SelectStep(beyond, chunks.data(), 99);
   EXPECT_EQ(beyond.ChunkCount, 0u) << "and nothing outside is looked at";
 }
 

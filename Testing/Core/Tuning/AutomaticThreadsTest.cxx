@@ -190,7 +190,7 @@ TEST_F(AutomaticThreadsTest, DoesNotTakeItsOwnReadsForThoseOfOthers)
   std::this_thread::sleep_for(5 * LongEnough);
   automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
   if (asked == askedBefore + 1) {  // not asked after the second read, unless the machine was too slow
-    EXPECT_EQ(automatic.Choice().Load.Sureness, 0);
+    EXPECT_EQ(automatic.Choice().Load.Confidence, 0);
     EXPECT_EQ(automatic.Choice().Storage.Load, 0);
   }
   automatic.End();

@@ -126,12 +126,12 @@ TEST_P(LoadInversion, IsAsRightAsItIsSure)
     const double own = std::exp(uniform(random) * most);
     const double others = uniform(random) < 0.3 ? 0 : std::exp(uniform(random) * most);
     const InvertedLoad found = InvertLoad(curve, NoisyWindows(curve, {own, own, own}, others, random));
-    if (found.Sureness > 0.5) {
+    if (found.Confidence > 0.5) {
       ++sure;
       sureAndRight += Near(found.Load, others);
     }
   }
-  // Sureness 0.5 means that three of four estimates are right, and most estimates have a greater sureness.
+  // Confidence 0.5 means that three of four estimates are right, and most estimates have a greater sureness.
   EXPECT_GE(sure, 100);
   EXPECT_GE(sureAndRight, 0.85 * sure) << sureAndRight << " of " << sure;
 }
@@ -151,7 +151,7 @@ TEST(LoadInversionLimits, SaysLittleWhereTheLoadMakesNoDifference)
     const InvertedLoad found =
         InvertLoad(curve, {{4, Share(curve, 4, others)}, {8, Share(curve, 8, others)}});
     EXPECT_TRUE(found.Fits);
-    EXPECT_LT(found.Sureness, 0.2) << others;
+    EXPECT_LT(found.Confidence, 0.2) << others;
     EXPECT_LT(found.Least, 4);
     EXPECT_GT(found.Most, 40);
   }
@@ -161,11 +161,11 @@ TEST(LoadInversionLimits, IsLessSureWithOneNOrMoreNoise)
 {
   LoadCurve curve = Kinked(16);
   const LoadWindow first{16, Share(curve, 16, 8)}, second{32, Share(curve, 32, 8)};
-  const double both = InvertLoad(curve, {first, second}).Sureness;
+  const double both = InvertLoad(curve, {first, second}).Confidence;
   EXPECT_GT(both, 0.8);
-  EXPECT_LT(InvertLoad(curve, {first}).Sureness, 0.81);
+  EXPECT_LT(InvertLoad(curve, {first}).Confidence, 0.81);
   curve.Noise = curve.Residual = 0.4;
-  EXPECT_LT(InvertLoad(curve, {first, second}).Sureness, 0.5 * both);
+  EXPECT_LT(InvertLoad(curve, {first, second}).Confidence, 0.5 * both);
 }
 
 TEST(LoadInversionLimits, ForgetsWindowsFromBeforeAChange)
@@ -185,7 +185,7 @@ TEST(LoadInversionLimits, RefusesRatesThatNoLoadExplains)
   const InvertedLoad found = InvertLoad(curve, {{16, 1.6 * curve.Rate(16)}});
   EXPECT_FALSE(found.Fits);
   EXPECT_EQ(found.Load, 0);
-  EXPECT_EQ(found.Sureness, 0);
+  EXPECT_EQ(found.Confidence, 0);
 }
 
 TEST(LoadInversionLimits, DoesNotTakeASlowerStorageForALoadedOne)
@@ -209,7 +209,7 @@ TEST(LoadInversionLimits, EndsOnNonsense)
            {infinity, 1e8}, {16, infinity}, {1e300, 1e300}, {1e-300, 1e-300}}) {
     const InvertedLoad found = InvertLoad(Kinked(16), {window});
     EXPECT_TRUE(std::isfinite(found.Load + found.Least + found.Most));
-    EXPECT_TRUE(found.Sureness >= 0 && found.Sureness <= 1);
+    EXPECT_TRUE(found.Confidence >= 0 && found.Confidence <= 1);
   }
   for (const double value : {0.0, -5.0, nan, infinity}) {
     LoadCurve curve = Kinked(16);
@@ -220,7 +220,7 @@ TEST(LoadInversionLimits, EndsOnNonsense)
     curve.Residual = value;
     curve.Most = value;
     const InvertedLoad found = InvertLoad(curve, {{16, 1e8}});
-    EXPECT_TRUE(found.Sureness >= 0 && found.Sureness <= 1);
+    EXPECT_TRUE(found.Confidence >= 0 && found.Confidence <= 1);
   }
   // Invalid windows must not affect the others.
   const LoadCurve curve = Kinked(16);

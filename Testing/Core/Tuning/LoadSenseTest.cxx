@@ -89,7 +89,7 @@ TEST(LoadOfDisk, IsWhatIsInItsQueueAndNotOurs)
   LoadSensor sensor = disk.Sensor();
   const LoadEstimate first = sensor.Sample(Own(0, 0), 100);
   EXPECT_EQ(first.Load, 0);
-  EXPECT_EQ(first.Sureness, 0);
+  EXPECT_EQ(first.Confidence, 0);
   // Own reads: 280 of 400 MB/s with 7 requests in flight; others: 120 MB/s with 3.
   disk.Set({1800 * MB, 25000, 0, 0, 1800});
   disk.Fetched(1060 * MB);
@@ -97,7 +97,7 @@ TEST(LoadOfDisk, IsWhatIsInItsQueueAndNotOurs)
   own.All.Requests = 560;
   const LoadEstimate estimate = sensor.Sample(own, 102);
   EXPECT_NEAR(estimate.Load, 3, 0.01);
-  EXPECT_GT(estimate.Sureness, 0.8);
+  EXPECT_GT(estimate.Confidence, 0.8);
   EXPECT_EQ(estimate.Source, "device sda: others read 120 MB/s of 400 MB/s, with 3 of 10 requests in flight");
 }
 
@@ -115,8 +115,8 @@ TEST(LoadOfDisk, SeesThoseThatGetLittle)
   own.All.Requests = 360;
   const LoadEstimate estimate = sensor.Sample(own, 1);
   EXPECT_NEAR(estimate.Load, 12, 0.01);
-  EXPECT_LT(estimate.Sureness, 0.8);
-  EXPECT_GT(estimate.Sureness, 0.5);
+  EXPECT_LT(estimate.Confidence, 0.8);
+  EXPECT_GT(estimate.Confidence, 0.5);
 }
 
 TEST(LoadOfDisk, KnowsThatLongRequestsAreSplit)
@@ -164,7 +164,7 @@ TEST(LoadOfDisk, IsNoneWhenItIsAllOurs)
   disk.Fetched(401 * MB);
   const LoadEstimate estimate = sensor.Sample(Own(400 * MB, 8), 1);
   EXPECT_EQ(estimate.Load, 0);
-  EXPECT_GT(estimate.Sureness, 0.8);
+  EXPECT_GT(estimate.Confidence, 0.8);
 }
 
 TEST(LoadOfDisk, IsItsQueueWhenWeReadNothingFromIt)
@@ -177,12 +177,12 @@ TEST(LoadOfDisk, IsItsQueueWhenWeReadNothingFromIt)
   disk.Set({400 * MB, 10000, 0, 2000});
   const LoadEstimate idle = sensor.Sample(Own(0, 0), 2);
   EXPECT_NEAR(idle.Load, 6, 0.01);
-  EXPECT_GT(idle.Sureness, 0.6);
+  EXPECT_GT(idle.Confidence, 0.6);
   // All bytes came from the page cache.
   disk.Set({800 * MB, 20000, 0, 4000});
   const LoadEstimate cached = sensor.Sample(Own(5000 * MB, 8), 4);
   EXPECT_NEAR(cached.Load, 6, 0.01);
-  EXPECT_LT(cached.Sureness, idle.Sureness);
+  EXPECT_LT(cached.Confidence, idle.Confidence);
 }
 
 TEST(LoadOfDisk, IsUnknownWhenTheDeviceDoesNotCountOrVanishes)
@@ -193,16 +193,16 @@ TEST(LoadOfDisk, IsUnknownWhenTheDeviceDoesNotCountOrVanishes)
   LoadSensor sensor = disk.Sensor();
   sensor.Sample(Own(0, 0), 0);
   disk.Fetched(500 * MB);
-  EXPECT_EQ(sensor.Sample(Own(500 * MB, 8), 1).Sureness, 0);  // statistics are switched off
+  EXPECT_EQ(sensor.Sample(Own(500 * MB, 8), 1).Confidence, 0);  // statistics are switched off
   disk.Fetched(900 * MB);
   disk.Set({3 * MB, 1, 0, 0});
-  EXPECT_EQ(sensor.Sample(Own(400 * MB, 8), 2).Sureness, 0);  // another device has the number now
+  EXPECT_EQ(sensor.Sample(Own(400 * MB, 8), 2).Confidence, 0);  // another device has the number now
   WriteDeepText(disk.Folder / "proc/diskstats", "");
   const LoadEstimate gone = sensor.Sample(Own(400 * MB, 8), 3);
-  EXPECT_EQ(gone.Sureness, 0);
+  EXPECT_EQ(gone.Confidence, 0);
   EXPECT_THAT(gone.Source, HasSubstr("no longer exists"));
   disk.Set({10 * MB, 1, 0, 0});
-  EXPECT_EQ(sensor.Sample(Own(400 * MB, 8), 4).Sureness, 0);
+  EXPECT_EQ(sensor.Sample(Own(400 * MB, 8), 4).Confidence, 0);
 }
 
 TEST(LoadOfDisk, GoesOnWhenCountersPassThroughZero)
@@ -228,8 +228,8 @@ TEST(LoadOfDisk, IsLessSureWhereTheKernelDoesNotSayWhatWeFetched)
   disk.Set({400 * MB, 8000, 0, 0});
   const LoadEstimate estimate = sensor.Sample(Own(100 * MB, 2), 1);
   EXPECT_NEAR(estimate.Load, 6, 0.01);
-  EXPECT_GT(estimate.Sureness, 0.2);
-  EXPECT_LE(estimate.Sureness, 0.5);
+  EXPECT_GT(estimate.Confidence, 0.2);
+  EXPECT_LE(estimate.Confidence, 0.5);
 }
 
 TEST(LoadOfDisk, TakesTheRanksOfThisMachineForIt)
@@ -260,11 +260,11 @@ TEST(LoadOfDisk, IsCheckedAgainstTheRate)
   disk.Set({2 * mine, 32000, 0, 0});
   const LoadEstimate both = agreed.Sample(Own(mine, 16), 1);
   EXPECT_NEAR(both.Load, 16, 1);
-  EXPECT_GT(both.Sureness, 0.95);
+  EXPECT_GT(both.Confidence, 0.95);
   disk.Set({mine, 16000, 0, 0});  // no other program read, but the disk was slow
   const LoadEstimate one = contradicted.Sample(Own(mine, 16), 1);
   EXPECT_EQ(one.Load, 0);
-  EXPECT_LT(one.Sureness, 0.8);
+  EXPECT_LT(one.Confidence, 0.8);
   EXPECT_THAT(one.Source, HasSubstr("disagrees"));
 }
 
@@ -272,26 +272,26 @@ TEST(LoadByRate, IsAllThatVirtualFileSystemsHave)
 {
   TempFolder root;
   LoadSensor sensor(MountAs("/mnt", "fuse.slow", "slow", 0, 55), Kinked(), root.Path());
-  EXPECT_EQ(sensor.Sample(Own(0, 0), 0).Sureness, 0);
+  EXPECT_EQ(sensor.Sample(Own(0, 0), 0).Confidence, 0);
   sensor.Sample(Own(BytesOf(16, 16), 16), 1);
   const LoadEstimate loaded = sensor.Sample(Own(BytesOf(32, 16), 32), 2);
   EXPECT_NEAR(loaded.Load, 16, 1);
-  EXPECT_GT(loaded.Sureness, 0.8);
+  EXPECT_GT(loaded.Confidence, 0.8);
   EXPECT_THAT(loaded.Source, HasSubstr("32 requests in flight read at"));
   // Windows in which N changes give no estimate, and do not disturb other windows.
   OwnReads changing = Own(BytesOf(4, 0), 60);
   changing.Steady = false;
-  EXPECT_EQ(sensor.Sample(changing, 2.5).Sureness, 0);
+  EXPECT_EQ(sensor.Sample(changing, 2.5).Confidence, 0);
   EXPECT_NEAR(sensor.Sample(Own(BytesOf(16, 16) / 2, 16), 3).Load, 16, 1);
   // The other programs end, so the previous windows do not count any more.
   const LoadEstimate alone = sensor.Sample(Own(BytesOf(32, 0), 32), 4);
   EXPECT_NEAR(alone.Load, 0, 1);
   // Own reads are missing, too small, or too short.
-  EXPECT_EQ(sensor.Sample(Own(0, 0), 5).Sureness, 0);
-  EXPECT_EQ(sensor.Sample(Own(100, 16), 6).Sureness, 0);
-  EXPECT_EQ(sensor.Sample(Own(500 * MB, 16), 6.001).Sureness, 0);
-  EXPECT_EQ(sensor.Sample(Own(500 * MB, 16), 2).Sureness, 0);  // a clock that jumped
-  EXPECT_EQ(sensor.Sample(Own(500 * MB, NAN), 8).Sureness, 0);
+  EXPECT_EQ(sensor.Sample(Own(0, 0), 5).Confidence, 0);
+  EXPECT_EQ(sensor.Sample(Own(100, 16), 6).Confidence, 0);
+  EXPECT_EQ(sensor.Sample(Own(500 * MB, 16), 6.001).Confidence, 0);
+  EXPECT_EQ(sensor.Sample(Own(500 * MB, 16), 2).Confidence, 0);  // a clock that jumped
+  EXPECT_EQ(sensor.Sample(Own(500 * MB, NAN), 8).Confidence, 0);
 }
 
 TEST(LoadByRate, ForgetsWhatIsLongAgo)
@@ -302,7 +302,7 @@ TEST(LoadByRate, ForgetsWhatIsLongAgo)
   sensor.Sample(Own(BytesOf(32, 8), 32), 1);
   sensor.Sample(Own(0, 0), 100);
   // A window with 4 requests alone does not show the load.
-  EXPECT_EQ(sensor.Sample(Own(BytesOf(4, 0), 4), 101).Sureness, 0);
+  EXPECT_EQ(sensor.Sample(Own(BytesOf(4, 0), 4), 101).Confidence, 0);
 }
 
 TEST(LoadByRate, TakesItsCurveFromAProfile)
@@ -330,7 +330,7 @@ TEST(LoadByRate, IsUnknownWithoutACurve)
   sensor.Sample(Own(0, 0), 0);
   const LoadEstimate estimate = sensor.Sample(Own(500 * MB, 16), 1);
   EXPECT_EQ(estimate.Load, 0);
-  EXPECT_EQ(estimate.Sureness, 0);
+  EXPECT_EQ(estimate.Confidence, 0);
   EXPECT_FALSE(estimate.Source.empty());
 }
 
@@ -355,15 +355,15 @@ TEST(LoadOfNfs, SeesOtherProcessesOfTheMachine)
 {
   const LoadEstimate estimate = OfNfs({}, Own(100 * MB, 8), 250 * MB, 250, 20000);
   EXPECT_NEAR(estimate.Load, 12, 0.1);
-  EXPECT_GT(estimate.Sureness, 0.2);
-  EXPECT_LE(estimate.Sureness, 0.5);  // other machines
+  EXPECT_GT(estimate.Confidence, 0.2);
+  EXPECT_LE(estimate.Confidence, 0.5);  // other machines
   EXPECT_THAT(estimate.Source, HasSubstr("others on this machine read 150 MB/s of 250 MB/s"));
 }
 
 TEST(LoadOfNfs, DoesNotKnowOtherMachinesWithoutACurve)
 {
   const LoadEstimate estimate = OfNfs({}, Own(100 * MB, 8), 100 * MB, 100, 8000);
-  EXPECT_EQ(estimate.Sureness, 0);
+  EXPECT_EQ(estimate.Confidence, 0);
   EXPECT_THAT(estimate.Source, HasSubstr("other machines is unknown"));
 }
 
@@ -373,7 +373,7 @@ TEST(LoadOfNfs, AddsOtherMachinesByTheRateOfThisOne)
   const std::uint64_t mine = BytesOf(16, 32);
   const LoadEstimate estimate = OfNfs(Kinked(), Own(mine, 16), 2 * mine, 2 * mine / MB, 32000);
   EXPECT_NEAR(estimate.Load, 32, 2);
-  EXPECT_GT(estimate.Sureness, 0.5);
+  EXPECT_GT(estimate.Confidence, 0.5);
   EXPECT_THAT(estimate.Source, HasSubstr("other machines"));
 }
 
@@ -383,12 +383,12 @@ TEST(LoadOfNfs, BelievesAServerThatAnswersAtOnce)
   curve.Requests = StorageModel{0.002, 100e6};  // 1 MB in 12 ms
   const LoadEstimate quick = OfNfs(curve, Own(BytesOf(4, 0), 4), BytesOf(4, 0), 180, 180 * 12);
   EXPECT_EQ(quick.Load, 0);
-  EXPECT_NEAR(quick.Sureness, 0.5, 1e-9);
+  EXPECT_NEAR(quick.Confidence, 0.5, 1e-9);
   // According to the rate there were 32 requests of others, but the server was not busy.
   const std::uint64_t mine = BytesOf(16, 32);
   const LoadEstimate odd = OfNfs(curve, Own(mine, 16), mine, mine / MB, 12 * (mine / MB));
   EXPECT_EQ(odd.Load, 0);
-  EXPECT_EQ(odd.Sureness, 0);
+  EXPECT_EQ(odd.Confidence, 0);
 }
 
 TEST(LoadOfLustre, SeesOtherProcessesOfTheMachine)
@@ -412,24 +412,24 @@ TEST(LoadOfLustre, SeesOtherProcessesOfTheMachine)
   EXPECT_NEAR(sensor.Sample(Own(0, 0), 2).Load, 5, 0.1);
   // The statistics were cleared.
   write(0, 0, 0);
-  EXPECT_EQ(sensor.Sample(Own(100 * MB, 4), 3).Sureness, 0);
+  EXPECT_EQ(sensor.Sample(Own(100 * MB, 4), 3).Confidence, 0);
 }
 
 TEST(CrossChecked, PrefersWhatWasCountedAndKnowsNothingFromContradictions)
 {
   const LoadEstimate nothing, counted{10, 0.9, "counted"}, weak{10, 0.4, "weak"}, near{11, 0.8, "near"},
       far{40, 0.8, "far"};
-  EXPECT_EQ(CrossChecked(nothing, nothing).Sureness, 0);
+  EXPECT_EQ(CrossChecked(nothing, nothing).Confidence, 0);
   EXPECT_FALSE(CrossChecked(nothing, nothing).Source.empty());
   EXPECT_EQ(CrossChecked(counted, nothing).Load, 10);
   EXPECT_EQ(CrossChecked(nothing, far).Load, 40);
-  EXPECT_GT(CrossChecked(counted, near).Sureness, 0.95);
+  EXPECT_GT(CrossChecked(counted, near).Confidence, 0.95);
   EXPECT_GT(CrossChecked(counted, near).Load, 10);
   EXPECT_LT(CrossChecked(counted, near).Load, 11);
   EXPECT_EQ(CrossChecked(counted, far).Load, 10);
-  EXPECT_LT(CrossChecked(counted, far).Sureness, 0.9);
+  EXPECT_LT(CrossChecked(counted, far).Confidence, 0.9);
   EXPECT_EQ(CrossChecked(weak, far).Load, 0);
-  EXPECT_EQ(CrossChecked(weak, far).Sureness, 0);
+  EXPECT_EQ(CrossChecked(weak, far).Confidence, 0);
 }
 
 }  // namespace patchio
