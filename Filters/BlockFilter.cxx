@@ -123,7 +123,7 @@ int Guarded(vtkAlgorithm* filter, vtkDataObject* output, const std::function<int
   return 1;
 }
 
-int RunByItself(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output)
+int RunOnCopy(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output)
 {
   const auto copy = vtkSmartPointer<vtkDataObject>::Take(input->NewInstance());
   copy->ShallowCopy(input);

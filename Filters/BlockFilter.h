@@ -62,7 +62,7 @@ int Guarded(vtkAlgorithm* filter, vtkDataObject* output, const std::function<int
 /// Runs `filter` on a shallow copy of `input`, which VTK does block by block for composite data, and copies
 /// the result to `output`. Returns 0 if there is no result, or if the result is of another class than
 /// `output`.
-int RunByItself(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output);
+int RunOnCopy(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output);
 
 /// Returns the ranks of `controller`, or this process alone if `controller` is null or has no MPI.
 std::unique_ptr<Communicator> MakeCommunicator(vtkMultiProcessController* controller);

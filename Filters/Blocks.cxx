@@ -104,13 +104,13 @@ bool TakeCurvilinear(vtkStructuredGrid* grid, Block& block)
 void HideAroundPoints(const unsigned char* points, Block& block)
 {
   const vtkIdType count = block.CellCount();
-  block.FlagsOfOwn.assign(count, 0);
+  block.OwnedFlags.assign(count, 0);
   if (block.Flags) {
-    std::copy_n(block.Flags, count, block.FlagsOfOwn.begin());
+    std::copy_n(block.Flags, count, block.OwnedFlags.begin());
   }
-  block.Flags = block.FlagsOfOwn.data();
+  block.Flags = block.OwnedFlags.data();
   const long long steps[] = {1, block.Points[0], static_cast<long long>(block.Points[0]) * block.Points[1]};
-  unsigned char* flag = block.FlagsOfOwn.data();
+  unsigned char* flag = block.OwnedFlags.data();
   for (int k = 0; k < block.Cells(2); ++k) {
     for (int j = 0; j < block.Cells(1); ++j) {
       for (int i = 0; i < block.Cells(0); ++i, ++flag) {
@@ -218,7 +218,7 @@ private:
   {
     auto* const grid = vtkDataSet::SafeDownCast(leaf);
     if (!grid) {
-      this->Found.NotUnderstood = leaf->GetClassName();
+      this->Found.UnsupportedReason = leaf->GetClassName();
     } else if (grid->GetNumberOfCells() > 0 || grid->GetNumberOfPoints() > 0) {
       Block& block = this->Found.List.emplace_back();
       block.Grid = grid;
@@ -259,7 +259,7 @@ Blocks MakeBlocks(vtkDataObject* input)
     }
   });
   if (vtkDataSet* const grid = other) {
-    blocks.NotUnderstood = grid->GetClassName();
+    blocks.UnsupportedReason = grid->GetClassName();
   }
   return blocks;
 }

@@ -50,7 +50,7 @@ struct Block
 
   const unsigned char* Flags = nullptr;  ///< vtkGhostType of the cells; null if all of them are visible
   /// Memory of Flags if the grid hides points: the cells around a hidden point are hidden, too.
-  std::vector<unsigned char> FlagsOfOwn;
+  std::vector<unsigned char> OwnedFlags;
 
   int Cells(int axis) const { return this->Points[axis] > 1 ? this->Points[axis] - 1 : 1; }
   const double* PositionsOf(int axis) const
@@ -107,7 +107,7 @@ struct Blocks
   std::vector<Block> List;
   /// Names of the root's children, empty children included. There is a single name if the input is a grid.
   std::vector<std::string> Pieces;
-  std::string NotUnderstood;  ///< why the input must go to VTK's own filters; empty if it is supported
+  std::string UnsupportedReason;  ///< why the input must go to VTK's own filters; empty if it is supported
 };
 
 /// Collects the grids of a data set, of a tree of data sets, or of AMR data, whose levels count as the root's

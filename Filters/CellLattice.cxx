@@ -198,7 +198,7 @@ CellRef CellLattice::Find(const Int3& cube, int& hint) const
     }
   }
   CellRef found;
-  this->Bins->ForEachMeeting({cube, cube}, [&](int block) {
+  this->Bins->ForEachIntersecting({cube, cube}, [&](int block) {
     const CellRef cell = this->At(block, cube);
     // Take the finest cell, so that the result does not depend on the order of blocks that overlap.
     if (cell && (!found || this->IsFiner(block, found.Block))) {

@@ -20,7 +20,7 @@ constexpr int NotKnown = -2;
 /// Facts about a rank's blocks, which the ranks exchange.
 struct Summary
 {
-  std::string NotUnderstood;
+  std::string UnsupportedReason;
   bool Uniform = false, Rectilinear = false;
   int FlatAxis = NotKnown;  ///< NotKnown: the rank has no blocks; -1: none is flat
   std::vector<CellArray> Arrays, GridArrays;
@@ -29,7 +29,7 @@ struct Summary
 std::string ToText(const Summary& summary)
 {
   ByteWriter to;
-  to.Put(std::tie(summary.NotUnderstood, summary.Uniform, summary.Rectilinear, summary.FlatAxis));
+  to.Put(std::tie(summary.UnsupportedReason, summary.Uniform, summary.Rectilinear, summary.FlatAxis));
   for (const auto* arrays : {&summary.Arrays, &summary.GridArrays}) {
     to.Put<std::uint64_t>(arrays->size());
     for (const CellArray& array : *arrays) {
@@ -43,7 +43,7 @@ Summary FromText(const std::string& text)
 {
   Summary summary;
   ByteReader from(text);
-  from.Get(std::tie(summary.NotUnderstood, summary.Uniform, summary.Rectilinear, summary.FlatAxis));
+  from.Get(std::tie(summary.UnsupportedReason, summary.Uniform, summary.Rectilinear, summary.FlatAxis));
   for (auto* arrays : {&summary.Arrays, &summary.GridArrays}) {
     arrays->resize(from.Get<std::uint64_t>());
     for (CellArray& array : *arrays) {
@@ -108,7 +108,7 @@ void KeepCommon(std::vector<CellArray>& arrays, const std::vector<CellArray>& ot
 void TakeFlatAxis(int axis, Summary& summary)
 {
   if (summary.FlatAxis != NotKnown && axis != NotKnown && axis != summary.FlatAxis) {
-    summary.NotUnderstood = "2-D blocks in different planes";
+    summary.UnsupportedReason = "2-D blocks in different planes";
   }
   summary.FlatAxis = summary.FlatAxis == NotKnown ? axis : summary.FlatAxis;
 }
@@ -116,7 +116,7 @@ void TakeFlatAxis(int axis, Summary& summary)
 Summary Summarize(const Blocks& blocks, const std::string& array, bool ofPoints)
 {
   Summary summary;
-  summary.NotUnderstood = blocks.NotUnderstood;
+  summary.UnsupportedReason = blocks.UnsupportedReason;
   bool first = true;
   for (const Block& block : blocks.List) {
     if (!FindArray(block, array.c_str(), ofPoints)) {
@@ -126,7 +126,7 @@ Summary Summarize(const Blocks& blocks, const std::string& array, bool ofPoints)
     summary.Rectilinear = summary.Rectilinear || block.Form == BlockForm::Rectilinear;
     const auto flat = std::count(block.Points.begin(), block.Points.end(), 1);
     if (block.Form == BlockForm::Curvilinear || flat > (ofPoints ? 0 : 1)) {
-      summary.NotUnderstood = "curvilinear blocks, 2-D blocks with point arrays, or lines";
+      summary.UnsupportedReason = "curvilinear blocks, 2-D blocks with point arrays, or lines";
       return summary;
     }
     const auto thin = std::find(block.Points.begin(), block.Points.end(), 1);
@@ -140,7 +140,7 @@ Summary Summarize(const Blocks& blocks, const std::string& array, bool ofPoints)
     }
     first = false;
     if (summary.Arrays.empty() || summary.Arrays[0].Name != array || summary.Arrays[0].Components != 1) {
-      summary.NotUnderstood = "an array that differs between blocks or has several components";
+      summary.UnsupportedReason = "an array that differs between blocks or has several components";
       return summary;
     }
   }
@@ -154,7 +154,8 @@ Summary Agree(const Summary& mine, const std::string& array, Communicator& ranks
   bool first = true;
   for (const std::string& text : ranks.AllGather(ToText(mine))) {
     const Summary summary = FromText(text);
-    common.NotUnderstood = common.NotUnderstood.empty() ? summary.NotUnderstood : common.NotUnderstood;
+    common.UnsupportedReason =
+        common.UnsupportedReason.empty() ? summary.UnsupportedReason : common.UnsupportedReason;
     common.Uniform = common.Uniform || summary.Uniform;
     common.Rectilinear = common.Rectilinear || summary.Rectilinear;
     TakeFlatAxis(summary.FlatAxis, common);
@@ -171,9 +172,9 @@ Summary Agree(const Summary& mine, const std::string& array, Communicator& ranks
     first = false;
   }
   if (common.Uniform && common.Rectilinear) {
-    common.NotUnderstood = "both uniform and rectilinear blocks";
-  } else if (common.NotUnderstood.empty() && (common.Arrays.empty() || common.Arrays[0].Name != array)) {
-    common.NotUnderstood = "a missing array";
+    common.UnsupportedReason = "both uniform and rectilinear blocks";
+  } else if (common.UnsupportedReason.empty() && (common.Arrays.empty() || common.Arrays[0].Name != array)) {
+    common.UnsupportedReason = "a missing array";
   }
   return common;
 }
@@ -271,10 +272,10 @@ CellSet MakeCellSet(const std::vector<const Block*>& blocks, bool ofPoints,
   return set;
 }
 
-std::string WhyNotUnderstood(
+std::string FindUnsupportedReason(
     const filters::Blocks& blocks, const std::string& array, bool ofPoints, Communicator& ranks)
 {
-  return Agree(Summarize(blocks, array, ofPoints), array, ranks).NotUnderstood;
+  return Agree(Summarize(blocks, array, ofPoints), array, ranks).UnsupportedReason;
 }
 
 CellSet MakeCellSet(
@@ -282,12 +283,12 @@ CellSet MakeCellSet(
 {
   CellSet set;
   const Summary common = Agree(Summarize(blocks, array, ofPoints), array, ranks);
-  set.NotUnderstood = common.NotUnderstood;
+  set.UnsupportedReason = common.UnsupportedReason;
   set.OfPoints = ofPoints;
   set.FlatAxis = common.FlatAxis;
   set.Arrays = common.Arrays;
   set.GridArrays = common.GridArrays;
-  if (!set.NotUnderstood.empty()) {
+  if (!set.UnsupportedReason.empty()) {
     return set;
   }
   for (const Block& block : blocks.List) {
@@ -421,7 +422,7 @@ std::vector<Box> CellsFor(const CellLattice& lattice, int block, const BoxBins& 
   if (boxes.size() < 2) {
     return boxes;
   }
-  const auto rests = BoxBins(boxes).WithoutThoseBefore();
+  const auto rests = BoxBins(boxes).UniqueParts();
   if (!rests) {
     return {CellsAt(lattice, block, lattice.CubesOf(block))};
   }

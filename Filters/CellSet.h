@@ -29,11 +29,11 @@ struct CellArray
 
 struct CellSet
 {
-  std::string NotUnderstood;  ///< why the input must go to VTK's own filters, the same on all ranks; empty if
-                              ///< the input is supported
-  bool OfPoints = false;      ///< the values belong to points, see CellBlock
-  int FlatAxis = -1;          ///< see CellBlock; -1: none
-  bool HasNumbers = true;     ///< true if the values to contour are those of the first array
+  std::string UnsupportedReason;  ///< why the input must go to VTK's own filters, the same on all ranks;
+                                  ///< empty if the input is supported
+  bool OfPoints = false;   ///< the values belong to points, see CellBlock
+  int FlatAxis = -1;       ///< see CellBlock; -1: none
+  bool HasNumbers = true;  ///< true if the values to contour are those of the first array
   std::vector<CellArray> Arrays;
   std::vector<CellBlock> Blocks;
   std::vector<std::vector<const char*>> Values;  ///< Values[block][array]
@@ -60,13 +60,13 @@ CellSet MakeCellSet(const std::vector<const Block*>& blocks, Communicator& ranks
 CellSet MakeCellSet(const std::vector<const Block*>& blocks, bool ofPoints,
     const std::vector<std::string>& arrays, Communicator& ranks);
 
-/// Collective: returns CellSet::NotUnderstood as MakeCellSet() would set it for these arguments.
-std::string WhyNotUnderstood(
+/// Collective: returns CellSet::UnsupportedReason as MakeCellSet() would set it for these arguments.
+std::string FindUnsupportedReason(
     const Blocks& blocks, const std::string& array, bool ofPoints, Communicator& ranks);
 
 /// Collective: returns the cells of all blocks that have the cell array `array`, or the points of all blocks
-/// that have such a point array, with all arrays that these blocks have in common. No blocks if NotUnderstood
-/// is not empty.
+/// that have such a point array, with all arrays that these blocks have in common. No blocks if
+/// UnsupportedReason is not empty.
 CellSet MakeCellSet(const Blocks& blocks, const std::string& array, bool ofPoints, Communicator& ranks);
 
 /// Collective: appends copies of other ranks' cells. `give(rank, block)` returns the boxes of cells that

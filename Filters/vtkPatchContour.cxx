@@ -97,7 +97,7 @@ bool vtkPatchContour::Make(const Blocks& blocks, patchio::Communicator& ranks, v
     }
     return whole;
   }
-  if (!WhyNotUnderstood(blocks, array.Name, true, ranks).empty()) {
+  if (!FindUnsupportedReason(blocks, array.Name, true, ranks).empty()) {
     return false;
   }
   std::vector<vtkSmartPointer<vtkPolyData>> pieces;
@@ -118,7 +118,7 @@ vtkSmartPointer<vtkPolyData> vtkPatchContour::ContourOf(const Blocks& blocks, pa
 {
   const bool ofPoints = IsOfPoints(*this);
   CellSet cells = MakeCellSet(blocks, patchio::ArrayOf(*this).Name, ofPoints, ranks);
-  if (!cells.NotUnderstood.empty()) {
+  if (!cells.UnsupportedReason.empty()) {
     return nullptr;
   }
   ContourOptions options;

@@ -32,7 +32,7 @@ int vtkPatchFilter::RequestData(vtkInformation*, vtkInformationVector** inputs, 
       return 1;
     }
     const vtkSmartPointer<vtkAlgorithm> other = this->FilterOfVtk(input);
-    return patchio::RunByItself(other, input, output);
+    return patchio::RunOnCopy(other, input, output);
   });
 }
 
@@ -43,8 +43,8 @@ bool vtkPatchFilter::Run(vtkDataObject* input, vtkDataObject* output)
   }
   const patchio::filters::Blocks blocks = patchio::filters::MakeBlocks(input);
   const auto ranks = patchio::AllRanks();
-  if (!patchio::AllOf(*ranks, blocks.NotUnderstood.empty())) {
-    vtkDebugMacro("Not supported: " << blocks.NotUnderstood);
+  if (!patchio::AllOf(*ranks, blocks.UnsupportedReason.empty())) {
+    vtkDebugMacro("Not supported: " << blocks.UnsupportedReason);
     return false;
   }
   this->SetAbortExecute(0);  // set by an earlier execution that the user stopped

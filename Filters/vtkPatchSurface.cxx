@@ -59,7 +59,7 @@ int vtkPatchSurface::RequestData(
   ofBlock->SetNonlinearSubdivisionLevel(this->GetNonlinearSubdivisionLevel());
   ofBlock->SetFastMode(this->GetFastMode());
   ofBlock->SetRemoveGhostInterfaces(this->GetRemoveGhostInterfaces());
-  return patchio::RunByItself(ofBlock, tree, output);
+  return patchio::RunOnCopy(ofBlock, tree, output);
 }
 
 /// Collective: makes the outer surface of all blocks. Returns false on all ranks if some block is not
@@ -68,7 +68,7 @@ bool vtkPatchSurface::MakeSurface(vtkDataObject* input, vtkDataObject* output)
 {
   using namespace patchio::filters;
   const Blocks blocks = MakeBlocks(input);
-  const bool fits = blocks.NotUnderstood.empty() && SolidBlocks(blocks).size() == blocks.List.size();
+  const bool fits = blocks.UnsupportedReason.empty() && SolidBlocks(blocks).size() == blocks.List.size();
   const auto ranks = patchio::AllRanks();
   if (!patchio::AllOf(*ranks, fits)) {
     return false;

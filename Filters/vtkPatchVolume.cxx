@@ -138,12 +138,12 @@ int vtkPatchVolume::MakeImages(vtkDataObject* input, vtkMultiBlockDataSet* outpu
   const Blocks blocks = MakeBlocks(input);
   const std::vector<const Block*> solid = SolidBlocks(blocks);
   this->AbortExecute = 0;  // set by an earlier execution that the user stopped
-  if (!patchio::AllOf(*ranks, blocks.NotUnderstood.empty() && solid.size() == blocks.List.size())) {
+  if (!patchio::AllOf(*ranks, blocks.UnsupportedReason.empty() && solid.size() == blocks.List.size())) {
     if (ranks->Rank() == 0) {
       vtkErrorMacro(
           "To render a volume of these data, apply Resample To Image. Volume Of Patches requires uniform or "
           "rectilinear blocks in 3-D, but the input has "
-          << (blocks.NotUnderstood.empty() ? "2-D or curvilinear blocks" : blocks.NotUnderstood));
+          << (blocks.UnsupportedReason.empty() ? "2-D or curvilinear blocks" : blocks.UnsupportedReason));
     }
     return 1;
   }
