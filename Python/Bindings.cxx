@@ -16,11 +16,13 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <new>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace patchio {
@@ -175,11 +177,11 @@ struct Memory
   std::size_t Bytes = 0;
 };
 
-/// Returns Catalog::ArrayDims() of the patch as a shape for numpy, the slowest axis first. Lists of points
-/// and meshes have one axis.
-py::tuple ShapeOf(const Catalog& catalog, int patch, const std::array<std::int64_t, 3>& dims, int components)
+/// Returns numbers of values per axis as numpy has shapes, the slowest axis first. Lists of points, and
+/// meshes, have one axis.
+py::tuple ShapeOf(const Catalog& catalog, int level, const std::array<std::int64_t, 3>& dims, int components)
 {
-  const bool list = catalog.IsMesh() || catalog.RoleOf(catalog.Patches[patch].Level) == LevelRole::Points;
+  const bool list = catalog.IsMesh() || catalog.RoleOf(level) == LevelRole::Points;
   const int axes = list ? 1 : catalog.Dimension;
   py::tuple shape(axes + (components > 1 ? 1 : 0));
   for (int axis = 0; axis < axes; ++axis) {
@@ -191,7 +193,22 @@ py::tuple ShapeOf(const Catalog& catalog, int patch, const std::array<std::int64
   return shape;
 }
 
-/// Returns, for each variable, a list of (patch, Memory, name of the type, shape). Values are not copied.
+/// Returns the number of values per axis of an array of this variable on the block, with `ghosts` layers.
+std::array<std::int64_t, 3> DimsOf(
+    const Catalog& catalog, const Block& block, const Variable& variable, const Int3& ghosts)
+{
+  if (block.Parts.size() == 1) {
+    const OwnedBox& part = block.Parts[0];
+    if (part.Cells == catalog.Patches[part.Owner].Cells) {
+      return catalog.ArrayDims(part.Owner, variable, ghosts);
+    }
+  }
+  const bool cells = variable.Center == Centering::Cell;
+  const Box values = cells ? block.Cells : catalog.NodesOf(block.Level, block.Cells);
+  return {values.Width(0), values.Width(1), values.Width(2)};
+}
+
+/// Returns a list for each variable, of (block, Memory, name of the type, shape). Values are not copied.
 py::list TakeValues(const Catalog& catalog, const ReadOptions& options, LoadResult& loaded)
 {
   py::list variables;
@@ -199,13 +216,13 @@ py::list TakeValues(const Catalog& catalog, const ReadOptions& options, LoadResu
     const Variable& variable = catalog.Variables[options.Variables[v]];
     const Int3 ghosts = options.Ghosts ? variable.Ghosts : Int3{0, 0, 0};
     py::list arrays;
-    for (std::size_t p = 0; p < options.Patches.size(); ++p) {
-      LoadedArray& array = loaded.At(p, v);
+    for (std::size_t b = 0; b < options.Blocks.size(); ++b) {
+      LoadedArray& array = loaded.At(b, v);
       if (array.Status == ArrayStatus::Read) {
         const std::size_t bytes = array.Tuples * array.Components * SizeOf(array.Type);
-        const int patch = options.Patches[p];
-        arrays.append(py::make_tuple(patch, Memory{std::move(array.Values), bytes}, NameOf(array.Type),
-            ShapeOf(catalog, patch, catalog.ArrayDims(patch, variable, ghosts), array.Components)));
+        const Block& block = options.Blocks[b];
+        arrays.append(py::make_tuple(b, Memory{std::move(array.Values), bytes}, NameOf(array.Type),
+            ShapeOf(catalog, block.Level, DimsOf(catalog, block, variable, ghosts), array.Components)));
       }
     }
     variables.append(arrays);
@@ -420,12 +437,68 @@ py::list FaultsOf(const Catalog& catalog, const LoadResult& loaded)
   return faults;
 }
 
-/// Reads values. Returns the result of TakeValues(), the faults, the report as a dict, and the report as
-/// text.
-py::tuple Read(Step& step, const std::vector<int>& variables, const std::vector<int>& patches, bool ghosts,
-    int threads, bool stopAtFault, bool verify)
+BlockForm FormOf(const std::string& name)
 {
-  const ReadOptions options{patches, variables, ghosts, threads, stopAtFault, verify};
+  if (name == "patches") {
+    return BlockForm::Patches;
+  }
+  if (name == "merged") {
+    return BlockForm::Merged;
+  }
+  if (name == "filled") {
+    return BlockForm::Filled;
+  }
+  throw py::value_error("blocks must be 'patches', 'merged' or 'filled', not '" + name + "'");
+}
+
+std::shared_ptr<BlockPlan> PlanBlocks(const Step& step, const std::vector<int>& patches,
+    const std::vector<bool>& levels, const std::vector<int>& variables, const std::string& form)
+{
+  const BlockForm wanted = FormOf(form);
+  return Alone(
+      [&] { return std::make_shared<BlockPlan>(step.PlanBlocks(patches, levels, variables, wanted)); });
+}
+
+std::shared_ptr<BlockPlan> PlanBox(
+    const Step& step, const std::vector<int>& patches, const Int3& lower, const Int3& upper)
+{
+  return Alone([&] { return std::make_shared<BlockPlan>(step.PlanBox(patches, {lower, upper})); });
+}
+
+/// Returns 9 numbers of 32 bits per block: level, lowest patch, number of parts, lower, upper.
+py::bytes RowsOf(const BlockPlan& plan)
+{
+  std::vector<std::int32_t> rows;
+  rows.reserve(plan.Blocks().size() * 9);
+  for (const Block& block : plan.Blocks()) {
+    int patch = block.Parts[0].Owner;
+    for (const OwnedBox& part : block.Parts) {
+      patch = std::min(patch, part.Owner);
+    }
+    rows.insert(rows.end(), {block.Level, patch, static_cast<std::int32_t>(block.Parts.size())});
+    rows.insert(rows.end(), block.Cells.Lower.begin(), block.Cells.Lower.end());
+    rows.insert(rows.end(), block.Cells.Upper.begin(), block.Cells.Upper.end());
+  }
+  return {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(std::int32_t)};
+}
+
+/// Returns BlockPlan::Flags() as bytes.
+py::bytes FlagsOf(const BlockPlan& plan, std::size_t block)
+{
+  if (block >= plan.Blocks().size()) {
+    throw py::index_error("block index out of range");
+  }
+  const std::vector<std::uint8_t> flags = plan.Flags(block);
+  return {reinterpret_cast<const char*>(flags.data()), flags.size()};
+}
+
+/// Reads values of blocks. how: variables, ghosts, threads, stop at the first fault, verify. Returns the
+/// result of TakeValues(), the faults, the report as a dict, and the report as text.
+py::tuple Read(Step& step, std::vector<Block> blocks, const py::args& how)
+{
+  const auto [variables, ghosts, threads, stopAtFault, verify] =
+      how.cast<std::tuple<std::vector<int>, bool, int, bool, bool>>();
+  const ReadOptions options{std::move(blocks), variables, ghosts, threads, stopAtFault, verify};
   Interrupt interrupt;
   LoadResult loaded =
       Alone([&] { return step.Read(options, [&](const ReadProgress&) { return !interrupt.Wanted(); }); });
@@ -446,8 +519,8 @@ std::optional<std::string> TypeOfVariable(Step& step, int variable)
 py::tuple CoveredCells(Step& step, int patch)
 {
   const std::vector<std::uint8_t> flags = Alone([&] { return step.CoveredCells(patch); });
-  return py::make_tuple(
-      ShapeOf(step.Data(), patch, step.Data().ArrayDims(patch, Centering::Cell, {0, 0, 0}), 1),
+  return py::make_tuple(ShapeOf(step.Data(), step.Data().Patches[patch].Level,
+                            step.Data().ArrayDims(patch, Centering::Cell, {0, 0, 0}), 1),
       py::bytes(reinterpret_cast<const char*>(flags.data()), flags.size()));
 }
 
@@ -508,10 +581,18 @@ PYBIND11_MODULE(_core, module)
       .def_property_readonly("notes", [](const DataSet& data) { return TextsOf(NotesOf(data.Steps())); })
       .def("format", &DataSet::FormatName)
       .def("open", &OpenStep);
+  py::class_<BlockPlan, std::shared_ptr<BlockPlan>>(module, "BlockPlan")
+      .def_property_readonly("rows", &RowsOf)
+      .def("flags", &FlagsOf);
   py::class_<Step, std::shared_ptr<Step>>(module, "Step")
       .def("catalog", [](const Step& step) { return CatalogAsDict(step.Data()); })
       .def_property_readonly("warning", [](const Step& step) { return TextOf(step.Warning()); })
-      .def("read", &Read)
+      .def("plan", &PlanBlocks)
+      .def("plan_box", &PlanBox)
+      .def("read", [](Step& step, const std::vector<int>& patches,
+                       const py::args& how) { return Read(step, step.BlocksOf(patches), how); })
+      .def("read_blocks", [](Step& step, const BlockPlan& plan,
+                              const py::args& how) { return Read(step, plan.Blocks(), how); })
       .def("dtype", &TypeOfVariable)
       .def("covered", &CoveredCells)
       .def("levels_shown", &LevelsShown)

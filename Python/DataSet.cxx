@@ -18,7 +18,87 @@ namespace {
 
 constexpr int MaximumThreads = 256;
 
+// Flags of vtkDataSetAttributes. A refined cell is also a duplicate, as in the flags of the ParaView reader:
+// some filters know only duplicates.
+constexpr std::uint8_t Duplicate = 1, Refined = 8 | Duplicate, Hidden = 32;
+
+std::vector<bool> FlagsOf(const Catalog& catalog, const std::vector<int>& patches)
+{
+  std::vector<bool> flags(catalog.Patches.size(), false);
+  for (const int patch : patches) {
+    flags[patch] = true;
+  }
+  return flags;
+}
+
+std::vector<Block> BlocksOf(const Catalog& catalog, const std::vector<int>& patches, const Nesting& nesting,
+    const std::vector<int>& variables, BlockForm form)
+{
+  if (form == BlockForm::Patches) {
+    return BlocksOfPatches(catalog, patches);
+  }
+  // No box has covered cells or gaps: VTK's contour filter draws hidden cells of images, too.
+  BlockOptions options;
+  options.Merge = true;
+  options.Cover.CellsWorthABox = 0;
+  return MakeBlocks(catalog, FlagsOf(catalog, patches), PatchTypes(catalog, variables), nesting,
+      form == BlockForm::Merged, options);
+}
+
+/// Marks the cells of `part` with flag 1 in `marks`, which has one entry per cell of `part`.
+void MarkThose(const Box& grid, const Box& part, const std::vector<std::uint8_t>& marks, std::uint8_t flag,
+    std::uint8_t* flags)
+{
+  const std::uint8_t* from = marks.data();
+  for (int k = part.Lower[2]; k <= part.Upper[2] && !marks.empty(); ++k) {
+    for (int j = part.Lower[1]; j <= part.Upper[1]; ++j) {
+      std::uint8_t* const to = flags + IndexIn(grid, {part.Lower[0], j, k});
+      for (std::int64_t i = 0; i < part.Width(0); ++i, ++from) {
+        to[i] = *from ? flag : to[i];
+      }
+    }
+  }
+}
+
 }  // namespace
+
+BlockPlan::BlockPlan(std::shared_ptr<const Catalog> catalog, const std::vector<int>& patches,
+    const std::vector<bool>& shown, const std::vector<int>& variables, BlockForm form)
+    : Described(std::move(catalog)),
+      Nests(*this->Described, shown),
+      All(BlocksOf(*this->Described, patches, this->Nests, variables, form))
+{
+}
+
+BlockPlan::BlockPlan(std::shared_ptr<const Catalog> catalog, const std::vector<int>& patches, const Box& box)
+    : Described(std::move(catalog)), Nests(*this->Described, FlagsOf(*this->Described, patches))
+{
+  Block whole;
+  whole.Level = patches.empty() ? 0 : this->Described->Patches[patches[0]].Level;
+  for (const int patch : patches) {
+    whole.Parts.push_back({this->Described->Patches[patch].Cells, patch});
+  }
+  this->All = CutToBoxes(whole, {box}, this->Nests);
+}
+
+std::vector<std::uint8_t> BlockPlan::Flags(std::size_t number) const
+{
+  const Block& block = this->All[number];
+  std::vector<std::uint8_t> flags(block.Cells.Cells(), block.Full ? 0 : Hidden);
+  for (const OwnedBox& part : block.Parts) {
+    if (!block.Full) {
+      MarkBox(block.Cells, part.Cells, 0, flags.data());
+    }
+    if (part.Cells == this->Described->Patches[part.Owner].Cells) {
+      const std::vector<std::uint8_t> elsewhere = this->Nests.CellsShownElsewhere(part.Owner);
+      MarkThose(block.Cells, part.Cells, elsewhere, Duplicate, flags.data());
+    }
+    const std::vector<std::uint8_t> covered = this->Nests.CoveredCells(part.Owner, part.Cells);
+    MarkThose(block.Cells, part.Cells, covered, Refined, flags.data());
+  }
+  const bool visible = std::all_of(flags.begin(), flags.end(), [](std::uint8_t flag) { return flag == 0; });
+  return visible ? std::vector<std::uint8_t>() : flags;
+}
 
 Step::Step(std::shared_ptr<OpenedStep> opened, TimeStep which, double openSeconds,
     std::shared_ptr<ReaderState> state)
@@ -43,11 +123,16 @@ void Step::CheckVariable(int variable) const
   }
 }
 
+std::vector<Block> Step::BlocksOf(const std::vector<int>& patches) const
+{
+  std::for_each(patches.begin(), patches.end(), [this](int p) { this->CheckPatch(p); });
+  return BlocksOfPatches(this->Data(), patches);
+}
+
 LoadRequest Step::RequestOf(const ReadOptions& options) const
 {
   LoadRequest request;
-  std::for_each(options.Patches.begin(), options.Patches.end(), [this](int p) { this->CheckPatch(p); });
-  request.Blocks = BlocksOfPatches(this->Data(), options.Patches);
+  request.Blocks = options.Blocks;
   for (const int variable : options.Variables) {
     this->CheckVariable(variable);
     VariableRequest& wanted = request.Variables.emplace_back(RequestAsStored(this->Data(), variable));
@@ -135,6 +220,24 @@ std::vector<std::uint8_t> Step::CoveredCells(int patch)
         std::make_unique<Nesting>(this->Data(), std::vector<bool>(this->Data().Patches.size(), true));
   }
   return this->Nests->CellsShownElsewhere(patch);
+}
+
+BlockPlan Step::PlanBlocks(const std::vector<int>& patches, const std::vector<bool>& levels,
+    const std::vector<int>& variables, BlockForm form) const
+{
+  std::for_each(patches.begin(), patches.end(), [this](int p) { this->CheckPatch(p); });
+  std::for_each(variables.begin(), variables.end(), [this](int v) { this->CheckVariable(v); });
+  std::vector<bool> shown;
+  for (const Patch& patch : this->Data().Patches) {
+    shown.push_back(levels.at(patch.Level));
+  }
+  return BlockPlan(this->Opened->SharedData(), patches, shown, variables, form);
+}
+
+BlockPlan Step::PlanBox(const std::vector<int>& patches, const Box& box) const
+{
+  std::for_each(patches.begin(), patches.end(), [this](int p) { this->CheckPatch(p); });
+  return BlockPlan(this->Opened->SharedData(), patches, box);
 }
 
 std::vector<int> Step::PatchesOfPart(int part, int parts) const

@@ -4,6 +4,7 @@
 
 #include "Catalog/Nesting.h"
 #include "Formats/Format.h"
+#include "Plan/Blocks.h"
 #include "Read/OpenedStep.h"
 #include "Read/RankRead.h"
 #include "Store/StepIndexFile.h"
@@ -25,12 +26,47 @@ struct ReaderState
   std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
 };
 
-/// The options of a read.
+/// The way in which blocks are made from patches.
+enum class BlockForm
+{
+  Patches,  ///< one block per patch, in the given order
+  Merged,   ///< few boxes without gaps, cut so that they leave out cells that a finer patch covers
+  Filled    ///< few boxes without gaps, which together have all cells of the patches
+};
+
+/// Blocks of a step, made from its patches. Immutable.
+class BlockPlan
+{
+public:
+  /// patches: global numbers, each once. shown: one flag per patch; these hide cells, whether or not they are
+  /// among `patches`. variables: numbers in the catalog; only patches with the same ones of them are merged.
+  /// Throws Error if a patch does not exist.
+  BlockPlan(std::shared_ptr<const Catalog> catalog, const std::vector<int>& patches,
+      const std::vector<bool>& shown, const std::vector<int>& variables, BlockForm form);
+
+  /// Makes one block of those cells of `box`, a box of the patches' level, which the patches have. There is
+  /// no block if they have none. Throws Error as above.
+  BlockPlan(std::shared_ptr<const Catalog> catalog, const std::vector<int>& patches, const Box& box);
+
+  /// The blocks. They have no ghost layers.
+  const std::vector<Block>& Blocks() const { return this->All; }
+  const Catalog& Data() const { return *this->Described; }
+  /// Returns one flag per cell of a block, axis 0 fastest, as VTK defines them: hidden cells (no patch has
+  /// them), refined cells (finer patches cover them), duplicates (another patch of the level has them). Empty
+  /// if all cells are visible. Requires block < Blocks().size().
+  std::vector<std::uint8_t> Flags(std::size_t block) const;
+
+private:
+  std::shared_ptr<const Catalog> Described;
+  Nesting Nests;
+  std::vector<Block> All;
+};
+
 struct ReadOptions
 {
-  std::vector<int> Patches;    ///< global numbers, each once
+  std::vector<Block> Blocks;
   std::vector<int> Variables;  ///< numbers in the catalog
-  bool Ghosts = false;         ///< true: read the stored ghost layers, too
+  bool Ghosts = false;         ///< true: read the stored ghost layers, too; blocks are patches then
   int Threads = 0;             ///< NT; 0: from the storage's profile, adapted during the read
   bool StopAtFault = true;     ///< false: arrays that cannot be read are left out
   bool Verify = false;         ///< compare values with their checksums, if there are any
@@ -51,7 +87,7 @@ public:
   /// Returns a warning about damaged index files; empty if there are none.
   const std::string& Warning() const { return this->Opened->Warning(); }
 
-  /// Reads values. LoadResult::At() takes positions in options.Patches and options.Variables. Throws Error
+  /// Reads values. LoadResult::At() takes positions in options.Blocks and options.Variables. Throws Error
   /// for numbers that do not exist, and if memory is insufficient. Faults of files are in the result.
   LoadResult Read(const ReadOptions& options, const ReadProgressCallback& progress);
 
@@ -61,6 +97,14 @@ public:
   /// Returns one flag per cell of the patch, axis 0 fastest: 1 if a finer level or another patch of the level
   /// covers the cell (see Nesting::CellsShownElsewhere()). Empty if no cell is covered.
   std::vector<std::uint8_t> CoveredCells(int patch);
+  /// Returns one block per patch. Throws Error if a patch does not exist.
+  std::vector<Block> BlocksOf(const std::vector<int>& patches) const;
+  /// Returns blocks of patches, see BlockPlan. Patches of the levels with levels[level] hide cells of coarser
+  /// ones. Throws Error.
+  BlockPlan PlanBlocks(const std::vector<int>& patches, const std::vector<bool>& levels,
+      const std::vector<int>& variables, BlockForm form) const;
+  /// Returns one block with the cells of a box, see BlockPlan. Throws Error.
+  BlockPlan PlanBox(const std::vector<int>& patches, const Box& box) const;
   /// Returns the patches for process `part` of `parts` processes. The patches of a part are close together,
   /// and all parts have about the same number of bytes. Throws Error unless 0 <= part < parts.
   std::vector<int> PatchesOfPart(int part, int parts) const;

@@ -1,4 +1,4 @@
-"""Prints the patches of the last time step as a pyvista.MultiBlock, without ParaView, and optionally draws an image of them.
+"""Prints the last time step as a pyvista.MultiBlock of merged patches, without ParaView, and optionally draws an image of it.
 
     PYTHONPATH=build/release/python python3 pyvista_blocks.py DATA [PICTURE.png [VARIABLE]]
 

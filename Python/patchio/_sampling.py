@@ -160,6 +160,17 @@ def _region(step, given, low, high):
     return found[::2], found[1::2]
 
 
+def patches_near(step, patches, given):
+    """Returns those of the patches that touch a region, six numbers, or four in two dimensions. Lists of points, deformed patches and
+    meshes have no known places, and are all returned."""
+    if not step.axes and step.grid != "uniform":
+        return patches
+    low, high = corners(step)
+    first, last = _region(step, given, low, high)
+    near = ((low <= last) & (high >= first)).all(1) | (np.array(step.level_roles)[step.patches["level"]] == "points")
+    return [patch for patch in patches if near[patch]]
+
+
 def uniform_grid(step, name, level, shape, given, outside):
     """Implements Step.uniform_grid()."""
     if level is not None and shape is not None:

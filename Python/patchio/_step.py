@@ -5,11 +5,12 @@ import warnings
 
 import numpy as np
 
-from . import _arguments, _convert, _describe, _errors, _sampling, _threads
+from . import _arguments, _describe, _errors, _pyvista, _sampling, _threads, _xarray, _yt
 from ._errors import Error, step_error
 
 _LEVEL = np.dtype([("first_patch", "i4"), ("patch_count", "i4"), ("ratio", "i4", 3), ("spacing", "f8", 3)])
 _PATCH = np.dtype([("level", "i4"), ("number", "i4"), ("writer", "i4"), ("lower", "i4", 3), ("upper", "i4", 3)])
+_BLOCK = np.dtype([("level", "i4"), ("patch", "i4"), ("parts", "i4"), ("lower", "i4", 3), ("upper", "i4", 3)])
 _MOST_PARTS = 2**31 - 1
 
 
@@ -121,24 +122,46 @@ class Step:
         Raises Error for unknown names, patches and levels, for faulty files (MissingFile for a missing file), and if
         the memory is insufficient.
         """
-        names = self._names(variables)
-        numbers = [self._number(name) for name in names]
-        wanted = self._wanted(patches, levels)
+        names, wanted = self._names(variables), self._wanted(patches, levels)
         ghosts, skip_broken = _arguments.flag(ghosts, "ghosts"), _arguments.flag(skip_broken, "skip_broken")
+        arrays = self._read(self._core.read, wanted, names, ghosts, threads, skip_broken)
+        arrays = [{wanted[number]: array for number, array in of_variable.items()} for of_variable in arrays]
+        return arrays[0] if isinstance(variables, str) else dict(zip(names, arrays))
+
+    def _read(self, read, what, names, ghosts=False, threads=None, skip_broken=False):
+        """Reads variables by a function of the compiled part. Returns a list with {position in `what`: array} for each variable."""
+        numbers = [self._number(name) for name in names]
         count = _threads.threads_here(self._threads if threads is None else _threads.threads_wanted(threads))
         with _errors.missing_files():
-            read, faults, self.report, self.report_text = self._core.read(
-                numbers, wanted, ghosts, count, not skip_broken, self._verify)
-        # The array owns the memory, so the values are not copied.
-        arrays = [{patch: np.ndarray(shape, kind, memory) for patch, memory, kind, shape in of_variable} for of_variable in read]
+            found, faults, self.report, self.report_text = read(what, numbers, ghosts, count, not skip_broken, self._verify)
+        # The array owns the memory: no copy.
+        arrays = [{number: np.ndarray(shape, kind, memory) for number, memory, kind, shape in of_variable} for of_variable in found]
         self.faults = faults
         if faults:
-            text = "%d of %d arrays cannot be read. The first error: %s" % (len(faults), len(names) * len(wanted), faults[0][2])
             if not skip_broken:
                 with _errors.missing_files():
                     raise Error(faults[0][2])
-            warnings.warn(text, stacklevel=2)
-        return arrays[0] if isinstance(variables, str) else dict(zip(names, arrays))
+            text = "%d of %d arrays cannot be read. The first error: %s" % (len(faults), len(names) * len(what), faults[0][2])
+            warnings.warn(text, stacklevel=3)
+        return arrays
+
+    def _plan(self, names, patches, levels, form):
+        """Makes blocks of patches. Returns them as the compiled part holds them, and an array with a row for each.
+
+        names    variables: patches with different ones of them stay apart
+        levels   as for read(): only patches of these levels hide coarser cells; None: all
+        form     "patches", "merged" or "filled", see BlockForm in DataSet.h
+        """
+        shown = np.ones(len(self.levels), bool)
+        if levels is not None:
+            shown = np.isin(np.arange(len(self.levels)), [self._level(level) for level in _arguments.several(levels)])
+        numbers = [self._number(name) for name in names]
+        plan = self._core.plan(np.asarray(patches, int).tolist(), shown.tolist(), numbers, form)
+        return plan, np.frombuffer(plan.rows, _BLOCK)
+
+    def _read_blocks(self, plan, names):
+        """Returns {name: {number of the block: array}} for blocks of _plan()."""
+        return dict(zip(names, self._read(self._core.read_blocks, plan, names)))
 
     def dtype(self, name):
         """Returns the numpy dtype of a variable, without reading values; None if no patch has the variable."""
@@ -200,16 +223,19 @@ class Step:
         """
         return _sampling.uniform_grid(self, name, level, shape, bounds, outside)
 
-    def to_pyvista(self, variables=None, *, patches=None, levels=None):
-        """Reads variables into a pyvista.MultiBlock with one grid per patch, or one point cloud per list of points.
+    def to_pyvista(self, variables=None, *, patches=None, levels=None, bounds=None, blocks="merged"):
+        """Reads into a pyvista.MultiBlock of grids, of point clouds for lists of points, and of meshes.
 
         variables, patches, levels    as for read()
+        bounds    six numbers as in Step.bounds (four in two dimensions): only patches that touch this region, as a whole
+        blocks    "merged": few grids: patches of a level that form a box are one grid, and cells under finer patches of `levels` are
+                  left out; "patches": one grid per patch. Deformed patches and the partitions of a mesh are not merged
 
-        The array "vtkGhostType" hides the cells of covered(), so each place is drawn once, with the finest data. Values are not
-        copied.
-        Raises ImportError if pyvista is not installed, and Error for meshes.
+        Each place is drawn once, with the finest data: "vtkGhostType" flags the cells that other grids replace. Merged grids
+        have few or none of them, so that filters which do not know the flags (VTK's contours) are right, too.
+        Values are not copied. Raises ImportError if pyvista is not installed.
         """
-        return _convert.to_pyvista(self, variables, patches, levels)
+        return _pyvista.to_pyvista(self, variables, patches, levels, bounds, blocks)
 
     def to_xarray(self, variables=None, *, level=None):
         """Reads one level into an xarray.Dataset with the dimensions x, y, z, or lon, lat, lev.
@@ -227,9 +253,13 @@ class Step:
 
             series = xarray.concat([step.to_xarray("u") for step in data], "time")
 
-        Raises ImportError if xarray is not installed, and Error for curvilinear grids, meshes, and levels without variables.
+        Curvilinear grids have the dimensions i, j, k and the coordinates x, y, z, of the middles of cells; x_node ... of nodes.
+        xarray.open_dataset(path, engine="patchio") reads the same when values are needed.
+
+        Raises ImportError if xarray is not installed, and Error for meshes, deformed patches of several blocks that share
+        indices, and levels without variables.
         """
-        return _convert.to_xarray(self, variables, level)
+        return _xarray.to_xarray(self, variables, level)
 
     def to_yt(self, variables=None, *, levels=None):
         """Reads all levels into a yt data set for slices, projections and profiles.
@@ -237,11 +267,11 @@ class Step:
         variables, levels    as for read(). The variables must be cell variables on every patch, and the levels must begin with 0
 
         A vector V becomes the fields V_x, V_y and V_z. 2-D data get one cell along z, from 0 to 1. Lengths and
-        values have no units. Values are copied.
+        values have no units. Patches of a level that form a box become one grid. Values are not copied.
         Raises ImportError if yt is not installed, and Error for grids other than uniform, for levels whose refinement ratio is
         not the same whole number along all axes, and for variables that some patches lack.
         """
-        return _convert.to_yt(self, variables, levels)
+        return _yt.to_yt(self, variables, levels)
 
     def nodes(self, patch):
         """Returns the positions of the nodes of a patch: three arrays, along x, y and z.
@@ -254,10 +284,14 @@ class Step:
         if self.coordinates or self.level_roles[level] == "points":
             raise step_error(self, "patch %d has no axes. Use %s instead.", patch,
                              "positions()" if self.coordinates is None else "the variable '%s'" % self.coordinates)
+        return self._nodes_of(level, box["lower"], box["upper"])
+
+    def _nodes_of(self, level, lower, upper):
+        """Returns the positions of the nodes of a box of cells along x, y and z."""
         found = []
         for axis in range(3):
             more = 1 if axis < self.dimension and not self._flat[level][axis] else 0
-            index = np.arange(box["lower"][axis], box["upper"][axis] + 1 + more)
+            index = np.arange(lower[axis], upper[axis] + 1 + more)
             if self.axes:
                 found.append(self.axes[axis].positions[index - self.axes[axis].first])
             else:

@@ -183,7 +183,7 @@ def check_pyvista_blocks():
             print("skipped: pyvista is not installed")
             sys.exit(77)
     else:
-        run_in_python("pyvista_blocks.py", DATA, picture, words="N Blocks:   48")
+        run_in_python("pyvista_blocks.py", DATA, picture, words="X Bounds:   0.000e+00, 1.000e+00")
         expect(colours_of(picture) > 50, "hardly anything in the picture")
         import grids
         grids.scratch = scratch

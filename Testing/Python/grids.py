@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""Compares uniform_grid(), to_xarray(), to_pyvista(), to_yt() and bounds with analytic fields, h5py and numpy.
+"""uniform_grid(), to_xarray(), to_pyvista(), to_yt(), bounds, and the plug-ins of PyVista and xarray against analytic fields, h5py and numpy.
 
 usage: PYTHONPATH=... PATCHIO_METADATA_DIR=... grids.py SCRATCH GRADSTRUTH [CLASS...]
 
 SCRATCH: an empty folder. GRADSTRUTH: the reference values of GrADS's make_cases.py. If xarray, pyvista or yt are not installed,
 their tests are left out with a message.
 """
+import dataclasses
 import datetime
 import importlib.util
 import os
@@ -274,7 +275,17 @@ class Xarray(unittest.TestCase):
     def test_levels_of_cells_and_nodes(self):
         dump = make_3d()
         step = opened("xarray", dump)
-        table = step.to_xarray(level=1)
+        self.check_level(dump, step.to_xarray(level=1))
+        import xarray
+        with xarray.open_dataset(os.path.join(scratch, "xarray", "dumps.visit"), engine="patchio", level=1, step=0) as table:
+            self.check_level(dump, table)
+        self.assertEqual(list(step.to_xarray("fine")), ["fine"])
+        self.assertEqual(step.to_xarray("fine").sizes["z"], 6)
+        with self.assertRaisesRegex(patchio.Error, "'fine' is not on level 0"):
+            step.to_xarray("fine", level=0)
+
+    def check_level(self, dump, table):
+        """The values of level 1 of make_3d()."""
         self.assertEqual(table["U"].dims, ("z", "y", "x"))
         self.assertEqual(table["V"].dims, ("z", "y", "x", "V_component"))
         self.assertEqual(table["n"].dims, ("z_node", "y_node", "x_node"))
@@ -289,12 +300,9 @@ class Xarray(unittest.TestCase):
                         want[k, j, i] = 5001.0 + x[i] + 10 * y[j] + 100 * z[k]
             self.assertTrue(np.isnan(want).any() and not np.isnan(want).all())
             np.testing.assert_allclose(table[name].values, want, rtol=1e-6)
-        self.assertEqual(list(step.to_xarray("fine")), ["fine"])
-        self.assertEqual(step.to_xarray("fine").sizes["z"], 6)
-        with self.assertRaisesRegex(patchio.Error, "'fine' is not on level 0"):
-            step.to_xarray("fine", level=0)
-        with self.assertRaisesRegex(patchio.Error, "curvilinear"):
-            opened("xarray_deformed", make_deformed()).to_xarray()
+            for part in (np.s_[1, :, ::2], np.s_[::-1, 2, 3], np.s_[2:5, 1:1, :], np.s_[-1, -1, -1], np.s_[[0, 3], [1, 2], 4]):
+                picked = want[part] if isinstance(part[0], (int, slice)) else want[part[0]][:, part[1]][..., part[2]]
+                np.testing.assert_allclose(table[name][part].values, picked, rtol=1e-6)
 
     def test_grads(self):
         warnings.simplefilter("ignore")    # warnings about files that are missing on purpose
@@ -342,6 +350,72 @@ class Xarray(unittest.TestCase):
         with self.assertRaisesRegex(patchio.Error, "level 1, 'sensor', has no variables"):
             step.to_xarray(level="sensor")
 
+    def test_deformed(self):
+        import xarray
+        dump = make_deformed()
+        step = opened("xarray_deformed", dump)
+        path = os.path.join(scratch, "xarray_deformed", "dumps.visit")
+        for level, table in [(0, step.to_xarray()), (1, step.to_xarray(level=1)), (0, xarray.open_dataset(path, engine="patchio", step=0))]:
+            self.assertEqual(table["U"].dims, ("j", "i"))
+            low = np.min([patch.lower for patch in dump.patches if patch.level == level], 0)
+            for patch in (patch for patch in dump.patches if patch.level == level):
+                part = tuple(slice(patch.lower[a] - low[a], patch.upper[a] - low[a] + 1) for a in (1, 0))
+                j, i = np.meshgrid(np.arange(patch.lower[1], patch.upper[1] + 2), np.arange(patch.lower[0], patch.upper[0] + 2), indexing="ij")
+                nodes = np.stack(dump.position(patch, [i.ravel(), j.ravel(), 0.0 * i.ravel()]), -1).reshape(i.shape + (3,))
+                middle = 0.25 * (nodes[1:, 1:] + nodes[1:, :-1] + nodes[:-1, 1:] + nodes[:-1, :-1])
+                for axis, name in enumerate("xy"):
+                    np.testing.assert_allclose(table[name].values[part], middle[..., axis], rtol=1e-5)
+                variable = next(v for v in dump.variables if v.name == "U")
+                np.testing.assert_allclose(table["U"].values[part].ravel(), dump.sample(patch, variable)[:, 0], rtol=1e-6)
+
+    def test_lazy_series(self):
+        """GrADS files along time: the bytes that an index reads, and chunks of dask."""
+        import xarray
+        truth = next(t for t in grads.load_all(grads_truth) if len(t.hours) > 1 and t.deep)
+        name = sorted(truth.deep)[0]
+        read, bytes_read = patchio.Step._read_blocks, []
+
+        def counted(step, *what):
+            found = read(step, *what)
+            bytes_read.append(step.report["bytes"])
+            return found
+
+        patchio.Step._read_blocks = counted
+        try:
+            with xarray.open_dataset(truth.ctl, engine="patchio") as series:
+                found = series[name if name in series.data_vars else name + "_"]
+                want = np.stack([truth.on_grid(number, name) for number in range(len(truth.hours))])
+                self.assertEqual((found.dims[0], found.shape, bytes_read), ("time", want.shape, []))
+                np.testing.assert_array_equal(found[1, 0].values, want[1, 0])
+                self.assertLessEqual(sum(bytes_read), 2 * want[1, 0].nbytes)
+                np.testing.assert_array_equal(found.values, want)
+                dates = [datetime.datetime.strptime(date, "%Y-%m-%d %H:%M") for date in truth.dates]
+                self.assertEqual(series.time.values.tolist(), np.array(dates, "datetime64[ns]").tolist())
+            if importlib.util.find_spec("dask"):
+                with xarray.open_dataset(truth.ctl, engine="patchio", chunks={}) as series:
+                    found = series[name if name in series.data_vars else name + "_"]
+                    self.assertEqual(found.chunks[0], (1,) * len(want))
+                    np.testing.assert_allclose(found.mean("time").values, np.nanmean(want, 0), rtol=1e-5)
+        finally:
+            patchio.Step._read_blocks = read
+
+    def test_levels_that_change(self):
+        import xarray
+        patches = [[((0, 0), (3, 3)), ((4, 0), (7, 3))], [((4, 0), (7, 3)), ((8, 0), (11, 3))]]
+        dumps = [Dump([Level([((0, 0), (5, 5))]), Level(boxes, (2, 2))], [Variable("U", field)], dx=(1, 1, 0), step=step, time=step)
+                 for step, boxes in enumerate(patches)]
+        folder = os.path.join(scratch, "changing")
+        dump_writer.write_series(folder, dumps, None)
+        with xarray.open_dataset(os.path.join(folder, "dumps.visit"), engine="patchio", level=1) as series:
+            self.assertEqual(series["U"].sizes, {"time": 2, "y": 4, "x": 12})
+            empty = np.isnan(series["U"].values)
+            want = 5001 + series["x"].values + 10 * series["y"].values[:, None]
+            for number, gap in enumerate((slice(8, 12), slice(0, 4))):
+                wide = np.zeros(12, bool)
+                wide[gap] = True
+                np.testing.assert_array_equal(empty[number], np.broadcast_to(wide, (4, 12)))
+                np.testing.assert_allclose(series["U"].values[number][:, ~wide], want[:, ~wide], rtol=1e-6)
+
     def test_series(self):
         import xarray
         truth = next(t for t in grads.load_all(grads_truth) if len(t.hours) > 1)
@@ -356,7 +430,7 @@ class Pyvista(unittest.TestCase):
     def test_boxes(self):
         dump = make_3d()
         step = opened("pyvista", dump)
-        blocks = step.to_pyvista()
+        blocks = step.to_pyvista(blocks="patches")
         self.assertEqual(len(blocks), len(dump.patches))
         for patch, block in zip(dump.patches, blocks):
             low = np.array([-1.0, 2.0, 0.0]) + patch.lower * dump.level_dx(patch.level)
@@ -376,7 +450,7 @@ class Pyvista(unittest.TestCase):
             want = [any((c.lower <= i * ratio).all() and (c.upper >= i * ratio + ratio - 1).all() for c in finer) for i in index]
             np.testing.assert_array_equal(hidden, want)
         self.assertEqual(blocks.get_block_name(2), "level 1, patch 0")
-        self.assertEqual(len(step.to_pyvista("U", levels=1)), 2)
+        self.assertEqual(len(step.to_pyvista("U", levels=1, blocks="patches")), 2)
 
     def test_deformed(self):
         dump = make_deformed()
@@ -401,10 +475,102 @@ class Pyvista(unittest.TestCase):
 
     def test_no_copies(self):
         step = opened("pyvista_copies", make_3d())
-        read, kept = step.read, []
-        step.read = lambda *names, **how: kept.append(read(*names, **how)) or kept[-1]
+        read, kept = step._read_blocks, []
+        step._read_blocks = lambda *what: kept.append({name: dict(arrays) for name, arrays in read(*what).items()}) or {
+            name: dict(arrays) for name, arrays in kept[-1].items()}
         block = step.to_pyvista("U", patches=0)[0]
         self.assertTrue(np.shares_memory(np.asarray(block.cell_data["U"]), kept[0]["U"][0]))
+
+    def check_cells(self, dump, blocks, volume):
+        """Each visible cell has the value of finest(), and together they fill the volume once."""
+        found = 0.0
+        for block in blocks:
+            shown = block.cell_data["vtkGhostType"] == 0 if "vtkGhostType" in block.cell_data else np.ones(block.n_cells, bool)
+            whole = block.copy()
+            whole.cell_data.pop("vtkGhostType", None)
+            middles, values = whole.cell_centers().points, block.cell_data["U"]
+            for cell in np.flatnonzero(shown):
+                np.testing.assert_allclose(values[cell], finest(dump, "U", middles[cell][:dump.dim]), rtol=1e-6)
+            found += shown.sum() * np.prod([size for size in block.spacing if size > 0])
+        self.assertAlmostEqual(found, volume)
+
+    def test_merged(self):
+        dump = make_3d()
+        step = opened("pyvista_merged", dump)
+        self.check_cells(dump, step.to_pyvista("U"), 3.5 * 1.0 * 4.0)
+        coarse = step.to_pyvista("U", levels=0)      # one block without hidden cells
+        self.assertEqual((len(coarse), coarse[0].n_cells, coarse[0].array_names), (1, 7 * 4 * 4, ["U"]))
+        near = step.to_pyvista("U", bounds=(-1, -0.9, 2, 2.1, 0, 0.1), blocks="patches")
+        self.assertEqual([near.get_block_name(n) for n in range(len(near))], ["level 0, patch 0"])
+        self.check_cells(make_2d(), opened("pyvista_merged_2d", make_2d()).to_pyvista("U"), 4 * 3 * 2 * 0.5 * 0.25)
+
+    def test_filters(self):
+        """Slices, contours and thresholds of merged and of single patches show each place once."""
+        place = lambda x, patch: 1.0 + x[0] + 10.0 * x[1] + 100.0 * x[2]
+        levels = [Level([((i, j, k), (i + 3, j + 3, k + 3)) for k in (0, 4) for j in (0, 4) for i in (0, 4)]),
+                  Level([((4, 4, 4), (11, 7, 11)), ((4, 8, 4), (11, 11, 11))], (2, 2, 2))]
+        dump = Dump(levels, [Variable("n", place, cell=False), Variable("U", place)], dx=(0.5, 0.5, 0.5))
+        step = opened("pyvista_filters", dump)
+        self.assertLess(len(step.to_pyvista()), 9)
+        for form in ("merged", "patches"):
+            blocks = step.to_pyvista(blocks=form)
+            cut = blocks.slice(normal="z", origin=(2, 2, 2.1)).combine()
+            self.assertAlmostEqual(cut.compute_cell_sizes()["Area"].sum(), 16, places=5)
+            np.testing.assert_allclose(cut["n"], place(cut.points.T, None), rtol=1e-5)
+            whole = blocks.generic_filter("threshold", -1, scalars="U").combine()
+            self.assertAlmostEqual(whole.compute_cell_sizes()["Volume"].sum(), 64, places=4)
+        # VTK's contours do not know hidden cells, of which merged blocks have none.
+        surface = step.to_pyvista("n").generic_filter("contour", [1 + 210.0 + 11.0], scalars="n").combine()
+        np.testing.assert_allclose(place(surface.points.T, None), 222, rtol=1e-5)
+        across = 16 * np.sqrt(1 + 100 + 10000) / 100     # the plane leaves through the sides only
+        self.assertAlmostEqual(surface.compute_cell_sizes()["Area"].sum(), across, places=3)
+
+
+@needs("pyvista")
+class PyvistaReader(unittest.TestCase):
+    def setUp(self):
+        import pyvista
+        if not hasattr(pyvista, "register_reader") or not hasattr(pyvista, "BaseVTKReader"):
+            self.skipTest("skipped: this PyVista has no registry of readers; it needs 0.49")
+        self.pyvista = pyvista
+
+    def test_reader(self):
+        dump, folder = make_3d(), os.path.join(scratch, "reader")
+        dump_writer.write_series(folder, [dump, dataclasses.replace(dump, step=7, time=0.5)], None)
+        reader = self.pyvista.get_reader(os.path.join(folder, "dumps.visit"))
+        self.assertEqual((reader.cell_array_names, reader.point_array_names), (["U", "V", "fine"], ["n"]))
+        self.assertEqual(reader.number_time_points, 2)
+        reader.set_active_time_value(reader.time_values[1])
+        self.assertEqual(reader.active_time_value, reader.time_values[1])
+        reader.disable_all_cell_arrays()
+        reader.disable_all_point_arrays()
+        reader.enable_cell_array("U")
+        reader.levels = (0, 1)
+        found = reader.read()
+        self.assertEqual(set(found[0].array_names) - {"vtkGhostType"}, {"U"})
+        shown = [block.cell_data["U"][block.cell_data.get("vtkGhostType", np.zeros(block.n_cells)) == 0] for block in found]
+        self.assertEqual(sorted(set((np.concatenate(shown) // 5000).astype(int))), [0, 1])
+        self.assertEqual(len(self.pyvista.read(os.path.join(folder, "dumps.visit"), levels=0, blocks="patches")), 2)
+
+    def test_names(self):
+        folder = os.path.join(scratch, "plt00020")
+        boxes = [plotfile_writer.tiles((0, 0, 0), (7, 7, 7), (4, 4, 4))]
+        plotfile_writer.write_plotfile(folder, ((0, 0, 0), (7, 7, 7)), boxes, [], names=["density"], real="f8")
+        plotfile_writer.write_plotfile(os.path.join(scratch, "plt00019"), ((0, 0, 0), (3, 3, 3)), [[((0, 0, 0), (3, 3, 3))]], [], names=["density"])
+        found = self.pyvista.read(folder)      # not the first step of the series
+        self.assertEqual((len(found), found[0].dimensions), (1, (9, 9, 9)))
+        k, j, i = np.ogrid[0:8, 0:8, 0:8]
+        np.testing.assert_array_equal(found[0]["density"].reshape(8, 8, 8), plotfile_writer.value(0, 0, (i, j, k)))
+        container = os.path.join(scratch, "reader.pio")
+        patchio.write(container, {"d": np.arange(24.0).reshape(2, 3, 4)}, overwrite=True)
+        self.assertEqual(self.pyvista.read(container)[0]["d"].tolist(), list(range(24)))
+        truth = grads.load_all(grads_truth)[0]
+        self.assertTrue(self.pyvista.read(truth.ctl).n_blocks)
+        points = self.pyvista.read(write_points("reader.h5"), force_ext=".patchio")
+        self.assertIn("p_final", points[0].array_names)
+        os.makedirs(os.path.join(scratch, "nothing"), exist_ok=True)
+        with self.assertRaises((OSError, ValueError)):
+            self.pyvista.read(os.path.join(scratch, "nothing"))
 
 
 class Meshes(unittest.TestCase):
@@ -426,6 +592,29 @@ class Meshes(unittest.TestCase):
             np.testing.assert_array_equal(mesh["Connectivity"][number], np.concatenate(box.cells()))
             np.testing.assert_array_equal(mesh["Types"][number], box.types)
 
+    @needs("pyvista")
+    def test_pyvista(self):
+        for kind, parts, name in (("UnstructuredGrid", meshes.BOXES, "boxes.vtkhdf"), ("PolyData", meshes.CARPETS, "carpets.vtkhdf")):
+            found = self.open(kind, [(0.5, parts)], name)[0].to_pyvista()
+            self.assertEqual(len(found), len(parts))
+            for block, part in zip(found, parts):
+                np.testing.assert_array_equal(block.points, part.points)
+                np.testing.assert_allclose(block.point_data["p"], meshes.field(part.points, 0.5))
+                cells = part.cells()
+                self.assertEqual(block.n_cells, len(cells))
+                for number in range(block.n_cells):
+                    self.assertEqual(block.get_cell(number).point_ids, list(cells[number]))
+                if part.types is not None:
+                    self.assertEqual(block.celltypes.tolist(), list(part.types))
+                    self.assertAlmostEqual(np.abs(block.compute_cell_sizes()["Volume"]).sum(), np.prod(np.ptp(part.points, axis=0)))
+        path = os.path.join(scratch, "wrong.vtkhdf")
+        for array, value, words in (("Connectivity", 10**6, "found points"), ("Types", 10, "type 10 with 8 points"), ("Offsets", 10**6, "offsets of cells")):
+            meshes.one(path, "UnstructuredGrid", meshes.BOXES[:1])
+            with h5py.File(path, "r+") as file:
+                file["VTKHDF"][array][1] = value
+            with self.assertRaisesRegex(patchio.Error, words):
+                patchio.open(path, metadata="off")[0].to_pyvista()
+
     def test_partitions_that_change(self):
         data = self.open("PolyData", [(0.5, meshes.CARPETS), (0.75, meshes.CARPETS[1:])], "changing.vtkhdf")
         first, second = data[0], data[1]
@@ -436,7 +625,7 @@ class Meshes(unittest.TestCase):
 
     def test_what_meshes_are_not(self):
         step = self.open("UnstructuredGrid", [(0.5, meshes.BOXES)], "one.vtkhdf")[0]
-        for ask in (lambda: step.nodes(0), lambda: step.uniform_grid("p"), lambda: step.positions(0), step.to_pyvista):
+        for ask in (lambda: step.nodes(0), lambda: step.uniform_grid("p"), lambda: step.positions(0), step.to_xarray):
             self.assertRaises(patchio.Error, ask)
         self.assertFalse(step.covered(0).any())
 

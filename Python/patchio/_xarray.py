@@ -1,0 +1,284 @@
+"""Levels of steps as datasets of xarray, read at once or when they are indexed."""
+import numpy as np
+
+from . import _sampling
+from ._errors import step_error
+from ._optional import optional
+
+_DATES = ("1678", "2261")    # years that xarray's dates reach, in nanoseconds
+_LEAST_CHUNK = 128           # cells along an axis
+_NO_PATCH = 32               # VTK's flag of hidden cells
+
+
+# ---- one variable ----------------------------------------------------------------------------------------
+
+def patches_of(step, name, level):
+    """Returns the patches of a level that have a variable; level None: of all levels. Empty if the step lacks the variable."""
+    if name not in step.variables:
+        return np.zeros(0, int)
+    present = step.presence[list(step.variables).index(name)]
+    return np.flatnonzero(present if level is None else present & (step.patches["level"] == level))
+
+
+def _disjoint(lower, upper):
+    """Returns whether no two boxes share a cell."""
+    return all(not ((lower[n + 1:] <= upper[n]).all(1) & (upper[n + 1:] >= lower[n]).all(1)).any() for n in range(len(lower)))
+
+
+class LevelArray:
+    """The patches of one level as one array, [k, j, i] and components. Indexing reads the values, and only those that are wanted.
+
+    Places without a patch are NaN, which turns integers into floats.
+
+    box       lowest and highest cell of the array; None: those of the patches
+    full      True: patches fill the box
+    """
+
+    def __init__(self, step, name, level, box=None, full=None):
+        self.name, self.level = name, level
+        variable, patches = step.variables[name], patches_of(step, name, level)
+        lower, upper = step.patches["lower"][patches], step.patches["upper"][patches]
+        if step.coordinates and not _disjoint(lower, upper):
+            raise step_error(step, "patches of '%s' are in several blocks that share indices, so they are not one array. "
+                                   "Use to_pyvista() instead.", name)
+        self.lower, self.upper = box or (lower.min(0), upper.max(0))
+        cells = (upper - lower + 1).astype(np.int64).prod(1).sum()
+        if not step.coordinates:    # patches of a level may overlap; these blocks do not
+            _, rows = step._plan([name], patches, None, "filled")
+            cells = (rows["upper"] - rows["lower"] + 1).astype(np.int64).prod(1).sum()
+        self.full = cells == (self.upper - self.lower + 1).astype(np.int64).prod() if full is None else full
+        role = step.patches["level"][patches[0]]
+        more = (np.arange(3) < step.dimension) & ~np.array(step._flat[role], bool)
+        self.more = more.astype(int) * (variable.centering == "node")
+        self.axes = step.dimension
+        sizes = (self.upper - self.lower + 1 + self.more)[:self.axes][::-1]
+        self.shape = tuple(sizes.tolist()) + ((variable.components,) if variable.components > 1 else ())
+        kind = step.dtype(name)
+        self.dtype = kind if self.full else np.promote_types(kind, np.float16)
+        self.borders = [np.unique(lower[:, axis]) for axis in range(self.axes)][::-1]
+
+    def read(self, step, key=()):
+        """Returns the values of a step at an index of whole numbers and slices, as numpy does."""
+        key = tuple(key) + (slice(None),) * (len(self.shape) - len(key))
+        picks = [range(size)[part] for size, part in zip(self.shape, key)]
+        places = [pick if isinstance(pick, range) else range(pick, pick + 1) for pick in picks]
+        if not all(len(place) for place in places):
+            return np.zeros([len(pick) for pick in picks if isinstance(pick, range)], self.dtype)
+        first, last = np.zeros(3, int), np.zeros(3, int)
+        for axis, place in enumerate(reversed(places[:self.axes])):
+            # One cell has the node, but where there are gaps, it may be on either side.
+            most, sides = self.upper[axis] - self.lower[axis], self.more[axis] * (not self.full)
+            first[axis] = min(max(min(place[0], place[-1]) - sides, 0), most)
+            last[axis] = min(max(max(place[0], place[-1]) - self.more[axis] + sides, first[axis]), most)
+        values = self._read_cells(step, first, last)
+        start = list(first[:self.axes][::-1]) + [0] * (len(self.shape) - self.axes)
+        index = tuple(pick - low if not isinstance(pick, range) else np.arange(pick.start, pick.stop, pick.step) - low
+                      for pick, low in zip(picks, start))
+        for axis, part in reversed(list(enumerate(index))):    # one axis after the other: numpy would combine the lists
+            values = values.take(part, axis)
+        return values
+
+    def _read_cells(self, step, first, last):
+        """Returns the values of cells, or of their nodes, counted from the lower corner of the array."""
+        patches = patches_of(step, self.name, self.level)
+        plan = step._core.plan_box(patches.tolist(), (self.lower + first).tolist(), (self.lower + last).tolist())
+        found = step._read_blocks(plan, [self.name])[self.name].get(0)
+        cells = tuple((last - first + 1)[:self.axes][::-1])
+        if found is None:
+            more = tuple(self.more[:self.axes][::-1])
+            return np.full(tuple(np.add(cells, more)) + self.shape[self.axes:], np.nan, self.dtype)
+        found = found.astype(self.dtype, copy=False)
+        flags = b"" if self.full else plan.flags(0)
+        if flags:
+            gaps = np.frombuffer(flags, np.uint8).reshape(cells) == _NO_PATCH
+            found[_at_nodes(gaps, self.more[:self.axes][::-1])] = np.nan
+        return found
+
+    def chunks(self):
+        """Returns the sizes of chunks along each axis, which end at borders of patches and are not small."""
+        found = []
+        for axis, borders in enumerate(self.borders):
+            ends = [0]
+            for place in (borders - self.lower[:self.axes][::-1][axis]).tolist():
+                if place - ends[-1] >= _LEAST_CHUNK:
+                    ends.append(place)
+            found.append(tuple(np.diff(ends + [self.shape[axis]]).tolist()))
+        return found + [(size,) for size in self.shape[self.axes:]]
+
+
+def _at_nodes(gaps, more):
+    """Returns the nodes all of whose cells are gaps; along axes with more = 0, cells are their own nodes."""
+    for axis, wider in enumerate(more):
+        if wider:
+            pad = [(0, 0)] * gaps.ndim
+            pad[axis] = (1, 1)
+            wide = np.pad(gaps, pad, constant_values=True)
+            gaps = wide.take(range(wide.shape[axis] - 1), axis) & wide.take(range(1, wide.shape[axis]), axis)
+    return gaps
+
+
+class PointsArray:
+    """The values of lists of points as one array. Indexing reads all of them."""
+
+    def __init__(self, step, name, level):
+        self.name, self.level = name, level
+        patches = patches_of(step, name, level)
+        variable = step.variables[name]
+        count = int((step.patches["upper"] - step.patches["lower"] + 1)[patches].astype(np.int64).prod(1).sum())
+        self.shape = (count,) + ((variable.components,) if variable.components > 1 else ())
+        self.dtype = step.dtype(name)
+
+    def read(self, step, key=()):
+        """Returns the values of a step at an index of whole numbers and slices."""
+        values = step.read(self.name, patches=patches_of(step, self.name, self.level))
+        return np.concatenate(list(values.values()))[tuple(key)]
+
+    def chunks(self):
+        """Returns the sizes of chunks along each axis: all values."""
+        return [(size,) for size in self.shape]
+
+
+# ---- one step --------------------------------------------------------------------------------------------
+
+def _level_of(step, names):
+    """Returns the first level with one of the variables, among the levels that ParaView's reader would show."""
+    for level in step._core.levels_shown([step._number(name) for name in names]):
+        if any(patches_of(step, name, level).size for name in names):
+            return level
+    return 0
+
+
+def _variables_of_level(step, variables, level):
+    """Returns the names of the variables on a level. Raises Error for a named variable that no patch of the level has."""
+    found = []
+    for name in step._names(variables):
+        step._number(name)
+        if patches_of(step, name, level).size:
+            found.append(name)
+        elif variables is not None:
+            raise step_error(step, "'%s' is not on level %d, '%s'.", name, level, step.level_names[level])
+    if variables is None and not found:
+        raise step_error(step, "level %d, '%s', has no variables. Use nodes() and positions() for its geometry.", level,
+                               step.level_names[level])
+    return found
+
+
+def _axis_names(step, centering):
+    """Returns the names of the axes x, y, z; on curvilinear grids i, j, k."""
+    if step.axes:
+        names = ("lon", "lat", "lev") if step.geographic else ("x", "y", "lev")
+        return [name + ("_middle" if centering == "cell" else "") for name in names]
+    return [name + ("" if centering == "cell" else "_node") for name in ("ijk" if step.coordinates else "xyz")]
+
+
+def _coordinates_of(step, names, axes):
+    """Returns positions for xarray, and the labels of the third axis of a rectilinear grid."""
+    coordinates = {name: (name, at) for name, at in zip(names, axes)}
+    if step.axes and names[2] == "lev":
+        third = step.axes[2]
+        coordinates["lev"] = ("lev", third.labels[np.searchsorted(third.positions, axes[2])])
+        coordinates["height"] = ("lev", axes[2])
+    return coordinates
+
+
+def _positions_of(step, array, centering, names):
+    """Returns the positions of a curvilinear grid: arrays x, y (and z) of nodes, or of the middles of cells."""
+    dimensions = names[::-1]
+    shape = tuple((array.upper - array.lower + 2)[:array.axes][::-1])
+    grid = None
+    for patch, positions in step.read(step.coordinates, patches=patches_of(step, array.name, array.level)).items():
+        grid = np.full(shape + positions.shape[-1:], np.nan, positions.dtype) if grid is None else grid
+        low = (step.patches["lower"][patch] - array.lower)[:array.axes][::-1]
+        grid[tuple(slice(first, first + size) for first, size in zip(low, positions.shape))] = positions
+    for axis in range(array.axes if centering == "cell" else 0):
+        grid = 0.5 * (grid.take(range(grid.shape[axis] - 1), axis) + grid.take(range(1, grid.shape[axis]), axis))
+    suffix = "" if centering == "cell" else "_node"
+    return {"xyz"[axis] + suffix: (dimensions, grid[..., axis]) for axis in range(grid.shape[-1])}
+
+
+def _of_boxes(step, name, level, box, full):
+    """Returns (dimensions, LevelArray), coordinates."""
+    variable, array = step.variables[name], LevelArray(step, name, level, box, full)
+    names = _axis_names(step, variable.centering)[:step.dimension]
+    dimensions = names[::-1]
+    first = step.patches["level"][patches_of(step, name, level)[0]]
+    if step.coordinates:
+        coordinates = _positions_of(step, array, variable.centering, names)
+    else:
+        nodes = step._nodes_of(first, array.lower, array.upper)[:step.dimension]
+        middle = variable.centering == "cell"
+        axes = [0.5 * (at[1:] + at[:-1]) if middle and len(at) > 1 else at for at in nodes]
+        coordinates = _coordinates_of(step, names, axes)
+    if step.level_names[first] == "surface":    # of GrADS: without levels
+        array = Surface(array)
+        dimensions = dimensions[1:]
+        coordinates = {key: coordinates[key] for key in dimensions}
+    return (dimensions + [name + "_component"] * (variable.components > 1), array), coordinates
+
+
+class Surface:
+    """A LevelArray without its first axis, which has one value."""
+
+    def __init__(self, array):
+        self.array, self.shape, self.dtype = array, array.shape[1:], array.dtype
+
+    def read(self, step, key=()):
+        """Returns the values of a step at an index of whole numbers and slices."""
+        return self.array.read(step, (0, *key))
+
+    def chunks(self):
+        """Returns the sizes of chunks along each axis."""
+        return self.array.chunks()[1:]
+
+
+def _of_points(step, name, level):
+    """Returns (dimensions, PointsArray), coordinates: the points of one list."""
+    places = np.concatenate([step.positions(patch) for patch in patches_of(step, name, level)])
+    more = [name + "_component"] * (step.variables[name].components > 1)
+    return (["point"] + more, PointsArray(step, name, level)), {axis: ("point", places[:, a]) for a, axis in enumerate("xyz"[:step.dimension])}
+
+
+def describe(step, variables, level, boxes=None):
+    """Returns {name: (dimensions, array, attributes)}, where array.read(step) has the values, and coordinates.
+
+    boxes    {name: (lower, upper, full)} for arrays that are larger than their patches at this step
+    """
+    if step.mesh:
+        _sampling.check_boxes(step)
+    names = step._names(variables)
+    for name in names:
+        step._number(name)
+    if level is None and step.axes:
+        names = [name for name in names if patches_of(step, name, None).size]
+    else:
+        level = _level_of(step, names) if level is None else step._level(level)
+        names = _variables_of_level(step, variables, level)
+    arrays, coordinates = {}, {}
+    for name in names:
+        points = step.level_roles[step.patches["level"][patches_of(step, name, level)[0]]] == "points"
+        *box, full = (boxes or {}).get(name, (None, None))
+        array, of_array = _of_points(step, name, level) if points else _of_boxes(step, name, level, tuple(box) if full is not None else None, full)
+        long_name = step.variables[name].long_name
+        arrays[name] = (*array, {"long_name": long_name} if long_name else {})
+        coordinates.update(of_array)
+    # A variable with the name of a coordinate gets another name.
+    return {name + ("_" if name in coordinates else ""): array for name, array in arrays.items()}, coordinates
+
+
+def time_of(date, time):
+    """Returns a date if there is one that xarray can hold, else the time as a number."""
+    if _DATES[0] <= date[:4] <= _DATES[1]:
+        try:
+            return np.datetime64(date.replace(" ", "T")).astype("datetime64[ns]")
+        except ValueError:
+            pass
+    return float(time)
+
+
+def to_xarray(step, variables, level):
+    """Implements Step.to_xarray()."""
+    xarray = optional("xarray", "to_xarray()")
+    arrays, coordinates = describe(step, variables, level)
+    arrays = {name: (dimensions, array.read(step), attributes) for name, (dimensions, array, attributes) in arrays.items()}
+    coordinates["time"] = time_of(step.date, step.time)
+    return xarray.Dataset(arrays, coordinates, {"source": str(step.path), "step": step.number})

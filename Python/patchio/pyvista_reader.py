@@ -1,0 +1,135 @@
+"""The reader that PyVista finds by the entry points `pyvista.readers` of this package.
+
+    mesh = pyvista.read("dumps.visit", levels=(0, 1), bounds=(0, 1, 0, 1, 0, 0.5))
+
+    reader = pyvista.get_reader("run.pio")
+    reader.set_active_time_value(reader.time_values[-1])
+    reader.disable_all_cell_arrays()
+    reader.enable_cell_array("density")
+    mesh = reader.read()                 # a pyvista.MultiBlock
+
+PyVista chooses readers by the extension: `.visit`, `.samrai`, `.pio` and `.ctl`, and names without one, such as the folder
+plt00010. Other files need force_ext=".patchio": pyvista.read("out.h5", force_ext=".patchio").
+"""
+import os
+
+import pyvista
+
+from . import _arguments
+from . import open as open_data
+
+
+class _Source(pyvista.BaseVTKReader):
+    """The part of a reader of VTK that PyVista calls."""
+
+    def __init__(self):
+        super().__init__()
+        self.data = self.step = None
+        self.levels = self.bounds = None
+        self.blocks = "merged"
+        self.off = set()
+
+    def SetFileName(self, filename):
+        """Opens the data set of a file or folder. The step of a plotfile is active first, else the first step of the series."""
+        self.data = open_data(str(filename))
+        names = [os.path.realpath(os.path.join(filename, *more)) for more in ((), ("Header",))]
+        steps = [index for index, path in enumerate(self.data.paths) if os.path.realpath(path) in names]
+        self.step = self.data[steps[0] if steps else 0]
+
+    SetDirectoryName = SetFileName
+
+    def UpdateInformation(self):
+        """Does nothing: SetFileName() opens the data set."""
+
+    def GetClassName(self):
+        """Returns the name that messages of PyVista show."""
+        return "patchio"
+
+    def names(self, centering):
+        """Returns the variables at "cell" or "node"."""
+        return [name for name, variable in self.step.variables.items() if variable.centering == centering]
+
+    def set_status(self, name, on):
+        """Switches a variable on or off, by the rules of Step.read()."""
+        self.step._number(name)
+        (self.off.discard if on else self.off.add)(name)
+
+    def levels_read(self):
+        """Returns the levels as Step.to_pyvista() takes them, from a level, or the first and the last one."""
+        if self.levels is None or isinstance(self.levels, str) or not isinstance(self.levels, (tuple, list)):
+            return self.levels
+        first, last = _arguments.wholes(self.levels, "levels", "a level, or the first and the last one", 0).tolist()
+        return list(range(first, min(last, len(self.step.levels) - 1) + 1))
+
+    def Update(self):
+        """Reads the active step."""
+        names = [name for name in self.step.variables if name not in self.off]
+        self._data_object = self.step.to_pyvista(names, levels=self.levels_read(), bounds=self.bounds, blocks=self.blocks)
+
+    def GetNumberOfCellArrays(self):
+        return len(self.names("cell"))
+
+    def GetCellArrayName(self, number):
+        return self.names("cell")[number]
+
+    def GetNumberOfPointArrays(self):
+        return len(self.names("node"))
+
+    def GetPointArrayName(self, number):
+        return self.names("node")[number]
+
+    def GetCellArrayStatus(self, name):
+        return name not in self.off
+
+    GetPointArrayStatus = GetCellArrayStatus
+    SetCellArrayStatus = SetPointArrayStatus = set_status
+
+
+def _of_source(name, text):
+    """Returns a property of the reader that the source holds."""
+    return property(lambda self: getattr(self.reader, name), lambda self, value: setattr(self.reader, name, value), doc=text)
+
+
+class PatchReader(pyvista.BaseReader, pyvista.PointCellDataSelection, pyvista.TimeReader):
+    """Reads all formats of PatchIO into a pyvista.MultiBlock, see Step.to_pyvista()."""
+
+    _class_reader = _Source
+
+    levels = _of_source("levels", "The level to read, by number or name, or the first and the last one; None: all.")
+    bounds = _of_source("bounds", "Six numbers: only patches that touch this region are read. None: all.")
+    blocks = _of_source("blocks", '"merged": few grids; "patches": a grid per patch.')
+
+    @property
+    def number_time_points(self):
+        """The number of steps."""
+        return len(self.reader.data)
+
+    def time_point_value(self, time_point):
+        """Returns the time of a step."""
+        return float(self.reader.data.times[time_point])
+
+    @property
+    def active_time_value(self):
+        """The time of the step that read() reads."""
+        return float(self.reader.step.time)
+
+    def set_active_time_value(self, time_value):
+        """Chooses the step with the nearest time."""
+        self.reader.step = self.reader.data.nearest(time_value)
+
+    def set_active_time_point(self, time_point):
+        """Chooses a step by its index."""
+        self.reader.step = self.reader.data[time_point]
+
+
+class PlainNameReader(PatchReader):
+    """Reads paths without an extension: plotfiles of AMReX. PyVista treats all other paths as it does without patchio."""
+
+    def __new__(cls, path):
+        """Returns PyVista's reader for a folder of DICOM files. Raises ValueError for other paths that are no plotfiles."""
+        folder = path if os.path.isdir(path) else os.path.dirname(path)
+        if os.path.isfile(os.path.join(folder, "Header")):
+            return super().__new__(cls)
+        if os.path.isdir(path) and os.listdir(path) and all(name.endswith(".dcm") for name in os.listdir(path)):
+            return pyvista.DICOMReader(path)
+        raise ValueError("%s has no extension and is not a plotfile of AMReX" % path)

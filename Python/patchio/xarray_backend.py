@@ -1,0 +1,142 @@
+"""The backend of xarray.open_dataset(path, engine="patchio"), which xarray finds by the entry point `xarray.backends`."""
+import functools
+import os
+import threading
+
+import numpy as np
+from xarray import Dataset, Variable
+from xarray.backends import BackendArray, BackendEntrypoint
+from xarray.core import indexing
+
+from . import _arguments, _xarray
+from . import open as open_data
+
+_EXTENSIONS = (".visit", ".samrai", ".pio", ".ctl")
+_STEPS_KEPT = 4
+
+
+class _Series:
+    """The steps of a data set, which are opened again in processes that get a copy."""
+
+    def __init__(self, path, options):
+        self.path, self.options = path, options
+        self.__setstate__(self.__getstate__())
+
+    def __getstate__(self):
+        return self.path, self.options
+
+    def __setstate__(self, state):
+        self.path, self.options = state
+        self.lock = threading.Lock()
+        self.step = functools.lru_cache(_STEPS_KEPT)(lambda index: self.data[index])
+
+    @functools.cached_property
+    def data(self):
+        """The DataSet."""
+        return open_data(self.path, **self.options)
+
+    def read(self, index, array, key):
+        """Returns values of a step, for one thread at a time."""
+        with self.lock:
+            return array.read(self.step(index), key)
+
+    def close(self):
+        """Closes the data set."""
+        self.step.cache_clear()
+        self.data.close()
+
+
+class _LazyArray(BackendArray):
+    """A variable whose values are read when xarray computes them.
+
+    steps    indices of the steps, which are the first axis; a number: one step, without an axis
+    """
+
+    def __init__(self, series, array, steps):
+        self.series, self.array, self.steps = series, array, steps
+        self.shape = array.shape if isinstance(steps, int) else (len(steps), *array.shape)
+        self.dtype = array.dtype
+
+    def __getitem__(self, key):
+        return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.BASIC, self._read)
+
+    def _read(self, key):
+        if isinstance(self.steps, int):
+            return self.series.read(self.steps, self.array, key)
+        chosen = self.steps[key[0]]
+        if isinstance(chosen, int):
+            return self.series.read(chosen, self.array, key[1:])
+        values = [self.series.read(step, self.array, key[1:]) for step in chosen]
+        if values:
+            return np.stack(values)
+        return np.zeros((0, *(len(range(size)[part]) for size, part in zip(self.shape[1:], key[1:]) if isinstance(part, slice))), self.dtype)
+
+
+def _boxes_of_series(series, steps, level):
+    """Returns {name: (lower, upper, full)} of arrays that have the patches of all steps. Steps of one file have the same patches."""
+    firsts = [index for index in steps if index == 0 or series.data.paths[index] != series.data.paths[index - 1]]
+    found = {}
+    for index in firsts:
+        step = series.data[index]
+        for name in step.variables:
+            patches = _xarray.patches_of(step, name, level)
+            if patches.size and step.level_roles[step.patches["level"][patches[0]]] != "points":
+                array = _xarray.LevelArray(step, name, level)
+                found.setdefault(name, []).append((array.lower, array.upper, array.full))
+    boxes = {}
+    for name, of_steps in found.items():
+        lower, upper = np.min([box[0] for box in of_steps], 0), np.max([box[1] for box in of_steps], 0)
+        same = all((box[0] == lower).all() and (box[1] == upper).all() and box[2] for box in of_steps)
+        boxes[name] = lower, upper, same and len(of_steps) == len(firsts)
+    return boxes
+
+
+class PatchBackend(BackendEntrypoint):
+    """Opens a level of one step or of all steps, see PatchBackend.open_dataset()."""
+
+    description = "Open SAMRAI, AMReX, k-Wave, GrADS and container data by patchio"
+    open_dataset_parameters = ("filename_or_obj", "drop_variables", "level", "step", "metadata", "threads", "listed_only")
+
+    def open_dataset(self, filename_or_obj, *, drop_variables=None, level=None, step=None, metadata="on", threads=None,
+                     listed_only=True):
+        """Returns a Dataset like that of Step.to_xarray(), whose values are read when they are needed.
+
+        level    as for Step.to_xarray(): number or name of a level; None: the first with variables
+        step     index of a step; None: all steps, along the dimension `time`
+        metadata, threads, listed_only    as for patchio.open(); with listed_only=False, the plotfiles of a folder are one series
+        """
+        series = _Series(os.fspath(filename_or_obj), {"metadata": metadata, "threads": threads, "listed_only": listed_only})
+        data = series.data
+        if step is not None:
+            step = range(len(data))[_arguments.whole(step, "step", "the index of a step, %d to %d" % (-len(data), len(data) - 1),
+                                                     -len(data), len(data) - 1)]
+        first = data[step or 0]
+        steps = range(len(data)) if step is None else step
+        if level is None and not first.axes and not first.mesh:
+            level = _xarray._level_of(first, list(first.variables))
+        elif level is not None:
+            level = first._level(level)
+        boxes = {} if step is not None or first.coordinates or first.mesh else _boxes_of_series(series, steps, level)
+        arrays, coordinates = _xarray.describe(first, None, level, boxes)
+        times = [_xarray.time_of(date, time) for date, time in zip(data.dates or [""] * len(data), data.times)]
+        coordinates["time"] = ("time", np.array(times)) if step is None else times[step]
+        dropped = set(_arguments.several(drop_variables)) if drop_variables is not None else set()
+        along = ["time"] if step is None else []
+        variables = {}
+        for name, (dimensions, array, attributes) in arrays.items():
+            if name not in dropped:
+                chunks = [1] * len(along) + array.chunks()
+                encoding = {"preferred_chunks": dict(zip(along + dimensions, chunks))}
+                lazy = indexing.LazilyIndexedArray(_LazyArray(series, array, steps))
+                variables[name] = Variable(along + dimensions, lazy, attributes, encoding)
+        attributes = {"source": str(data.path)} if step is None else {"source": str(first.path), "step": first.number}
+        found = Dataset(variables, coordinates, attributes)
+        found.set_close(series.close)
+        return found
+
+    def guess_can_open(self, filename_or_obj):
+        """Returns whether the name is that of a data set: dumps.visit, summary.samrai, NAME.pio, NAME.ctl, or a folder of AMReX."""
+        if not isinstance(filename_or_obj, (str, os.PathLike)):
+            return False
+        path = os.fspath(filename_or_obj)
+        return path.endswith(_EXTENSIONS) or os.path.isfile(os.path.join(path, "Header"))

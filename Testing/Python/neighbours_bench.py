@@ -1,0 +1,139 @@
+#!/usr/bin/python3
+"""Measures to_pyvista(), VTK's reader of AMReX, to_yt() and yt's own loader on a plotfile: seconds and peak memory.
+
+usage: PYTHONPATH=... neighbours_bench.py PLOTFILE [VARIABLE [RUNS]]
+
+Each way runs in a process of its own, one after the other, RUNS times (3). The table has medians. Needs pyvista and yt.
+"""
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import time
+
+
+def timed(*works):
+    """Calls functions, each with the result of the one before, and returns the seconds after each."""
+    begin, seconds, found = time.perf_counter(), [], None
+    for work in works:
+        found = work(found)
+        seconds.append(time.perf_counter() - begin)
+    return seconds
+
+
+def filtered(read, name):
+    """Reads; slices through the middle; contours at the middle of the values."""
+    kept = []
+
+    def cut(blocks):
+        kept.append(blocks)
+        box = blocks.bounds
+        return blocks.slice(normal="z", origin=[low + 0.501 * (high - low) for low, high in zip(box[::2], box[1::2])])
+
+    def contour(_):
+        low, high = kept[0].get_data_range(name)
+        return kept[0].cell_data_to_point_data().generic_filter("contour", [0.5 * (low + high)], scalars=name)
+
+    return timed(read, cut, contour)
+
+
+def ours(path, name, form):
+    import patchio
+    import pyvista  # noqa: F401
+    return filtered(lambda _: patchio.open(path)[0].to_pyvista(name, blocks=form), name)
+
+
+def of_vtk(path, name):
+    """VTK's own reader and filters."""
+    from vtkmodules.vtkCommonDataModel import vtkPlane
+    from vtkmodules.vtkFiltersCore import vtkCellDataToPointData, vtkContourFilter, vtkCutter
+    from vtkmodules.vtkIOAMR import vtkAMReXGridReader
+    reader = vtkAMReXGridReader()
+
+    def read(_):
+        reader.SetFileName(path)
+        reader.UpdateInformation()
+        reader.SetMaxLevel(100)
+        reader.SetCellArrayStatus(name, 1)
+        reader.Update()
+
+    def cut(_):
+        box = [0.0] * 6
+        reader.GetOutput().GetBounds(box)
+        plane = vtkPlane()
+        plane.SetOrigin([low + 0.501 * (high - low) for low, high in zip(box[::2], box[1::2])])
+        plane.SetNormal(0, 0, 1)
+        cutter = vtkCutter()
+        cutter.SetInputConnection(reader.GetOutputPort())
+        cutter.SetCutFunction(plane)
+        cutter.Update()
+
+    def contour(_):
+        grids = list(iterated(reader.GetOutput()))
+        ranges = [grid.GetCellData().GetArray(name).GetRange() for grid in grids]
+        points = vtkCellDataToPointData()
+        points.SetInputConnection(reader.GetOutputPort())
+        surface = vtkContourFilter()
+        surface.SetInputConnection(points.GetOutputPort())
+        surface.SetInputArrayToProcess(0, 0, 0, 0, name)
+        surface.SetValue(0, 0.5 * (min(low for low, _ in ranges) + max(high for _, high in ranges)))
+        surface.Update()
+
+    return timed(read, cut, contour)
+
+
+def iterated(composite):
+    """Yields the grids of composite data of VTK."""
+    iterator = composite.NewIterator()
+    iterator.InitTraversal()
+    while not iterator.IsDoneWithTraversal():
+        yield iterator.GetCurrentDataObject()
+        iterator.GoToNextItem()
+
+
+def of_yt(load, name):
+    import yt
+    yt.set_log_level(50)
+
+    def total(ds):
+        ds.all_data().quantities.extrema(name)
+        return ds
+
+    return timed(lambda _: load(yt), total)
+
+
+def patchio_to_yt(path, name):
+    import patchio
+    return of_yt(lambda _: patchio.open(path)[0].to_yt(name), ("stream", name))
+
+
+def own_yt(path, name):
+    return of_yt(lambda yt: yt.load(path), ("boxlib", name))
+
+
+WAYS = {"to_pyvista(), merged": lambda path, name: ours(path, name, "merged"),
+        "to_pyvista(), patches": lambda path, name: ours(path, name, "patches"),
+        "vtkAMReXGridReader": of_vtk, "to_yt()": patchio_to_yt, "yt.load()": own_yt}
+
+
+def main():
+    if sys.argv[1] == "--one":
+        seconds = WAYS[sys.argv[2]](*sys.argv[3:5])
+        print(json.dumps(seconds + [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3]))
+        return
+    path, name, runs = (sys.argv[1:] + ["phi", "3"][len(sys.argv) - 2:])[:3]
+    found = {way: [] for way in WAYS}
+    for _ in range(int(runs)):
+        for way in WAYS:
+            done = subprocess.run([sys.executable, __file__, "--one", way, path, name], capture_output=True, text=True)
+            if done.returncode:
+                sys.exit("%s: %s" % (way, done.stderr[-2000:]))
+            found[way].append(json.loads(done.stdout.splitlines()[-1]))
+    print("PyVista: s after read, slice, contour; yt: after load, extrema of all cells; then peak MB")
+    for way, numbers in found.items():
+        print("%-24s %s" % (way, "  ".join("%.3g" % statistics.median(column) for column in zip(*numbers))))
+
+
+if __name__ == "__main__":
+    main()
