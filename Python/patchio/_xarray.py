@@ -277,8 +277,8 @@ def time_of(date, time):
 
 def to_xarray(step, variables, level):
     """Implements Step.to_xarray()."""
-    xarray = optional("xarray", "to_xarray()")
     arrays, coordinates = describe(step, variables, level)
+    xarray = optional("xarray", "to_xarray()")
     arrays = {name: (dimensions, array.read(step), attributes) for name, (dimensions, array, attributes) in arrays.items()}
     coordinates["time"] = time_of(step.date, step.time)
     return xarray.Dataset(arrays, coordinates, {"source": str(step.path), "step": step.number})

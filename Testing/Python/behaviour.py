@@ -416,7 +416,7 @@ class Help(unittest.TestCase):
         with open(os.path.join(repository, "Documentation", "Guide", "PythonPackage.md")) as file:
             shown = re.findall("```python\n(.*?)```", file.read(), re.DOTALL)
         shown.append(textwrap.dedent(re.search(r"    import patchio\n(?:.*\n)*?.*report_text\).*\n", patchio.__doc__).group()))
-        self.assertEqual(len(shown), 6)
+        self.assertEqual(len(shown), 5)
         before = os.getcwd()
         os.chdir(copy_of_linadv("shown"))
         try:
