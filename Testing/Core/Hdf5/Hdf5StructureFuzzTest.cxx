@@ -193,7 +193,8 @@ protected:
     }
     const std::uint64_t size = content.size();
     // Most of the structures are in the first part of the file.
-    const std::uint64_t place = this->Below(this->Below(4) == 0 ? 1024 : size - 40);
+    const std::uint64_t place =
+        this->Below(this->Below(4) == 0 ? std::min<std::uint64_t>(1024, size - 40) : size - 40);
     switch (this->Below(6)) {
       case 0:
         content[place] ^= std::byte(1 << this->Below(8));

@@ -23,7 +23,10 @@ inline std::string Describe(const LocationTable& table, const ChunkedArray& arra
       fmt::format("{} type {} big {} rank {} first {} count {} fill {}:", table.Files.at(array.File),
           static_cast<int>(array.Type), array.BigEndian, array.Rank, array.First, array.Count, array.Fill);
   for (int i = 0; i < ChunkedArray::MaximumRank; ++i) {
-    text += fmt::format(" {} {} {}", array.Dims[i], array.ChunkDims[i], static_cast<int>(array.Filters[i]));
+    text += fmt::format(" {} {}", array.Dims[i], array.ChunkDims[i]);
+  }
+  for (const FilterKind filter : array.Filters) {
+    text += fmt::format(" {}", static_cast<int>(filter));
   }
   for (std::size_t c = array.FirstChunk; c < array.FirstChunk + array.ChunkCount; ++c) {
     const Chunk& chunk = table.Chunks.at(c);
