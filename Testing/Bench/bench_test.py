@@ -1,4 +1,4 @@
-"""Tests of ./dev bench: names, goals and failures, with invented figures.
+"""Tests of ./dev bench and of the comparison of builds: names, goals, ratios and failures, with invented figures.
 
 usage: bench_test.py
 """
@@ -14,6 +14,7 @@ import unittest
 from unittest import mock
 
 import bench
+import compare
 from measuring import Spread, here
 
 
@@ -141,6 +142,33 @@ class Bench(unittest.TestCase):
             self.assertEqual(self.measured("met", "quick"), quick)
         with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()):
             self.run_bench("met", "--rounds", "0")
+
+
+class Compare(unittest.TestCase):
+    """A build that is twice as fast, and needs half as much; its second round differs."""
+
+    def test_above_one_is_better(self):
+        def rows(rate, size, count):
+            return {name: {"measure": name, "goal": goal, "measured": {"median": value}}
+                    for name, goal, value in (("rate", ">= 1", rate), ("size", "<= 9", size), ("count", "", count))}
+
+        before, after = rows(2, 8, 3), [rows(4, 4, 6), rows(6, 4, 3)]
+        after[0]["new"] = after[1]["new"] = dict(before["rate"], measure="new")
+        order = []
+
+        def measure(sources, *_):
+            order.append(sources)
+            return before if sources == "old" else after[order.count("new") - 1]
+
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(compare, "measure", measure), \
+                contextlib.redirect_stdout(io.StringIO()) as said:
+            compare.main(["old", "new", "any", "--rounds", "2", "--data", folder, "--out", folder])
+            with open(os.path.join(folder, "compare.json")) as written:
+                found = {row["measure"]: row["ratios"] for row in json.load(written)}
+        self.assertEqual(order, ["old", "new", "new", "old"])
+        self.assertEqual(found, {"rate": [2, 3], "size": [2, 2], "count": [2, 1]})
+        self.assertIn("| any | rate | 2.50 (2.00 to 3.00) |", said.getvalue())
+        self.assertIn("| any | count (no goal) | 1.50 (1.00 to 2.00) |", said.getvalue())
 
 
 class Names(unittest.TestCase):
