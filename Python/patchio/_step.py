@@ -88,7 +88,7 @@ class Step:
         self.axes = [Axis(first, np.array(positions), np.array(labels)) for first, positions, labels in fields["axes"]]
         self.report, self.report_text, self.faults = {}, "", []
         self._core, self._threads, self._verify = core, data._threads, data._verify
-        self._flat, self._lattice = fields["level_flat"], fields["lattice"]
+        self._flat, self._lattice, self._patches_change = fields["level_flat"], fields["lattice"], fields["patches_change"]
         self._set_variables(fields)
         if core.warning:
             warnings.warn(core.warning, stacklevel=3)

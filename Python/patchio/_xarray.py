@@ -30,7 +30,7 @@ class LevelArray:
 
     Places without a patch are NaN, which turns integers into floats.
 
-    box       lowest and highest cell of the array; None: those of the patches
+    box       lowest and highest cell of the array; None: those of all patches of the level
     full      True: patches fill the box
     """
 
@@ -41,7 +41,9 @@ class LevelArray:
         if step.coordinates and not _disjoint(lower, upper):
             raise step_error(step, "patches of '%s' are in several blocks that share indices, so they are not one array. "
                                    "Use to_pyvista() instead.", name)
-        self.lower, self.upper = box or (lower.min(0), upper.max(0))
+        # All variables of a level have the same box, so that they share the coordinates.
+        of_level = step.patches[np.isin(step.patches["level"], step.patches["level"][patches])]
+        self.lower, self.upper = box or (of_level["lower"].min(0), of_level["upper"].max(0))
         cells = (upper - lower + 1).astype(np.int64).prod(1).sum()
         if not step.coordinates:    # patches of a level may overlap; these blocks do not
             _, rows = step._plan([name], patches, None, "filled")
@@ -81,18 +83,31 @@ class LevelArray:
     def _read_cells(self, step, first, last):
         """Returns the values of cells, or of their nodes, counted from the lower corner of the array."""
         patches = patches_of(step, self.name, self.level)
-        plan = step._core.plan_box(patches.tolist(), (self.lower + first).tolist(), (self.lower + last).tolist())
+        more = tuple(self.more[:self.axes][::-1])
+        whole = tuple(np.add((last - first + 1)[:self.axes][::-1], more)) + self.shape[self.axes:]
+        # A step may have fewer patches than the array, or none.
+        boxes = step.patches[patches]
+        low, high = self.lower + first, self.lower + last
+        if patches.size:
+            low, high = np.maximum(low, boxes["lower"].min(0)), np.minimum(high, boxes["upper"].max(0))
+        if not patches.size or (low > high).any():
+            return np.full(whole, np.nan, self.dtype)
+        plan = step._core.plan_box(patches.tolist(), low.tolist(), high.tolist())
         found = step._read_blocks(plan, [self.name])[self.name].get(0)
-        cells = tuple((last - first + 1)[:self.axes][::-1])
         if found is None:
-            more = tuple(self.more[:self.axes][::-1])
-            return np.full(tuple(np.add(cells, more)) + self.shape[self.axes:], np.nan, self.dtype)
+            return np.full(whole, np.nan, self.dtype)
         found = found.astype(self.dtype, copy=False)
+        cells = tuple((high - low + 1)[:self.axes][::-1])
         flags = b"" if self.full else plan.flags(0)
         if flags:
             gaps = np.frombuffer(flags, np.uint8).reshape(cells) == _NO_PATCH
-            found[_at_nodes(gaps, self.more[:self.axes][::-1])] = np.nan
-        return found
+            found[_at_nodes(gaps, more)] = np.nan
+        if found.shape == whole:
+            return found
+        values = np.full(whole, np.nan, self.dtype)
+        start = (low - self.lower - first)[:self.axes][::-1]
+        values[tuple(slice(begin, begin + size) for begin, size in zip(start, found.shape))] = found
+        return values
 
     def chunks(self):
         """Returns the sizes of chunks along each axis, which end at borders of patches and are not small."""
@@ -263,6 +278,31 @@ def describe(step, variables, level, boxes=None):
         coordinates.update(of_array)
     # A variable with the name of a coordinate gets another name.
     return {name + ("_" if name in coordinates else ""): array for name, array in arrays.items()}, coordinates
+
+
+def boxes_of_series(steps, paths, level):
+    """Returns {name: (lower, upper, full)}: the box of an array that has the patches of all steps, and whether they fill it at each step.
+
+    steps    a DataSet, or a list of its steps; paths: their files
+    """
+    # Most files with several steps have the same patches at all of them.
+    firsts = [index for index in range(len(paths)) if index == 0 or paths[index] != paths[index - 1] or steps[index - 1]._patches_change]
+    found, of_levels = {}, {}
+    for index in firsts:
+        step = steps[index]
+        for name in step.variables:
+            patches = patches_of(step, name, level)
+            if patches.size and step.level_roles[step.patches["level"][patches[0]]] != "points":
+                array, number = LevelArray(step, name, level), int(step.patches["level"][patches[0]])
+                found.setdefault(name, []).append((number, array))
+                of_levels.setdefault(number, []).append(array)
+    boxes = {}
+    for name, arrays in found.items():
+        of_level = of_levels[arrays[0][0]]
+        lower, upper = np.min([array.lower for array in of_level], 0), np.max([array.upper for array in of_level], 0)
+        same = all(array.full and (array.lower == lower).all() and (array.upper == upper).all() for _, array in arrays)
+        boxes[name] = lower, upper, same and len(arrays) == len(firsts)
+    return boxes
 
 
 def time_of(date, time):

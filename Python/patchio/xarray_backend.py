@@ -72,25 +72,6 @@ class _LazyArray(BackendArray):
         return np.zeros((0, *(len(range(size)[part]) for size, part in zip(self.shape[1:], key[1:]) if isinstance(part, slice))), self.dtype)
 
 
-def _boxes_of_series(series, steps, level):
-    """Returns {name: (lower, upper, full)} of arrays that have the patches of all steps. Steps of one file have the same patches."""
-    firsts = [index for index in steps if index == 0 or series.data.paths[index] != series.data.paths[index - 1]]
-    found = {}
-    for index in firsts:
-        step = series.data[index]
-        for name in step.variables:
-            patches = _xarray.patches_of(step, name, level)
-            if patches.size and step.level_roles[step.patches["level"][patches[0]]] != "points":
-                array = _xarray.LevelArray(step, name, level)
-                found.setdefault(name, []).append((array.lower, array.upper, array.full))
-    boxes = {}
-    for name, of_steps in found.items():
-        lower, upper = np.min([box[0] for box in of_steps], 0), np.max([box[1] for box in of_steps], 0)
-        same = all((box[0] == lower).all() and (box[1] == upper).all() and box[2] for box in of_steps)
-        boxes[name] = lower, upper, same and len(of_steps) == len(firsts)
-    return boxes
-
-
 class PatchBackend(BackendEntrypoint):
     """Opens a level of one step or of all steps, see PatchBackend.open_dataset()."""
 
@@ -116,7 +97,7 @@ class PatchBackend(BackendEntrypoint):
             level = _xarray._level_of(first, list(first.variables))
         elif level is not None:
             level = first._level(level)
-        boxes = {} if step is not None or first.coordinates or first.mesh else _boxes_of_series(series, steps, level)
+        boxes = {} if step is not None or first.coordinates or first.mesh else _xarray.boxes_of_series(data, data.paths, level)
         arrays, coordinates = _xarray.describe(first, None, level, boxes)
         times = [_xarray.time_of(date, time) for date, time in zip(data.dates or [""] * len(data), data.times)]
         coordinates["time"] = ("time", np.array(times)) if step is None else times[step]

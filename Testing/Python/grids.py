@@ -401,16 +401,18 @@ class Xarray(unittest.TestCase):
 
     def test_levels_that_change(self):
         import xarray
-        patches = [[((0, 0), (3, 3)), ((4, 0), (7, 3))], [((4, 0), (7, 3)), ((8, 0), (11, 3))]]
-        dumps = [Dump([Level([((0, 0), (5, 5))]), Level(boxes, (2, 2))], [Variable("U", field)], dx=(1, 1, 0), step=step, time=step)
-                 for step, boxes in enumerate(patches)]
+        patches = [[((0, 0), (3, 3)), ((4, 0), (7, 3))], [((4, 0), (7, 3)), ((8, 0), (11, 3))], [((0, 0), (3, 3))]]
+        dumps = [Dump([Level([((0, 0), (5, 5))]), Level(boxes, (2, 2))], [Variable("U", field), Variable("once", field)][:2 if step == 0 else 1], dx=(1, 1, 0),
+                      step=step, time=step) for step, boxes in enumerate(patches)]
         folder = os.path.join(scratch, "changing")
         dump_writer.write_series(folder, dumps, None)
         with xarray.open_dataset(os.path.join(folder, "dumps.visit"), engine="patchio", level=1) as series:
-            self.assertEqual(series["U"].sizes, {"time": 2, "y": 4, "x": 12})
+            self.assertEqual(series["U"].sizes, {"time": 3, "y": 4, "x": 12})
+            np.testing.assert_array_equal(series["once"].values[0], series["U"].values[0])
+            self.assertTrue(np.isnan(series["once"].values[1:]).all(), "steps without the variable")
             empty = np.isnan(series["U"].values)
             want = 5001 + series["x"].values + 10 * series["y"].values[:, None]
-            for number, gap in enumerate((slice(8, 12), slice(0, 4))):
+            for number, gap in enumerate((slice(8, 12), slice(0, 4), slice(4, 12))):
                 wide = np.zeros(12, bool)
                 wide[gap] = True
                 np.testing.assert_array_equal(empty[number], np.broadcast_to(wide, (4, 12)))
