@@ -17,11 +17,13 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <mutex>
 #include <new>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -327,6 +329,7 @@ py::dict CatalogAsDict(const Catalog& catalog)
   fields["dimension"] = catalog.Dimension;
   fields["grid"] = NameOf(catalog.Grid);
   fields["geographic"] = catalog.Geographic;
+  fields["patches_change"] = catalog.PatchesChange;
   fields["origin"] = catalog.Origin;
   fields["axes"] = AxesOf(catalog);
   fields["levels"] = LevelsOf(catalog);
@@ -514,6 +517,102 @@ std::optional<std::string> TypeOfVariable(Step& step, int variable)
   return type ? std::optional<std::string>(NameOf(*type)) : std::nullopt;
 }
 
+/// Returns numpy's name of a type with its byte order, such as ">f4".
+std::string StoredTypeOf(ElementType type, bool bigEndian)
+{
+  const char kind = VisitType(type, [](auto value) {
+    using Type = decltype(value);
+    return std::is_floating_point_v<Type> ? 'f' : std::is_signed_v<Type> ? 'i' : 'u';
+  });
+  return fmt::format("{}{}{}", SizeOf(type) == 1 ? '|' : bigEndian ? '>' : '<', kind, SizeOf(type));
+}
+
+const char* NameOf(FilterKind filter)
+{
+  constexpr std::array names{"none", "deflate", "shuffle", "fletcher32", "zstd"};
+  static_assert(names.size() == static_cast<std::size_t>(LastFilterKind) + 1);
+  return names[static_cast<std::size_t>(filter)];
+}
+
+/// Returns (type, file, dims, dims of chunks, filters, first, count, bytes of the fill value, chunks) of an
+/// array in chunks, the slowest axis first. chunks: bytes with 4 numbers of 64 bits per chunk: number,
+/// offset, bytes, skipped filters.
+py::tuple ChunkedAsTuple(const LocationTable& table, const ChunkedArray& array)
+{
+  py::list dims, chunkDims, filters;
+  for (int axis = 0; axis < array.Rank; ++axis) {
+    dims.append(array.Dims[axis]);
+    chunkDims.append(array.ChunkDims[axis]);
+  }
+  for (const FilterKind filter : array.Filters) {
+    if (filter != FilterKind::None) {
+      filters.append(NameOf(filter));
+    }
+  }
+  std::vector<std::uint64_t> chunks;
+  for (std::uint64_t c = array.FirstChunk; c < array.FirstChunk + array.ChunkCount; ++c) {
+    const Chunk& chunk = table.Chunks[c];
+    chunks.insert(chunks.end(), {chunk.Number, chunk.Offset, chunk.Bytes, chunk.SkippedFilters});
+  }
+  return py::make_tuple(StoredTypeOf(array.Type, array.BigEndian), array.File, dims, chunkDims, filters,
+      array.First, array.Count, py::bytes(reinterpret_cast<const char*>(&array.Fill), SizeOf(array.Type)),
+      py::bytes(reinterpret_cast<const char*>(chunks.data()), chunks.size() * sizeof(std::uint64_t)));
+}
+
+/// Returns the location of a variable on a patch: None if the patch lacks the variable, the value as a float
+/// if all values are the same and not stored, a text with the reason if the bytes are not the values, or a
+/// list with an entry per stored array: (type, file, offset, bytes) or the result of ChunkedAsTuple().
+py::object LocationAsObject(const LocationTable& table, const Location& location)
+{
+  py::list arrays;
+  for (std::uint32_t i = location.First; i < location.First + location.Count; ++i) {
+    if (location.Kind == Encoding::Raw) {
+      const ByteRange& range = table.ByteRanges[i];
+      arrays.append(
+          py::make_tuple(StoredTypeOf(range.Type, range.BigEndian), range.File, range.Offset, range.Bytes));
+    } else if (location.Kind == Encoding::Chunked) {
+      arrays.append(ChunkedAsTuple(table, table.ChunkedArrays[i]));
+    }
+  }
+  switch (location.Kind) {
+    case Encoding::Absent:
+    case Encoding::Missing:  // LocationTable::Problems has the reason
+      return py::none();
+    case Encoding::Constant:
+      return py::float_(location.Value);
+    case Encoding::SparseMaterials:
+      return py::str("volume fractions in sparse form");
+    case Encoding::Library:
+      return py::str(table.LibraryArrays[location.First].Reason);
+    case Encoding::Raw:
+    case Encoding::Chunked:
+      break;
+  }
+  return std::move(arrays);
+}
+
+/// Returns the paths of files, the range of undefined values (None if every number is a value), whether
+/// components lie side by side in one stored array, and for each patch the result of LocationAsObject().
+/// Throws Error for values that cannot be located.
+py::tuple Locate(Step& step, int variable, const std::vector<int>& patches)
+{
+  const LocationTable table = Alone([&] { return step.Locate(variable, patches); });
+  if (!table.Problems.empty()) {
+    throw Error(table.Problems[0].Message);
+  }
+  py::list files, locations;
+  for (const std::string& file : table.Files) {
+    files.append(PathTextOf(file));
+  }
+  for (const Location& location : table.Locations) {
+    locations.append(LocationAsObject(table, location));
+  }
+  const Variable& info = step.Data().Variables[variable];
+  const py::object undefined =
+      info.HasUndefined() ? py::object(py::make_tuple(info.UndefinedFrom, info.UndefinedTo)) : py::none();
+  return py::make_tuple(files, undefined, info.Interleaved, locations);
+}
+
 /// Returns the shape of the patch, and one byte per cell: 1 if the cell is covered; no bytes if no cell is
 /// covered.
 py::tuple CoveredCells(Step& step, int patch)
@@ -594,6 +693,7 @@ PYBIND11_MODULE(_core, module)
       .def("read_blocks", [](Step& step, const BlockPlan& plan,
                               const py::args& how) { return Read(step, plan.Blocks(), how); })
       .def("dtype", &TypeOfVariable)
+      .def("locate", &Locate)
       .def("covered", &CoveredCells)
       .def("levels_shown", &LevelsShown)
       .def("part", &Step::PatchesOfPart);

@@ -193,6 +193,19 @@ LoadResult Step::Read(const ReadOptions& options, const ReadProgressCallback& pr
   return loaded;
 }
 
+LocationTable Step::Locate(int variable, const std::vector<int>& patches)
+{
+  this->CheckVariable(variable);
+  std::vector<PatchVariable> wanted;
+  for (const int patch : patches) {
+    this->CheckPatch(patch);
+    wanted.push_back({patch, variable});
+  }
+  this->Opened->SetStep(*this->State->Alone, this->Which);
+  this->Opened->Prepare(*this->State->Alone, ThreadsThatFit(MaximumThreads));
+  return this->Opened->Locate(wanted, ThreadsThatFit(MaximumThreads));
+}
+
 std::optional<ElementType> Step::TypeOfVariable(int variable)
 {
   this->CheckVariable(variable);

@@ -91,6 +91,9 @@ public:
   /// for numbers that do not exist, and if memory is insufficient. Faults of files are in the result.
   LoadResult Read(const ReadOptions& options, const ReadProgressCallback& progress);
 
+  /// Returns the locations of a variable on patches, in their order. Throws Error for numbers that do not
+  /// exist.
+  LocationTable Locate(int variable, const std::vector<int>& patches);
   /// Returns the type of a variable's values after a read; nullopt if no patch has the variable. Throws
   /// Error.
   std::optional<ElementType> TypeOfVariable(int variable);

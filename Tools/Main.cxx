@@ -79,6 +79,7 @@ int Run(int argc, char** argv, Session& session)
   patchio::tools::AddInfo(program, session);
   patchio::tools::AddPlan(program, session);
   patchio::tools::AddProbe(program, session);
+  patchio::tools::AddReferences(program, session);
   patchio::tools::AddTune(program, session);
   patchio::tools::AddVerify(program, session);
   if (argc == 1) {

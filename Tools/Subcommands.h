@@ -23,6 +23,8 @@ void AddInfo(CLI::App& program, Session& session);
 void AddPlan(CLI::App& program, Session& session);
 /// `patchio probe`: measures a file system.
 void AddProbe(CLI::App& program, Session& session);
+/// `patchio references`: writes references to the bytes of all values, for zarr and xarray.
+void AddReferences(CLI::App& program, Session& session);
 /// `patchio tune`: shows what the thread mode Automatic would do with given data, and why.
 void AddTune(CLI::App& program, Session& session);
 /// `patchio verify`: checks whether the data are complete.

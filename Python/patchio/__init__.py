@@ -45,7 +45,7 @@ try:
 except ImportError as error:
     raise ImportError("patchio needs numpy. Install it with 'python3 -m pip install numpy', or 'apt install python3-numpy'") from error
 
-from . import _arguments, _core, _describe, _errors, _threads
+from . import _arguments, _core, _describe, _errors, _references, _threads
 from ._core import Error, __version__  # noqa: F401
 from ._errors import MissingFile
 from ._step import Axis, Step, Variable
@@ -148,6 +148,34 @@ class DataSet:
     def bounds(self):
         """The bounds of the first step; see Step.bounds."""
         return self._first.bounds
+
+    def references(self, prefix=None):
+        """Returns a dict with references to the bytes of all values, in the format of kerchunk, version 1; json.dump() writes it.
+
+        With it, zarr, xarray and others read the same files lazily, without patchio, also from an object store:
+
+            with open("refs.json", "w") as out:
+                json.dump(data.references(), out)
+            files = fsspec.filesystem("reference", fo="refs.json", asynchronous=True, remote_options={"asynchronous": True})
+            store = zarr.storage.FsspecStore(files, read_only=True, path="level_1")
+            level = xarray.open_zarr(store, consolidated=False)
+
+        prefix   beginning of the files' names instead of the folder of the data, such as "s3://bucket/run/"; None: local paths
+
+        A group for each level (none if there is one level) has the arrays of xarray.open_dataset(path, engine="patchio"), with the
+        steps along `time`. Where patches are not equal chunks of one array, each patch has arrays of its own, in groups such as
+        level_1/patch_00017, or step_00003/level_1/patch_00017; their attributes have the place, ghost layers and, for values in
+        one row, the shape. Arrays whose bytes are not the values are left out with a warning.
+
+        Raises Error for meshes, and for files outside of the folder that `prefix` stands for.
+        """
+        if prefix is not None:
+            prefix = _arguments.text(prefix, "prefix", "a text")
+        found, left_out = _references.references(self, prefix)
+        if left_out:
+            name, reason = next(iter(left_out.items()))
+            warnings.warn("%s cannot be referenced. The first: '%s': %s" % (_describe.count(len(left_out), "array"), name, reason), stacklevel=2)
+        return found
 
     def close(self):
         """Closes the series. Steps that are open remain readable."""

@@ -1,0 +1,508 @@
+"""References to the stored bytes of values, as zarr arrays: the JSON format of kerchunk, version 1, with zarr's metadata of version 2."""
+import base64
+import itertools
+import json
+import os
+import zlib
+
+import numpy as np
+
+from . import _xarray
+from ._errors import Error
+
+_MOST_INLINE = 1 << 22    # bytes of coordinates and constant chunks that one array may have in the references themselves
+_CHUNK = np.dtype([("number", "u8"), ("offset", "u8"), ("bytes", "u8"), ("skipped", "u8")])
+# Filters of HDF5 as numcodecs names them; the size of elements is added to "shuffle".
+_CODECS = {"deflate": {"id": "zlib", "level": 6}, "shuffle": {"id": "shuffle"}, "fletcher32": {"id": "fletcher32"},
+           "zstd": {"id": "zstd", "level": 3}}
+
+
+class _Unfit(Exception):
+    """The reason why bytes cannot be referenced, or why patches are not one array."""
+
+
+# ---- stored arrays ---------------------------------------------------------------------------------------
+
+class _Piece:
+    """The values of one variable on one patch, in chunks of the same shape.
+
+    dtype, filters    of all chunks; filters in the order in which they were applied
+    shape, chunk      [k, j, i] and components; with `flat`, all values of the patch are one axis
+    padded            True: chunks that reach beyond the shape are stored in full
+    places            {index of a chunk: [file, offset, bytes], or a number: each value of the chunk}
+    """
+
+    def __init__(self, dtype, filters, shape, chunk, padded, flat=False):
+        self.dtype, self.filters, self.shape, self.chunk = dtype, filters, tuple(shape), tuple(chunk)
+        self.padded, self.flat, self.places = padded, flat, {}
+
+    def layout(self):
+        """Returns what the pieces of one zarr array have in common."""
+        return self.dtype, self.filters, self.chunk, self.flat
+
+
+def _box_of(dims, first, count):
+    """Returns the begin and the end, along each axis, of `count` values from index `first`. Raises _Unfit if they are not a box."""
+    begin, end, rest = [0] * len(dims), list(dims), first
+    stride = int(np.prod(dims, dtype=object))
+    for axis, size in enumerate(dims):
+        stride //= size
+        begin[axis], rest = divmod(rest, stride)
+        end[axis] = begin[axis] + max(count // stride, 1)
+        if count >= stride:
+            if rest or count % stride or end[axis] > size:
+                break
+            return begin, end[:axis + 1] + list(dims[axis + 1:])
+    raise _Unfit("the values are not a box of their array")
+
+
+def _chunk_like(shape, flat_chunk, padded):
+    """Returns the shape of chunks of consecutive values as a part of an array: whole planes or rows. None: there is no such shape."""
+    rest = flat_chunk
+    chunk = [1] * len(shape)
+    for axis in reversed(range(len(shape))):
+        chunk[axis] = min(rest, shape[axis])
+        if rest % chunk[axis]:
+            return None
+        rest //= chunk[axis]
+    if rest != 1:
+        return None
+    # Where chunks end within an axis, they must do so at the same places in each row or plane.
+    cut = next((axis for axis in range(len(shape)) if chunk[axis] > 1), len(shape))
+    exact = all(shape[axis] % chunk[axis] == 0 for axis in range(len(shape)) if axis > 0 or not padded)
+    return tuple(chunk) if exact and all(chunk[axis] == shape[axis] for axis in range(cut + 1, len(shape))) else None
+
+
+def _merge_short_chunks(dims, chunk_dims, item, chunks):
+    """Joins chunks that follow each other in the file where the last ones are short, which zarr does not allow. Raises _Unfit."""
+    whole = int(np.prod(chunk_dims, dtype=object)) * item
+    if (chunks["bytes"] % whole == 0).all():
+        return chunk_dims, chunks
+    axis = next(axis for axis, (size, chunk) in enumerate(zip(dims, chunk_dims)) if chunk < size and chunk > 1)
+    parts = -(-dims[axis] // chunk_dims[axis])
+    merged = list(chunk_dims[:axis]) + list(dims[axis:])
+    rows = chunks.reshape(-1, parts) if len(chunks) % parts == 0 else chunks[:0]
+    ends = rows["offset"] + rows["bytes"]
+    if not rows.size or (rows["number"][:, 0] % parts).any() or (ends[:, :-1] != rows["offset"][:, 1:]).any() or \
+            (rows["bytes"].sum(1) != int(np.prod(merged, dtype=object)) * item).any():
+        raise _Unfit("the last chunks are short")
+    joined = rows[:, 0].copy()
+    joined["number"], joined["bytes"] = joined["number"] // parts, rows["bytes"].sum(1)
+    return merged, joined
+
+
+def _piece_in_chunks(stored, files, shape):
+    """Returns the piece of an array in chunks, and raises _Unfit if its chunks hold values of others, too."""
+    dtype, file, dims, chunk_dims, filters, first, count, fill, chunks = stored
+    begin, end = _box_of(dims, first, count)
+    chunks = np.frombuffer(chunks, _CHUNK)
+    if not filters:
+        chunk_dims, chunks = _merge_short_chunks(dims, chunk_dims, np.dtype(dtype).itemsize, chunks)
+    grid = [-(-size // chunk) for size, chunk in zip(dims, chunk_dims)]
+    for axis, chunk in enumerate(chunk_dims):
+        if begin[axis] % chunk or (end[axis] % chunk and end[axis] != dims[axis]):
+            raise _Unfit("chunks hold values of several patches or steps")
+    padded = any(end[axis] % chunk for axis, chunk in enumerate(chunk_dims))
+    kept = [axis for axis in range(len(dims)) if end[axis] - begin[axis] > 1]
+    if any(chunk_dims[axis] > 1 for axis in range(len(dims)) if axis not in kept):
+        raise _Unfit("chunks hold values of several patches or steps")
+    sizes, steps = [end[a] - begin[a] for a in kept], [chunk_dims[a] for a in kept]
+    filters = [dict(_CODECS[name], **({"elementsize": np.dtype(dtype).itemsize} if name == "shuffle" else {})) for name in filters]
+    wide = [axis for axis, size in enumerate(shape) if size > 1]
+    if sizes == [shape[axis] for axis in wide]:
+        chunk = [1] * len(shape)
+        for axis, step in zip(wide, steps):
+            chunk[axis] = step
+        piece, axes = _Piece(dtype, filters, shape, chunk, padded), wide
+    elif len(kept) == 1 and _chunk_like(shape, steps[0], padded):
+        piece = _Piece(dtype, filters, shape, _chunk_like(shape, steps[0], padded), padded)
+        axes = None
+    else:
+        piece, axes = _Piece(dtype, filters, sizes, steps, padded, True), list(range(len(sizes)))
+    constant = np.frombuffer(fill, np.dtype(dtype).newbyteorder("="))[0].item()
+    counts = [-(-size // step) for size, step in zip(piece.shape, piece.chunk)]
+    for number, offset, size, skipped in chunks.tolist():
+        if skipped and size:
+            raise _Unfit("a chunk was stored without one of its filters")
+        index = np.array(np.unravel_index(number, grid))[kept] - [begin[a] // chunk_dims[a] for a in kept]
+        if axes is None:
+            place = tuple(int(i) for i in np.unravel_index(index[0], counts))
+        else:
+            place = [0] * len(piece.shape)
+            for axis, i in zip(axes, index.tolist()):
+                place[axis] = i
+        piece.places[tuple(place)] = [files[file], offset, size] if size else constant
+    return piece
+
+
+def _piece_of(location, files, shape, components, interleaved):
+    """Returns the piece of a patch from its location (see LocationAsObject in Bindings.cxx). Raises _Unfit."""
+    if isinstance(location, str):
+        raise _Unfit(location)
+    whole = tuple(shape) + ((components,) if components > 1 else ())
+    if isinstance(location, float):
+        piece = _Piece("<f4", [], whole, whole, False)
+        piece.places[(0,) * len(whole)] = location
+        return piece
+    parts = []
+    for stored in location:
+        of_part = whole if interleaved or components == 1 else tuple(shape)
+        if len(stored) > 4:
+            parts.append(_piece_in_chunks(stored, files, of_part))
+        else:
+            dtype, file, offset, size = stored
+            parts.append(_Piece(dtype, [], of_part, of_part, False))
+            parts[-1].places[(0,) * len(of_part)] = [files[file], offset, size]
+    if len(parts) == 1:
+        return parts[0]
+    if any(part.layout() != parts[0].layout() for part in parts):
+        raise _Unfit("components are stored in different ways")
+    joined = _Piece(parts[0].dtype, parts[0].filters, parts[0].shape + (components,), parts[0].chunk + (1,), parts[0].padded, parts[0].flat)
+    for number, part in enumerate(parts):
+        joined.places.update({place + (number,): where for place, where in part.places.items()})
+    return joined
+
+
+def _pieces(step, name, patches, ghosts):
+    """Returns the range of undefined numbers, and for each patch a piece, the reason why there is none, or None if it has no values."""
+    variable = step.variables[name]
+    files, undefined, interleaved, locations = step._core.locate(step._number(name), patches.tolist())
+    found = []
+    for patch, location in zip(patches.tolist(), locations):
+        try:
+            shape = _shape_of(step, variable, patch, ghosts)
+            found.append(None if location is None else _piece_of(location, files, shape, variable.components, interleaved))
+        except _Unfit as reason:
+            found.append(str(reason))
+    return undefined, found
+
+
+def _shape_of(step, variable, patch, ghosts):
+    """Returns the number of stored values of a patch per axis, [k, j, i]."""
+    box = step.patches[patch]
+    level = box["level"]
+    sizes = (box["upper"] - box["lower"] + 1).astype(np.int64)
+    if step.level_roles[level] == "points":
+        return (int(sizes.prod()),)
+    used = np.arange(3) < step.dimension
+    sizes = sizes + (used & ~np.array(step._flat[level], bool) if variable.centering == "node" else 0)
+    sizes = sizes + 2 * np.array(ghosts) * used
+    return tuple(sizes[:step.dimension][::-1].tolist())
+
+
+# ---- zarr ------------------------------------------------------------------------------------------------
+
+class _Store:
+    """The references under construction."""
+
+    def __init__(self, path_of):
+        self.refs, self.path_of, self.left_out = {}, path_of, {}
+        self.group("")
+
+    def group(self, name, attributes=None):
+        """Adds a group, and those that it is in, or attributes to it. Returns the beginning of names in it."""
+        parts = name.split("/") if name else []
+        for depth in range(len(parts) + 1):
+            self.refs.setdefault("/".join(parts[:depth] + [".zgroup"]), '{"zarr_format":2}')
+        prefix = name + "/" if name else ""
+        if attributes:
+            known = json.loads(self.refs.get(prefix + ".zattrs", "{}"))
+            self.refs[prefix + ".zattrs"] = json.dumps(dict(known, **attributes))
+        return prefix
+
+    def array(self, name, piece, dimensions, attributes, fill=None):
+        """Adds an array, with its chunks."""
+        meta = {"zarr_format": 2, "shape": [int(size) for size in piece.shape], "chunks": list(piece.chunk), "dtype": piece.dtype, "compressor": None,
+                "filters": piece.filters or None, "fill_value": fill, "order": "C"}
+        self.refs[name + "/.zarray"] = json.dumps(meta)
+        self.refs[name + "/.zattrs"] = json.dumps(dict(attributes, _ARRAY_DIMENSIONS=list(dimensions)))
+        constants, inline = {}, 0
+        for place, where in piece.places.items():
+            if not isinstance(where, list):
+                if where != where and fill is not None:    # a fill value means that there is no value
+                    continue
+                if where not in constants:
+                    constants[where] = _inline(_constant(piece, where))
+                inline += len(constants[where])
+                if inline > _MOST_INLINE:
+                    raise _Unfit("more chunks than references can hold have no bytes, but one value")
+                where = constants[where]
+            else:
+                where = [self.path_of(where[0]), where[1], where[2]]
+            self.refs["%s/%s" % (name, ".".join(map(str, place)) or "0")] = where
+
+    def coordinate(self, name, dimensions, values, attributes=None):
+        """Adds an array with its values in the references themselves."""
+        values = np.ascontiguousarray(values, np.dtype(values.dtype).newbyteorder("<"))
+        if values.nbytes > _MOST_INLINE:
+            self.left_out[name] = "a coordinate with more values than references can hold"
+            return
+        piece = _Piece(values.dtype.str, [], values.shape, values.shape, False)
+        self.array(name, piece, dimensions, attributes or {})
+        self.refs["%s/%s" % (name, ".".join("0" * values.ndim) or "0")] = _inline(values.tobytes())
+
+
+def _inline(data):
+    return "base64:" + base64.b64encode(data).decode()
+
+
+def _constant(piece, value):
+    """Returns the stored bytes of a chunk of equal values."""
+    count = int(np.prod(piece.chunk, dtype=object))
+    if np.dtype(piece.dtype).itemsize * count > 1 << 28:
+        raise _Unfit("a chunk without bytes is too large for references")
+    data = np.full(count, value, piece.dtype).tobytes()
+    for codec in piece.filters:
+        if codec["id"] == "shuffle":
+            data = np.frombuffer(data, np.uint8).reshape(count, -1).T.tobytes()
+        elif codec["id"] == "zlib":
+            data = zlib.compress(data)
+        else:
+            raise _Unfit("chunks without bytes have the filter " + codec["id"])
+    return data
+
+
+def _fill_of(piece, undefined):
+    """Returns zarr's fill value, which xarray takes for missing values: only for floating-point arrays."""
+    kind = np.dtype(piece.dtype)
+    if kind.kind != "f":
+        return None
+    if undefined is None:
+        return "NaN"
+    with np.errstate(over="ignore"):
+        number = float(kind.type(0.5 * undefined[0] + 0.5 * undefined[1]))
+    return number if undefined[0] <= number <= undefined[1] else "NaN"
+
+
+def _undefined(numbers):
+    """Returns an attribute with the range of numbers that mean that there is no value."""
+    return {} if numbers is None else {"undefined": list(numbers)}
+
+
+# ---- levels ----------------------------------------------------------------------------------------------
+
+def _join(pieces, lowers, lower, shape):
+    """Returns the pieces of a level as one piece. lowers, lower: the lowest index of each piece, and of the level. Raises _Unfit."""
+    first = next((piece for piece in pieces if piece.places and not all(isinstance(w, float) for w in piece.places.values())), pieces[0])
+    joined = _Piece(first.dtype, first.filters, shape, first.chunk, False)
+    for piece, low in zip(pieces, lowers):
+        offset = list(np.subtract(low, lower).tolist()) + [0] * (len(shape) - len(low))
+        constant = piece.chunk == piece.shape and not isinstance(next(iter(piece.places.values()), []), list)
+        if piece.flat or (piece.layout() != first.layout() and not (constant and all(s % c == 0 for s, c in zip(piece.shape, first.chunk)))):
+            raise _Unfit("patches differ in the shape or the form of their chunks")
+        for axis, (size, chunk) in enumerate(zip(piece.shape, first.chunk)):
+            if offset[axis] % chunk or (size % chunk and offset[axis] + size != shape[axis]):
+                raise _Unfit("patches do not lie on a grid of chunks")
+        if constant:
+            value = next(iter(piece.places.values()))
+            places = itertools.product(*(range(-(-size // chunk)) for size, chunk in zip(piece.shape, first.chunk)))
+            piece_places = {place: value for place in places}
+        else:
+            piece_places = piece.places
+        start = [o // chunk for o, chunk in zip(offset, first.chunk)]
+        for place, where in piece_places.items():
+            index = tuple(s + p for s, p in zip(start, place))
+            if index in joined.places:
+                raise _Unfit("patches overlap")
+            joined.places[index] = where
+    return joined
+
+
+def _level_piece(step, name, level, array):
+    """Returns the range of undefined numbers, and a level at one step as one piece, None if it has no values. Raises _Unfit."""
+    variable, patches = step.variables[name], _xarray.patches_of(step, name, level)
+    if any(variable.ghosts[:step.dimension]):
+        raise _Unfit("patches have ghost layers")
+    undefined, pieces = _pieces(step, name, patches, (0, 0, 0))
+    for piece in pieces:
+        if isinstance(piece, str):
+            raise _Unfit(piece)
+    surface = isinstance(array, _xarray.Surface)
+    if isinstance(array, _xarray.PointsArray):
+        sizes = [_shape_of(step, variable, patch, (0, 0, 0))[0] for patch in patches]
+        lowers = np.cumsum([0] + sizes)[:-1, None]
+        lower, shape = [0], array.shape
+    else:
+        box = array.array if surface else array
+        lowers = step.patches["lower"][patches][:, :step.dimension][:, ::-1]
+        lower, shape = box.lower[:step.dimension][::-1], box.shape
+    there = [number for number, piece in enumerate(pieces) if piece]
+    if not there:
+        return undefined, None
+    joined = _join([pieces[number] for number in there], lowers[there].tolist(), list(lower), shape)
+    if surface:
+        joined.shape, joined.chunk = joined.shape[1:], joined.chunk[1:]
+        joined.places = {place[1:]: where for place, where in joined.places.items()}
+    return undefined, joined
+
+
+def _series_piece(steps, name, level, array):
+    """Returns the range of undefined numbers, and a level at all steps as one piece, the first axis of which is time. Raises _Unfit."""
+    series, undefined = None, None
+    for number, step in enumerate(steps):
+        if not _xarray.patches_of(step, name, level).size:
+            continue
+        undefined, piece = _level_piece(step, name, level, array)
+        if piece is None:
+            continue
+        if series is None:
+            series = _Piece(piece.dtype, piece.filters, (len(steps),) + piece.shape, (1,) + piece.chunk, piece.padded)
+        if (piece.dtype, piece.filters, piece.chunk) != (series.dtype, series.filters, series.chunk[1:]):
+            raise _Unfit("steps differ in the shape or the form of their chunks")
+        series.places.update({(number,) + place: where for place, where in piece.places.items()})
+    return undefined, series
+
+
+def _is_complete(piece):
+    """Returns whether each chunk of an array is there."""
+    return len(piece.places) == np.prod([-(-size // chunk) for size, chunk in zip(piece.shape, piece.chunk)], dtype=object)
+
+
+class _Steps:
+    """The steps of a data set, opened when they are needed."""
+
+    def __init__(self, data):
+        self.data, self.opened = data, {}
+
+    def __len__(self):
+        return len(self.data)
+
+    def __iter__(self):
+        return (self[index] for index in range(len(self.data)))
+
+    def __getitem__(self, index):
+        if index not in self.opened:
+            self.opened[index] = self.data[index]
+        return self.opened[index]
+
+
+def _key(name):
+    return name.replace("/", "_")
+
+
+def _add_patches(store, steps, name, level, group):
+    """Adds an array a patch, in a group of each."""
+    for number, step in enumerate(steps):
+        variable, patches = step.variables.get(name), _xarray.patches_of(step, name, level)
+        if not patches.size or (variable.steady and number > 0):
+            continue
+        above = (["step_%05d" % number] if len(steps) > 1 and not variable.steady else []) + ([group] if group else [])
+        undefined, pieces = _pieces(step, name, patches, variable.ghosts)
+        for patch, piece in zip(patches.tolist(), pieces):
+            where = "/".join(above + ["patch_%05d" % patch])
+            if piece is None:
+                continue
+            if isinstance(piece, str):
+                store.left_out["%s/%s" % (where, name)] = piece
+                continue
+            points = step.level_roles[step.patches["level"][patch]] == "points"
+            names = ["point"] if points else _xarray._axis_names(step, variable.centering)[:step.dimension][::-1]
+            attributes = _attributes_of_patch(step, variable, patch)
+            if piece.flat:
+                attributes["shape"] = _shape_of(step, variable, patch, variable.ghosts)
+                names = ["value"]
+            names = names + [name + "_component"] * (len(piece.shape) - len(names))
+            if piece.places and all(not isinstance(place, list) for place in piece.places.values()) and not piece.filters:
+                piece.filters = [dict(_CODECS["deflate"])]
+            try:
+                attributes.update(_undefined(undefined))
+                store.array(store.group(where) + _key(name), piece, names, attributes, _fill_of(piece, undefined))
+            except _Unfit as reason:
+                store.left_out["%s/%s" % (where, name)] = str(reason)
+
+
+def _attributes_of_patch(step, variable, patch):
+    box = step.patches[patch]
+    attributes = {"lower": box["lower"][:step.dimension].tolist(), "upper": box["upper"][:step.dimension].tolist(),
+                  "ghosts": list(variable.ghosts[:step.dimension])}
+    if step.grid == "uniform" and step.level_roles[box["level"]] != "points":
+        spacing = step.levels["spacing"][box["level"]]
+        middle = 0.5 if variable.centering == "cell" else 0.0
+        first = step.origin + (box["lower"] - np.array(variable.ghosts) + middle) * spacing
+        attributes.update(first_position=first[:step.dimension].tolist(), spacing=spacing[:step.dimension].tolist())
+    if variable.long_name:
+        attributes["long_name"] = variable.long_name
+    return attributes
+
+
+def _add_level(store, steps, level, group):
+    """Adds the variables of a level (None: of all levels) as arrays, or where patches do not fit, an array a patch."""
+    boxes = {} if steps[0].coordinates else _xarray.boxes_of_series(steps, steps.data.paths, level)
+    times = np.array([_xarray.time_of(date, time) for date, time in zip(steps.data.dates or [""] * len(steps), steps.data.times)])
+    used, done = {}, set()
+    for step in steps:
+        names = [name for name in step.variables if name not in done and _xarray.patches_of(step, name, level).size]
+        done.update(names)
+        try:
+            arrays, coordinates = _xarray.describe(step, names, level, boxes) if names else ({}, {})
+        except Error:    # of deformed patches that are not one array
+            arrays, coordinates = {}, {}
+        for name, described in itertools.zip_longest(names, arrays.items()):
+            dimensions = _add_array(store, steps, step, name, level, group, described) if described else None
+            if dimensions is None:
+                _add_patches(store, steps, name, level, group)
+            else:
+                used.update({key: of for key, of in coordinates.items() if set(_several(of[0])) <= set(dimensions)})
+                used.update({"time": ("time", times)} if "time" in dimensions else {})
+    for name, (dimensions, *values) in used.items():
+        _add_coordinate(store, store.group(group) + name, _several(dimensions), np.asarray(values[0]))
+    more = [name for name, (dimensions, *_) in used.items() if name not in _several(dimensions)]
+    if more:
+        store.group(group, {"coordinates": " ".join(more)})
+
+
+def _add_array(store, steps, step, name, level, group, described):
+    """Adds a variable of a level as one array. Returns its dimensions, or None if this is not possible."""
+    key, (dimensions, array, attributes) = described
+    steady = step.variables[name].steady or len(steps) == 1
+    dimensions = ([] if steady else ["time"]) + dimensions
+    try:
+        undefined, piece = _level_piece(step, name, level, array) if steady else _series_piece(steps, name, level, array)
+        if piece is None:
+            raise _Unfit("no patch has values")
+        fill = _fill_of(piece, undefined)
+        if fill is None and not _is_complete(piece):
+            raise _Unfit("patches leave gaps, which whole numbers cannot express")
+        store.array(store.group(group) + _key(key), piece, dimensions, dict(attributes, **_undefined(undefined)), fill)
+    except _Unfit:
+        return None
+    return dimensions
+
+
+def _several(names):
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _add_coordinate(store, name, dimensions, values):
+    attributes = {}
+    if values.dtype.kind == "M":
+        values, attributes = values.astype("datetime64[s]").astype(np.int64), {"units": "seconds since 1970-01-01", "calendar": "proleptic_gregorian"}
+    store.coordinate(name, dimensions, values, attributes)
+
+
+def references(data, prefix):
+    """Implements DataSet.references(). Returns the references, and {array: reason} of what is left out."""
+    folder = os.path.abspath(os.fspath(data.path if isinstance(data.path, (str, os.PathLike)) else data.paths[0]))
+    folder = folder if os.path.isdir(folder) else os.path.dirname(folder)
+
+    def path_of(file):
+        path = os.path.abspath(file)
+        if prefix is None:
+            return path
+        inside = os.path.relpath(path, folder)
+        if inside.startswith(".."):
+            raise Error("%s is not in the folder %s, which the prefix stands for. Leave the prefix out." % (path, folder))
+        return prefix + inside
+
+    steps, store = _Steps(data), _Store(path_of)
+    first = steps[0]
+    if first.mesh:
+        raise Error("%s is a mesh. References describe grids of boxes; write a mesh with 'patchio convert'." % first.path)
+    store.group("", {"source": str(data.path), "format": data.format})
+    if first.axes:
+        _add_level(store, steps, None, "")
+    else:
+        levels = {name: number for step in steps for number, name in enumerate(step.level_names)}
+        for name, level in levels.items():
+            _add_level(store, steps, level, _key(name).replace(" ", "_") if len(levels) > 1 else "")
+    return {"version": 1, "refs": store.refs}, store.left_out

@@ -1,0 +1,58 @@
+#include "PythonScript.h"
+#include "Session.h"
+#include "Subcommands.h"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace patchio::tools {
+namespace {
+
+struct Options
+{
+  std::string Path;
+  std::string Out;
+  std::string Prefix;
+  std::string Python;
+  bool ListedOnly = false;
+};
+
+void Run(const Options& options, Session& session)
+{
+  std::vector<std::string> arguments{options.Path, options.Out};
+  if (!options.Prefix.empty()) {
+    arguments.push_back("--prefix=" + options.Prefix);
+  }
+  if (options.ListedOnly) {
+    arguments.emplace_back("--listed-only");
+  }
+  int code = 0;
+  session.OnRoot([&] { code = RunPythonScript("references.py", arguments, options.Python, false); });
+  if (code != 0) {
+    throw CLI::RuntimeError(1);
+  }
+}
+
+}  // namespace
+
+void AddReferences(CLI::App& program, Session& session)
+{
+  CLI::App* command = program.add_subcommand("references",
+      "Write references to the bytes of all values (JSON of kerchunk), with which zarr and xarray read the "
+      "same files, also from an "
+      "object store");
+  const auto options = std::make_shared<Options>();
+  command->add_option("data", options->Path, "A data set of any format")->required();
+  command->add_option("out", options->Out, "The file to write, such as refs.json")->required();
+  command->add_option("--prefix", options->Prefix,
+      "The beginning of the files' names instead of the folder of the data, such as s3://bucket/run/");
+  command->add_flag("--listed-only", options->ListedOnly,
+      "SAMRAI, AMReX: leave out steps in the folder that the path does not list");
+  command->add_option("--python", options->Python, "Python interpreter that has the package patchio");
+  command->callback([options, &session] { Run(*options, session); });
+}
+
+}  // namespace patchio::tools
