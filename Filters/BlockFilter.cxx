@@ -91,14 +91,14 @@ void PutPieces(const std::vector<std::string>& names,
 }
 
 void PutCells(const filters::Blocks& blocks,
-    const std::function<std::vector<filters::Part>(const filters::GoesOn&)>& take,
-    const filters::GoesOn& goesOn, vtkDataObject* output)
+    const std::function<std::vector<filters::Part>(const ProgressCallback&)>& take,
+    const ProgressCallback& progress, vtkDataObject* output)
 {
-  goesOn(0.01);
-  const std::vector<filters::Part> parts = take([&](double part) { return goesOn(0.4 * part); });
+  progress(0.01);
+  const std::vector<filters::Part> parts = take([&](double part) { return progress(0.4 * part); });
   PutPieces(blocks.Pieces,
-      filters::MakeGrids(blocks, parts, [&](double part) { return goesOn(0.4 + 0.6 * part); }), output);
-  goesOn(1.0);
+      filters::MakeGrids(blocks, parts, [&](double part) { return progress(0.4 + 0.6 * part); }), output);
+  progress(1.0);
 }
 
 ChosenArray ArrayOf(vtkAlgorithm& filter)

@@ -41,11 +41,11 @@ void PutPieces(const std::vector<std::string>& names, const std::vector<vtkSmart
   PutPieces(names, std::vector<vtkSmartPointer<vtkDataObject>>(pieces.begin(), pieces.end()), output);
 }
 
-/// Fills `output` with one unstructured grid per piece, made of the parts that `take` returns. `goesOn`
+/// Fills `output` with one unstructured grid per piece, made of the parts that `take` returns. `progress`
 /// receives the progress of both stages, from 0 to 1.
 void PutCells(const filters::Blocks& blocks,
-    const std::function<std::vector<filters::Part>(const filters::GoesOn&)>& take,
-    const filters::GoesOn& goesOn, vtkDataObject* output);
+    const std::function<std::vector<filters::Part>(const ProgressCallback&)>& take,
+    const ProgressCallback& progress, vtkDataObject* output);
 
 /// The array that a filter's property SetInputArrayToProcess() names.
 struct ChosenArray

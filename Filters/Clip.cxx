@@ -220,11 +220,11 @@ private:
 
 }  // namespace
 
-std::vector<Part> Clip(const Blocks& blocks, const ClipRequest& request, const GoesOn& goesOn)
+std::vector<Part> Clip(const Blocks& blocks, const ClipRequest& request, const ProgressCallback& progress)
 {
   const double tiny = TinyValue(blocks, request.Of);
   return TakeBoxes(
-      blocks, [&](Part& part) { PartClip(request, tiny, part).Run(); }, goesOn);
+      blocks, [&](Part& part) { PartClip(request, tiny, part).Run(); }, progress);
 }
 
 }  // namespace patchio::filters

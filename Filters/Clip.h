@@ -17,9 +17,10 @@ struct ClipRequest
 };
 
 /// Returns the kept parts of the visible cells. Cut cells become tetrahedra, pyramids, wedges and hexahedra
-/// whose new points lie on the cells' edges, as in VTK; neighbours share whole faces. Empty if `goesOn`
+/// whose new points lie on the cells' edges, as in VTK; neighbours share whole faces. Empty if `progress`
 /// returns false. Not collective.
-std::vector<Part> Clip(const Blocks& blocks, const ClipRequest& request, const GoesOn& goesOn = {});
+std::vector<Part> Clip(
+    const Blocks& blocks, const ClipRequest& request, const ProgressCallback& progress = {});
 
 }  // namespace patchio::filters
 

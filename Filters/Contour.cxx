@@ -486,7 +486,8 @@ void Append(const std::vector<ContourPart>& parts, const std::vector<Slab>& slab
 
 }  // namespace
 
-Contour MakeContour(const CellLattice& lattice, const std::vector<double>& levels, const GoesOn& progress)
+Contour MakeContour(
+    const CellLattice& lattice, const std::vector<double>& levels, const ProgressCallback& progress)
 {
   Contour contour;
   bool goesOn = true;

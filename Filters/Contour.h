@@ -116,6 +116,6 @@ struct Contour
 /// does not depend on their number. `progress` is called on the calling thread with the fraction that is
 /// done; if it returns false, the contour is incomplete. Not collective.
 Contour MakeContour(
-    const CellLattice& lattice, const std::vector<double>& levels, const GoesOn& progress = {});
+    const CellLattice& lattice, const std::vector<double>& levels, const ProgressCallback& progress = {});
 
 }  // namespace patchio::filters

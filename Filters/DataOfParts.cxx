@@ -508,11 +508,11 @@ std::vector<vtkSmartPointer<vtkPolyData>> MakePieces(const Blocks& blocks, const
 }
 
 std::vector<vtkSmartPointer<vtkUnstructuredGrid>> MakeGrids(
-    const Blocks& blocks, const std::vector<Part>& parts, const GoesOn& goesOn)
+    const Blocks& blocks, const std::vector<Part>& parts, const ProgressCallback& progress)
 {
   const auto pieces = static_cast<double>(blocks.Pieces.size());
   return OfPieces(blocks, parts, [&](std::size_t p, const auto& ofPiece, const auto& partsOf) {
-    const bool wanted = goesOn(static_cast<double>(p) / pieces);
+    const bool wanted = progress(static_cast<double>(p) / pieces);
     return MakeGrid(ofPiece, wanted ? partsOf : std::vector<const Part*>());
   });
 }

@@ -26,9 +26,9 @@ vtkSmartPointer<vtkPolyData> MakePolyData(
 std::vector<vtkSmartPointer<vtkPolyData>> MakePieces(const Blocks& blocks, const std::vector<Part>& parts);
 
 /// Returns a grid for each piece of the input. Cells of different blocks share their common points; points of
-/// curvilinear blocks are common if their coordinates are equal to the last bit. `goesOn` is called before
-/// each piece. If `goesOn` returns false, the grid of the piece stays empty.
+/// curvilinear blocks are common if their coordinates are equal to the last bit. `progress` is called before
+/// each piece. If `progress` returns false, the grid of the piece stays empty.
 std::vector<vtkSmartPointer<vtkUnstructuredGrid>> MakeGrids(
-    const Blocks& blocks, const std::vector<Part>& parts, const GoesOn& goesOn);
+    const Blocks& blocks, const std::vector<Part>& parts, const ProgressCallback& progress);
 
 }  // namespace patchio::filters

@@ -86,12 +86,12 @@ constexpr int CellsOfBox = 64;
 constexpr long long CellsOfTask = 32768;
 
 /// Calls fill(number, part) for all parts, on all threads. Returns the parts that have cells; none if
-/// `goesOn` ends the work.
+/// `progress` ends the work.
 template <typename Fill>
-std::vector<Part> FillParts(std::vector<Part> parts, const Fill& fill, const GoesOn& goesOn)
+std::vector<Part> FillParts(std::vector<Part> parts, const Fill& fill, const ProgressCallback& progress)
 {
   if (!RunTasks(
-          parts.size(), [&](std::size_t p) { fill(p, parts[p]); }, goesOn)) {
+          parts.size(), [&](std::size_t p) { fill(p, parts[p]); }, progress)) {
     return {};
   }
   parts.erase(
@@ -103,7 +103,7 @@ std::vector<Part> FillParts(std::vector<Part> parts, const Fill& fill, const Goe
 }  // namespace
 
 std::vector<Part> TakeBoxes(
-    const Blocks& blocks, const std::function<void(Part&)>& take, const GoesOn& goesOn)
+    const Blocks& blocks, const std::function<void(Part&)>& take, const ProgressCallback& progress)
 {
   std::vector<Part> parts;
   for (const Block& block : blocks.List) {
@@ -121,7 +121,7 @@ std::vector<Part> TakeBoxes(
     }
   }
   return FillParts(
-      std::move(parts), [&](std::size_t, Part& part) { take(part); }, goesOn);
+      std::move(parts), [&](std::size_t, Part& part) { take(part); }, progress);
 }
 
 void CutTasks::Add(std::size_t of, const Block& block, int rows, long long cellsOfRow)
@@ -149,7 +149,8 @@ std::vector<Part> CutTasks::Run(const std::function<void(std::size_t, const Rows
       [&](std::size_t p, Part& part) { cut(this->Tasks[p].Of, this->Tasks[p].Which, part); }, {});
 }
 
-bool RunTasks(std::size_t count, const std::function<void(std::size_t)>& work, const GoesOn& goesOn)
+bool RunTasks(
+    std::size_t count, const std::function<void(std::size_t)>& work, const ProgressCallback& progress)
 {
   const std::thread::id caller = std::this_thread::get_id();
   std::atomic<std::size_t> done{0};
@@ -162,7 +163,7 @@ bool RunTasks(std::size_t count, const std::function<void(std::size_t)>& work, c
         }
         work(number);
         const double part = static_cast<double>(++done) / static_cast<double>(count);
-        if (goesOn && std::this_thread::get_id() == caller && !goesOn(part)) {
+        if (progress && std::this_thread::get_id() == caller && !progress(part)) {
           context.cancel_group_execution();
         }
       },

@@ -3,6 +3,7 @@
 
 #include "Filters/Blocks.h"
 #include "Filters/CellTables.h"
+#include "Io/IoScheduler.h"
 
 #include <array>
 #include <cstddef>
@@ -12,12 +13,10 @@
 
 namespace patchio::filters {
 
-/// Receives, on the calling thread, the fraction of the work that is done. Returns false to stop the work.
-using GoesOn = std::function<bool(double)>;
-
-/// Calls work(number) for all numbers below `count`, on all threads. Returns false if `goesOn` stopped the
+/// Calls work(number) for all numbers below `count`, on all threads. Returns false if `progress` stopped the
 /// work, so that some numbers were left out.
-bool RunTasks(std::size_t count, const std::function<void(std::size_t)>& work, const GoesOn& goesOn);
+bool RunTasks(
+    std::size_t count, const std::function<void(std::size_t)>& work, const ProgressCallback& progress);
 
 /// A place between two points of a block: its values are (1 - T) * A + T * B.
 struct EdgePoint
@@ -142,9 +141,9 @@ void Part::ForEachCell(bool visible, Work work) const
 }
 
 /// Divides the blocks into boxes, calls take(part) for all of them on all threads, and returns the parts that
-/// have cells. Returns an empty list if `goesOn` returns false.
+/// have cells. Returns an empty list if `progress` returns false.
 std::vector<Part> TakeBoxes(
-    const Blocks& blocks, const std::function<void(Part&)>& take, const GoesOn& goesOn);
+    const Blocks& blocks, const std::function<void(Part&)>& take, const ProgressCallback& progress);
 
 /// Rows, or layers, of a block that one task cuts.
 struct Rows

@@ -131,10 +131,10 @@ long long Stitch(
 namespace {
 
 /// Numbers the positions of points of deformed grids. Points at one position have one number.
-class DeformedPlaces
+class DeformedPositions
 {
 public:
-  explicit DeformedPlaces(const std::vector<const Part*>& parts)
+  explicit DeformedPositions(const std::vector<const Part*>& parts)
   {
     std::vector<std::vector<Place>> found(parts.size());
     tbb::parallel_for(std::size_t(0), parts.size(), [&](std::size_t p) {
@@ -251,7 +251,7 @@ private:
   std::unordered_map<const Block*, Numbers> BlockNumbers;
   std::uint64_t StraightPoints = 0;
   const CellLattice Lattice;
-  const DeformedPlaces Deformed;
+  const DeformedPositions Deformed;
   std::array<std::uint64_t, 3> Counts{};
   bool Together = true;
   std::uint64_t FirstAlone = 0;

@@ -75,10 +75,11 @@ void TakePart(const ThresholdRequest& request, Part& part)
 
 }  // namespace
 
-std::vector<Part> Threshold(const Blocks& blocks, const ThresholdRequest& request, const GoesOn& goesOn)
+std::vector<Part> Threshold(
+    const Blocks& blocks, const ThresholdRequest& request, const ProgressCallback& progress)
 {
   return TakeBoxes(
-      blocks, [&](Part& part) { TakePart(request, part); }, goesOn);
+      blocks, [&](Part& part) { TakePart(request, part); }, progress);
 }
 
 }  // namespace patchio::filters

@@ -19,8 +19,9 @@ struct ThresholdRequest
 };
 
 /// Returns the visible cells that are kept, by the first component of the array; a block without the array
-/// has none. Empty if `goesOn` returns false. Not collective.
-std::vector<Part> Threshold(const Blocks& blocks, const ThresholdRequest& request, const GoesOn& goesOn = {});
+/// has none. Empty if `progress` returns false. Not collective.
+std::vector<Part> Threshold(
+    const Blocks& blocks, const ThresholdRequest& request, const ProgressCallback& progress = {});
 
 }  // namespace patchio::filters
 

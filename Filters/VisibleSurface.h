@@ -26,7 +26,7 @@ std::vector<const Block*> SolidBlocks(const Blocks& blocks);
 
 enum class Faces
 {
-  OfEachBlock,  ///< as if the block were alone
+  OfEachBlock,  ///< all outer faces of each block, also where blocks touch
   Outer         ///< only the faces behind which no block of any rank has a visible cell
 };
 

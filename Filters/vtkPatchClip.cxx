@@ -38,7 +38,7 @@ bool vtkPatchClip::Make(const Blocks& blocks, patchio::Communicator&, vtkDataObj
   const ClipRequest request{
       *Surface::Make(this->ClipFunction, this->Value), this->InsideOut, this->WholeCells};
   patchio::PutCells(
-      blocks, [&](const GoesOn& goesOn) { return Clip(blocks, request, goesOn); },
+      blocks, [&](const patchio::ProgressCallback& progress) { return Clip(blocks, request, progress); },
       [this](double done) { return this->Tell(done); }, output);
   return true;
 }

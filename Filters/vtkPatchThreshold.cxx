@@ -46,7 +46,7 @@ bool vtkPatchThreshold::Make(const Blocks& blocks, patchio::Communicator&, vtkDa
   request.Upper = this->UpperThreshold;
   request.Inverted = this->Invert;
   patchio::PutCells(
-      blocks, [&](const GoesOn& goesOn) { return Threshold(blocks, request, goesOn); },
+      blocks, [&](const patchio::ProgressCallback& progress) { return Threshold(blocks, request, progress); },
       [this](double done) { return this->Tell(done); }, output);
   return true;
 }

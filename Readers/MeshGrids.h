@@ -35,8 +35,8 @@ PointImage MakePointImage(const Catalog& catalog, int level, const PointPlaces& 
 LoadedArray Scatter(const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint, vtkDataSet* grid,
     MemoryPool& memory);
 
-/// Returns the array with this role and list of cells; null, or an array that is not Read, if the patch has
-/// none.
+/// A function that returns the array with this role and list of cells. If the patch has no such array, the
+/// result is null or an array whose Status is not Read.
 using MeshArrays = std::function<LoadedArray*(MeshRole role, int cellList)>;
 
 /// Returns the grid of a mesh's patch. Takes over the arrays' memory, without a copy if VTK has their type

@@ -232,7 +232,8 @@ vtkMultiProcessController* vtkPatchReader::GetController()
   return this->Internal->Ranks.Controller();
 }
 
-/// Collective. Opens the series if it is not open. Throws std::exception.
+/// Opens the series if it is not open. Throws std::exception. Collective: every rank of the controller calls
+/// it.
 void vtkPatchReader::Open()
 {
   Internals& self = *this->Internal;
@@ -254,7 +255,7 @@ int vtkPatchReader::FillOutputPortInformation(int, vtkInformation* info)
   return 1;
 }
 
-/// Collective.
+/// Collective: every rank of the controller calls it.
 int vtkPatchReader::RequestDataObject(
     vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
 {
@@ -370,7 +371,7 @@ bool vtkPatchReader::ReadStep(
   return loaded.has_value();
 }
 
-/// Collective.
+/// Collective: every rank of the controller calls it.
 void vtkPatchReader::MakeOutput(LoadedStep& loaded, vtkDataObject* output)
 {
   Internals& self = *this->Internal;
@@ -390,7 +391,7 @@ void vtkPatchReader::MakeOutput(LoadedStep& loaded, vtkDataObject* output)
   this->Warn(loaded.Warning());
 }
 
-/// Collective.
+/// Collective: every rank of the controller calls it.
 ReadRequest vtkPatchReader::RequestFor(vtkInformation* info)
 {
   Internals& self = *this->Internal;
@@ -406,8 +407,8 @@ ReadRequest vtkPatchReader::RequestFor(vtkInformation* info)
   return request;
 }
 
-/// Collective: sets the threads of filters. Returns the number in force, in words; empty if ParaView's
-/// setting stays.
+/// Sets the threads of filters. Returns a text for the report with the number of threads, or an empty text if
+/// ParaView's setting stays. Collective: every rank of the controller calls it.
 std::string vtkPatchReader::ChooseFilterThreads(double cellsOfBlock) const
 {
   const int cores = this->Internal->Ranks.Cores();

@@ -105,13 +105,13 @@ public:
   vtkGetVector2Macro(ValueRange, double);
   ///@}
 
-  /// The unit of the data that becomes one grid of the output.
+  /// The ways to divide the data into grids of the output.
   enum BlockModes
   {
-    AS_PATCHES = 0,      ///< each patch
+    AS_PATCHES = 0,      ///< one grid per patch
     MERGED = 1,          ///< boxes made of many patches of a level
     MERGED_UP_TO = 2,    ///< merged boxes of no more than MaximumBlockCells
-    OVERLAPPING_AMR = 3  ///< each patch, without ghost layers, in a vtkOverlappingAMR
+    OVERLAPPING_AMR = 3  ///< one grid per patch, without ghost layers, in a vtkOverlappingAMR
   };
 
   ///@{
@@ -262,7 +262,7 @@ public:
   enum MetadataChannels
   {
     CHANNEL_OFF = 0,     ///< index files are neither read nor written
-    CHANNEL_ON = 1,      ///< valid index files are read, others are written
+    CHANNEL_ON = 1,      ///< valid index files are read; missing and invalid ones are written
     CHANNEL_REBUILD = 2  ///< index files are written again, once for each step
   };
 

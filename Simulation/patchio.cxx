@@ -178,7 +178,8 @@ bool IsMpiUp(int& begun)
   return begun && !finalized;
 }
 
-/// Throws Error if MPI would end the program because of this argument or call.
+/// Throws Error if MPI is not running, or if `communicator` is null or an intercommunicator. MPI itself would
+/// abort the program.
 void CheckMpi(MPI_Comm communicator)
 {
   int begun = 0;

@@ -95,7 +95,9 @@ int RunPythonScript(
   words.insert(words.end(), arguments.begin(), arguments.end());
   if (words.front().empty()) {
     words.front() = "python3";
-    throw Error(fmt::format("PatchIO found no Python 3{}. Install python3 and python3-matplotlib, or run: {}",
+    throw Error(fmt::format(
+        "PatchIO found no Python 3{0}. Install python3 and python3-matplotlib, or run this command with a "
+        "Python 3{0}: {1}",
         draws ? " with matplotlib" : "", fmt::join(words, " ")));
   }
   return RunProgram(words, false);

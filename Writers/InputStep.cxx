@@ -129,7 +129,7 @@ bool HasHidden(
 
 /// Finds the cells to be written. Refined cells are kept, since finer levels hide them again. Other hidden
 /// cells and duplicates (layers of ghost cells, gaps between the patches of a merged block, cells that the
-/// user has blanked) are left out, as are UncoveredCells.
+/// user has blanked) are left out, as are the flag UncoveredCell.
 ///
 /// flags: those of vtkDataSetAttributes and UncoveredCell, one per cell of the box, axis 0 fastest; null: no
 /// flag is set.
@@ -164,7 +164,7 @@ KeptCells FindKeptCells(const Box& cells, const unsigned char* flags, FlagMeanin
   return result;
 }
 
-/// Field data that the reader makes again, and that ParaView adds.
+/// Names of field data that are dropped without a note: the reader makes them again, or ParaView adds them.
 constexpr const char* KnownFieldData[] = {
     "time", "step", "date", "level", "patch", "rank", "levels", "TimeValue"};
 

@@ -62,7 +62,7 @@ bool TakeMesh(vtkDataSet* grid, PieceForm& form)
   }
   if (unstructured && HasPolyhedra(unstructured)) {
     throw Error(
-        "Apply Tetrahedralize first: the data have polyhedra, which PatchIO containers do not support.");
+        "The data have polyhedra, which PatchIO containers do not support. Apply Tetrahedralize first.");
   }
   form.Kind = unstructured ? GridKind::Unstructured : GridKind::Polygonal;
   form.Mesh.Points = grid->GetNumberOfPoints();

@@ -255,7 +255,7 @@ private:
   bool Fits(int axis, double origin) const;
   void PlaceUniform();
   void PlaceRectilinear();
-  bool TakeAxisByIndex(int axis);
+  bool UseAxisByIndex(int axis);
   void TakeAxisByPosition(int axis);
   void TakeDimension();
   void TakeVariables();
@@ -289,8 +289,8 @@ void CatalogMaker::TakeKind()
   for (const PieceForm& piece : this->Pieces) {
     if (piece.Kind != kind) {
       throw Error(
-          fmt::format("Save the grids separately (Extract Block): the data have a {} grid and a {} grid, but "
-                      "a PatchIO container has one type of grid.",
+          fmt::format("The data have a {} grid and a {} grid, but a PatchIO container has one type of grid. "
+                      "Save the grids separately (Extract Block).",
               NameOf(kind), NameOf(piece.Kind)));
     }
   }
@@ -431,7 +431,7 @@ void CatalogMaker::PlaceUniform()
 void CatalogMaker::PlaceRectilinear()
 {
   for (int axis = 0; axis < 3; ++axis) {
-    if (!this->TakeAxisByIndex(axis)) {
+    if (!this->UseAxisByIndex(axis)) {
       this->TakeAxisByPosition(axis);
     }
   }
@@ -439,7 +439,7 @@ void CatalogMaker::PlaceRectilinear()
 
 /// Makes an axis by the grids' indices. Returns false unless all grids have the same position at the same
 /// index, as pieces of one grid do.
-bool CatalogMaker::TakeAxisByIndex(int axis)
+bool CatalogMaker::UseAxisByIndex(int axis)
 {
   std::map<int, double> positions, labels;
   for (const PieceForm& piece : this->Pieces) {
@@ -487,8 +487,8 @@ void CatalogMaker::TakeAxisByPosition(int axis)
     if (to.Positions.end() - first < static_cast<std::ptrdiff_t>(own.size()) ||
         !std::equal(own.begin(), own.end(), first)) {
       throw Error(
-          fmt::format("Save the grids separately (Extract Block): their positions differ along axis {}, but "
-                      "a PatchIO container has rectilinear grids that are parts of one grid.",
+          fmt::format("The positions of the grids differ along axis {}, but a PatchIO container has parts of "
+                      "one rectilinear grid. Save the grids separately (Extract Block).",
               axis));
     }
     const int shift = static_cast<int>(first - to.Positions.begin()) - this->Of(p).Axes[axis].First;

@@ -235,7 +235,7 @@ void DatasetMessages::Take(const Message& message)
     case MessageType::Layout:
       this->RequireOwn(message);
       if (!this->HasLayout) {
-        this->TakeLayout(message);
+        this->ParseLayout(message);
       }
       break;
     case MessageType::Fill:
@@ -292,7 +292,7 @@ void DatasetMessages::TakeType(const Message& message)
   this->HasType = true;
 }
 
-void DatasetMessages::TakeLayout(const Message& message)
+void DatasetMessages::ParseLayout(const Message& message)
 {
   constexpr unsigned chunked = 2, virtualDataset = 3;
   const unsigned version = message.At<std::uint8_t>(0);

@@ -182,7 +182,7 @@ private:
   static void RequireOwn(const Message& message);
   void TakeSpace(const Message& message);
   void TakeType(const Message& message);
-  void TakeLayout(const Message& message);
+  void ParseLayout(const Message& message);
   void TakeOldLayout(const Message& message);
   void TakePlainLayout(const Message& message, unsigned kind);
   bool TakeChunkRank(unsigned axes);

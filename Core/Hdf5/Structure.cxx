@@ -383,7 +383,7 @@ std::vector<VirtualMapping> Structure::Mappings(const Dataset& dataset)
   if (dataset.MappingHeap == NoAddress) {
     return {};
   }
-  return TakeMappings(this->GlobalObject(dataset.MappingHeap, dataset.MappingNumber, most));
+  return ParseMappings(this->GlobalObject(dataset.MappingHeap, dataset.MappingNumber, most));
 }
 
 void Structure::ReadStored(std::uint64_t offset, std::byte* into, std::size_t bytes)

@@ -141,7 +141,10 @@ void File::ReadChunks(const std::string& dataset, const FoundDataset& found, std
   array.First = first * parts;
   array.Count = count * parts;
   if (!type && info.Rank == ChunkedArray::MaximumRank) {
-    throw UnsupportedError(this->PathName, TypeText(info) + " in many axes", dataset);
+    throw UnsupportedError(this->PathName,
+        fmt::format("{} with {} axes, which is more than {}", TypeText(info), info.Rank,
+            ChunkedArray::MaximumRank - 1),
+        dataset);
   }
   if (!type) {
     array.Dims[array.Rank] = array.ChunkDims[array.Rank] = parts;

@@ -95,7 +95,7 @@ Selection TakeSelection(Cursor& cursor)
 
 }  // namespace
 
-std::vector<VirtualMapping> TakeMappings(const std::vector<std::byte>& bytes)
+std::vector<VirtualMapping> ParseMappings(const std::vector<std::byte>& bytes)
 {
   constexpr unsigned sharedFile = 1, sharedName = 2, sameFile = 4;  // flags from version 1 on
   constexpr std::size_t leastBytes = 16;

@@ -28,7 +28,7 @@ struct VirtualMapping
 
 /// Parses the mappings from their object in a global heap. Throws Corrupt. Throws Unsupported for selections
 /// that are not blocks, and for names that contain numbers (printf-style).
-std::vector<VirtualMapping> TakeMappings(const std::vector<std::byte>& bytes);
+std::vector<VirtualMapping> ParseMappings(const std::vector<std::byte>& bytes);
 
 /// Consecutive values of an array whose last axis varies fastest.
 struct ValueRun

@@ -204,8 +204,8 @@ void SwapByteOrder(void* data, std::size_t count, std::size_t elementBytes)
 
 namespace {
 
-/// Returns the bound of type T that admits the same values of type T. `toward`: direction in which the range
-/// extends.
+/// Converts a bound of a range to type T, so that the same values of type T are in the range. `toward`: a
+/// number within the range.
 template <typename T>
 T BoundIn(double bound, double toward)
 {

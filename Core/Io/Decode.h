@@ -50,7 +50,7 @@ struct Window
   int Tuple = 1;            ///< values per stored tuple along axis 0; see SpreadTuples()
   int OutputTuple = 1;      ///< values per tuple in the output
   bool Extends = false;     ///< the rest of the output repeats the nearest value; see ExtendEdges()
-  bool IsReadSoon = false;  ///< the values are read as soon as all of them are in place
+  bool IsReadSoon = false;  ///< something uses the values as soon as all of them are in place
 
   Window() = default;
   Window(const ArrayShape& shape);  // NOLINT: the common case, a patch's own array

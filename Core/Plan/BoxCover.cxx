@@ -302,7 +302,7 @@ Cut Coverer::FindCutAlong(int axis, const Pieces& pieces, const Piece& bounds, b
   return best;
 }
 
-/// Fills Sections along those axes on which the pieces have few planes compared with their number.
+/// Fills Sections along each axis on which there are few planes for the number of pieces.
 void Coverer::AddSections(const Pieces& pieces, const Piece& bounds)
 {
   std::array<bool, 3> dense;

@@ -27,9 +27,8 @@ public:
   void Watch(const std::vector<std::string>& paths, std::int64_t begin, double settleSeconds);
   /// Forgets the states of all files: Changed() returns true until the next Watch().
   void Forget() { this->Looked = false; }
-  /// Returns false as long as each path is unchanged or still does not exist. A file that changed shortly
-  /// before it was read counts as changed, because its times do not show a further change; see
-  /// FileFingerprints.
+  /// Returns whether a path has changed, appeared or vanished. A file that changed shortly before it was read
+  /// counts as changed, because its times do not show a further change; see FileFingerprints.
   bool Changed() const;
 
 private:

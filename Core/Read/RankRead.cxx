@@ -400,9 +400,9 @@ std::uint64_t RankTasks::BytesToRead() const
   }
   for (const std::uint32_t request : this->Plan.Whole) {
     const Location& location = this->Table.Locations[request];
-    const ByteRange* const extents = this->Table.ByteRanges.data() + location.First;
-    bytes = std::accumulate(extents, extents + location.Count, bytes,
-        [](std::uint64_t sum, const ByteRange& extent) { return sum + extent.Bytes; });
+    const ByteRange* const ranges = this->Table.ByteRanges.data() + location.First;
+    bytes = std::accumulate(ranges, ranges + location.Count, bytes,
+        [](std::uint64_t sum, const ByteRange& range) { return sum + range.Bytes; });
   }
   return bytes;
 }

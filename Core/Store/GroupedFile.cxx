@@ -420,7 +420,7 @@ void OnMaster(Communicator& comm, const std::function<void()>& work)
 }  // namespace
 
 void WriteGrouped(Communicator& comm, const std::string& path, const GroupedHead& head,
-    const std::vector<std::vector<std::byte>>& masterParts, const std::byte* shard)
+    const std::vector<std::vector<std::byte>>& partsOfRank0, const std::byte* shard)
 {
   assert(head.ShardCount() == static_cast<std::size_t>(comm.Size()) || head.ShardCount() == 0);
   OnMaster(comm, [&] {
@@ -428,8 +428,8 @@ void WriteGrouped(Communicator& comm, const std::string& path, const GroupedHead
     file.Reserve(head.FileBytes());
     const std::vector<std::byte> begin = head.Encode(false);
     file.Write(0, begin.data(), begin.size());
-    for (std::size_t part = 0; part < masterParts.size(); ++part) {
-      file.Write(head.Parts()[part].Offset, masterParts[part].data(), masterParts[part].size());
+    for (std::size_t part = 0; part < partsOfRank0.size(); ++part) {
+      file.Write(head.Parts()[part].Offset, partsOfRank0[part].data(), partsOfRank0[part].size());
     }
   });
   if (head.ShardCount() > 0) {

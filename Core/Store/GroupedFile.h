@@ -68,7 +68,7 @@ struct PartEntry
 /// file is replaced meanwhile. Throws GroupedFileError with FileFault::Absent or FileFault::Unreadable.
 std::unique_ptr<PlainFile> OpenGrouped(const std::string& path);
 
-/// The header of a grouped file and the table of its parts: the master's parts first, then the shards.
+/// The header of a grouped file and the table of its parts: the parts of rank 0 first, then the shards.
 class GroupedHead
 {
 public:
@@ -92,7 +92,7 @@ public:
   std::uint64_t ShardBytes() const { return this->Bytes - this->ShardBegin(); }
   std::uint64_t FileBytes() const { return this->Bytes; }
 
-  /// Reads one of the master's parts and compares its checksum. Throws GroupedFileError.
+  /// Reads one of the parts of rank 0 and compares its checksum. Throws GroupedFileError.
   std::vector<std::byte> ReadPart(const PlainFile& file, std::size_t part) const;
 
   /// Returns header and table as bytes, with the success flag set if `complete`.
@@ -106,14 +106,14 @@ private:
 /// Writes a grouped file. Collective: every rank of the communicator calls it. `path` must not exist; the
 /// file is complete only when this function returns. The five steps are those of L. Cao et al., "Dual channel
 /// parallel I/O: A fast data access for scientific computing", 2015:
-///   1. the master creates the file and writes the header with an unset flag, the table, and its own parts;
+///   1. rank 0 creates the file and writes the header with an unset flag, the table, and its own parts;
 ///   2. each rank finds its slice in the table;
 ///   3. each rank sets its view of the file to that slice;
 ///   4. all ranks write collectively;
-///   5. the master sets the flag.
-/// `head`: the same on all ranks, with one shard per rank or none. `masterParts`: used on rank 0 only.
+///   5. rank 0 sets the flag.
+/// `head`: the same on all ranks, with one shard per rank or none. `partsOfRank0`: used on rank 0 only.
 /// `shard`: the shard of this rank. Throws Error, the same on all ranks.
 void WriteGrouped(Communicator& comm, const std::string& path, const GroupedHead& head,
-    const std::vector<std::vector<std::byte>>& masterParts, const std::byte* shard);
+    const std::vector<std::vector<std::byte>>& partsOfRank0, const std::byte* shard);
 
 }  // namespace patchio

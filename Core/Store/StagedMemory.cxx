@@ -97,7 +97,10 @@ void StagedMemory::MapTogether(Communicator& comm, const StageSettings& settings
       const std::string text = fmt::format(
           "{}/patchio-{}-{}-{}", settings.Folder, ::getuid(), ::getpid(), static_cast<const void*>(this));
       if (text.size() >= sizeof(name)) {
-        throw FileError(settings.Folder, "a folder with a shorter name", "a long name");
+        throw FileError(settings.Folder,
+            fmt::format(
+                "a path with at most {} bytes", sizeof(name) - (text.size() - settings.Folder.size()) - 1),
+            fmt::format("a path with {}", settings.Folder.size()));
       }
       this->MakeFile(settings.Folder, text);
       std::snprintf(name, sizeof(name), "%s", text.c_str());

@@ -318,7 +318,7 @@ Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const Des
       -1};
 }
 
-/// The master's parts. The path in the first part depends on the place of the index file.
+/// The parts of rank 0. The path in the first part depends on the place of the index file.
 struct Contents
 {
   StepIndexHead First;

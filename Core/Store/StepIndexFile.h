@@ -33,7 +33,7 @@ constexpr bool WritesIndexFiles(ChannelMode mode)
   return mode == ChannelMode::On || mode == ChannelMode::Rebuild;
 }
 
-/// The contents of a sound index file.
+/// The contents of a valid index file.
 struct StepIndexFile
 {
   Catalog Data;
@@ -62,7 +62,7 @@ struct IndexFileSearch
 
 /// Looks for the index file of the step that `path` describes; reads and checks the entire index file.
 /// Collective: every rank of the communicator calls it. The four steps are those of L. Cao et al., "Dual
-/// channel parallel I/O: A fast data access for scientific computing", 2015: the master reads and checks the
+/// channel parallel I/O: A fast data access for scientific computing", 2015: rank 0 reads and checks the
 /// header; all ranks receive the table, set their views of the file, and read collectively. An index file
 /// with any fault counts as absent. The result is the same on all ranks. Throws Error, the same on all ranks,
 /// when `path` is relative to a folder that no longer exists.

@@ -1,4 +1,4 @@
-// The two parts of a step's index file that the master writes, as records and as bytes.
+// The two parts of a step's index file that rank 0 writes, as records and as bytes.
 #pragma once
 
 #include "Catalog/Catalog.h"

@@ -114,7 +114,7 @@ struct FittedShape
   double Parameters = 0;    ///< slopes, and their corners within the sampled range
 };
 
-/// A grid of corners.
+/// The resolution of the search for the corners K and E of shapes with one sharpness.
 struct CornerGrid
 {
   double Sharpness;

@@ -69,8 +69,8 @@ public:
   /// of the communicator calls it.
   void Finish();
 
-  /// Called with each window, on all ranks alike. Returns the limit for the threads of all ranks together
-  /// from then on.
+  /// Called with each window of the measurement, on all ranks alike. Returns the limit for the threads of all
+  /// ranks together from then on.
   std::function<int(const ReadWindow&)> OnWindow;
   /// Sets NC on rank 0; all ranks get it with the next window.
   void ReportLoad(double load) { this->Load = load; }

@@ -61,7 +61,7 @@ private:
   /// A possible shape of log F over log2 N, up to its level.
   struct Shape
   {
-    const float* Curve;  ///< over log2 N - Knee
+    const float* Curve;  ///< values over log2 N - Knee
     double Knee;         ///< in log2 N
     double Prior;        ///< log of the prior probability, up to a constant
     double Top;          ///< greatest value on the grid

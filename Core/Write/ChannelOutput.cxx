@@ -121,8 +121,9 @@ OutputConfig Checked(OutputConfig config)
 {
   if (config.How == Mode::Ranks) {
     throw Error(
-        "Set \"mode\" in the output configuration to \"thread\" or \"direct\": only simulations support "
-        "\"ranks\".");
+        "The mode \"ranks\" is only for simulations. Set \"mode\" in the output configuration to \"thread\" "
+        "or "
+        "\"direct\".");
   }
   for (const Channel& channel : config.Channels) {
     if (channel.Format == TargetFormat::Kwave) {

@@ -114,7 +114,7 @@ void Declaration::SetPatches(Communicator& ranks, const std::vector<DeclaredPatc
   const std::vector<int> counts = ranks.AllGather(std::vector<int>{static_cast<int>(mine.size())});
   const std::vector<DeclaredPatch> all = GatherValues(ranks, mine);
   if (all.empty()) {
-    throw Error("Declare at least one patch on some rank: no rank has declared any.");
+    throw Error("No rank has declared a patch. Declare at least one.");
   }
   std::vector<int> order(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {

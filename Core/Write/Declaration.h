@@ -52,7 +52,8 @@ public:
   const std::vector<DeclaredVariable>& Variables() const { return this->Declared; }
   /// Returns the names of the variables.
   std::vector<std::string> Names() const;
-  /// Returns descriptions of the grid and the variables, for messages. They must be the same on all ranks.
+  /// Returns the declared grid and variables as lines of text. The ranks compare these lines, and messages
+  /// quote them.
   std::vector<std::string> Lines() const;
   /// Throws Error when no grid is set.
   void CheckGrid() const;

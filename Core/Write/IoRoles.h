@@ -38,9 +38,10 @@ std::vector<int> MapRanks(const std::vector<ComputeRank>& compute, const std::ve
 class IoRoles
 {
 public:
-  /// Splits the ranks. `ranks`: the ranks of `all`. MPI cannot split a communicator without blocking, so this
-  /// call hangs if a rank stops within it. Throws Error on all ranks if there are too few. Collective: every
-  /// rank of `all` calls it.
+  /// Divides the ranks of `all` into compute ranks and I/O ranks, as `config` says. `ranks`: the same ranks
+  /// as a Communicator. MPI cannot split a communicator without blocking, so this call hangs if a rank stops
+  /// within it. Throws Error, on all ranks, if `all` has too few ranks. Collective: every rank of `all` calls
+  /// it.
   IoRoles(Communicator& ranks, MPI_Comm all, const OutputConfig& config);
   ~IoRoles();
   IoRoles(const IoRoles&) = delete;

@@ -25,7 +25,7 @@
 namespace patchio::output {
 
 /// The data of a step that must be the same on all ranks.
-struct StepHead
+struct AgreedStep
 {
   std::int64_t Number = 0;
   double Time = 0;
@@ -55,7 +55,7 @@ struct Output::Step
   {
     this->Fault = this->Fault.empty() ? CatchError(work) : this->Fault;
   }
-  StepHead Head() const;
+  AgreedStep Head() const;
   /// Copies all arrays to `to`, one after another.
   void Pack(std::byte* to) const;
 };
@@ -116,7 +116,7 @@ void Output::Step::Pack(std::byte* to) const
   }
 }
 
-StepHead Output::Step::Head() const
+AgreedStep Output::Step::Head() const
 {
   const std::string text = JoinTexts(this->What->Lines());
   return {this->Number, this->Time, Checksum(text.data(), text.size())};
@@ -227,7 +227,7 @@ std::vector<std::string> Output::Compare(const Step& step, std::int64_t& number)
   const std::string mine = TextOfValues(std::vector{step.Head()});
   std::vector<std::string> lists = this->Ranks->AllGather(
       mine + (step.Fault.empty() ? EncodeArrays(step.Arrays, step.HasAll) : EncodeFault(step.Fault)));
-  number = ValuesInTexts<StepHead>({lists[0].substr(0, mine.size())}).at(0).Number;
+  number = ValuesInTexts<AgreedStep>({lists[0].substr(0, mine.size())}).at(0).Number;
   bool alike = true;
   for (const std::string& one : lists) {
     alike = alike && one.compare(0, mine.size(), lists[0], 0, mine.size()) == 0;

@@ -362,8 +362,8 @@ void SensorWriter::Add(SensorSample sample, int threads)
     this->Fault = fmt::format("Step {} was lost.", lost[0]);
   }
   if (!this->Fault.empty()) {
-    throw FileError(this->What.Path, "all earlier steps, because k-Wave files have no gaps",
-        "only some: " + this->Fault.substr(0, this->Fault.find_last_not_of('.') + 1));
+    throw Error(fmt::format("{}: {} PatchIO writes no later steps, because k-Wave files have no gaps.",
+        this->What.Path, this->Fault.substr(0, this->Fault.find_last_not_of('.') + 1) + "."));
   }
   this->Lost.Forget(sample.Number);
   this->Try([&] { this->Gather(std::move(sample), threads); });

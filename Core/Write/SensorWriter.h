@@ -48,7 +48,7 @@ private:
   const std::string Path;
   std::vector<std::uint64_t> Begins;
   std::vector<std::uint64_t> Lengths;  ///< offsets of the numbers of steps in the shapes of data sets
-  /// The offset of the address of a data set's values, and that address.
+  /// The address of a data set's values, and the offset in the file at which this address is stored (At).
   struct AddressPlace
   {
     std::uint64_t At, Address;

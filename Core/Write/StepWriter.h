@@ -141,8 +141,8 @@ enum class FileNames
 /// Returns the file name in the kind `names`.
 std::string RenamedFile(const std::string& name, FileNames names);
 
-/// A compressed data set: sizes in bytes, and the index of its first chunk and first byte among those of all
-/// data sets.
+/// A compressed data set: its sizes in bytes, and the numbers of its first chunk and of its first byte,
+/// counted over all data sets.
 struct ChunkedSet
 {
   FilterKind Filter = FilterKind::None;
@@ -174,8 +174,8 @@ public:
   /// Error.
   void Add(const std::vector<SetPart>& parts, int threads);
 
-  /// Moves the parts of incomplete chunks that other ranks complete to `to`. ownerOf(set, first byte of the
-  /// chunk) returns the rank that completes the chunk; chunks of rank `mine` stay.
+  /// Moves this rank's parts of incomplete chunks into `to` if another rank completes the chunk. ownerOf(set,
+  /// first byte of the chunk) returns the rank that completes the chunk; chunks of rank `mine` stay.
   template <typename OwnerOf>
   void GiveOthers(output::PieceExchange& to, int mine, const OwnerOf& ownerOf);
   /// Adds the parts of chunks that this rank has received from other ranks.

@@ -325,7 +325,7 @@ void ReportView::Show(const QJsonObject& report, double renderSeconds)
   this->ShowRate(report);
   this->ShowInFlight(report);
   this->ShowStorage(report);
-  this->ShowPast(report);
+  this->ShowLastReads(report);
   this->Table->show();
   for (ReportPlot* plot : {this->Rate, this->InFlight, this->Storage, this->Past}) {
     plot->show();
@@ -474,7 +474,7 @@ void ReportView::ShowStorage(const QJsonObject& report)
   this->Storage->Show({curve, samples, before, now}, marks);
 }
 
-void ReportView::ShowPast(const QJsonObject& report)
+void ReportView::ShowLastReads(const QJsonObject& report)
 {
   const QJsonArray past = report["past"].toArray();
   QVector<PlotSeries> series;

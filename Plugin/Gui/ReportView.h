@@ -36,7 +36,7 @@ private:
   void ShowRate(const QJsonObject& report);
   void ShowInFlight(const QJsonObject& report);
   void ShowStorage(const QJsonObject& report);
-  void ShowPast(const QJsonObject& report);
+  void ShowLastReads(const QJsonObject& report);
 
   QLabel* const Summary;
   QTableWidget* const Table;

@@ -59,7 +59,7 @@ void NameReaderIn(QObject* dialog)
   }
 }
 
-/// Adds to the panel's list the arrays that the data have since they were reloaded, or since another step.
+/// Adds to the panel's list the arrays that a reload or a change of the step has brought.
 void OfferNewArrays(vtkSMProxy* reader, const char* list, const char* available)
 {
   vtkSMPropertyHelper listed(reader, list), found(reader, available);

@@ -97,7 +97,7 @@ public:
 /// The group and name of the proxy for the settings. ParaView does not save proxies of such groups in states.
 constexpr const char *SwitchGroup = "patchio_prototypes", *SwitchName = "PatchIOSwitch";
 
-/// Makes the user's settings reach all processes from now on.
+/// Links the user's settings to a proxy that ParaView sends to all processes, now and after each change.
 void LinkSettings(vtkSMSessionProxyManager* manager)
 {
   // The GUI has made the settings when it loaded the plugin, scripts have not.

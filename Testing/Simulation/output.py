@@ -415,7 +415,7 @@ def careless(options, folder):
     ends."""
     want = ["NULL for the configuration", "MPI_COMM_NULL", "NULL for the output", "patchio_compute() was given NULL", "Step 0 has no patches", "Call patchio_grid() before",
             "NULL for the origin", "spacing -1 along axis 1", "2 or 3", "NULL for the ratios of 2 levels", "0 levels", "Level 1 has the ratio 0", "no fault",
-            "1 patches at NULL", "Declare at least one patch", "no fault", "Step 0 has no variables", "no fault", "no fault", "Step 0 has no list of arrays", "0 or more, not -1", "Step 0 has the time nan",
+            "1 patches at NULL", "No rank has declared a patch", "no fault", "Step 0 has no variables", "no fault", "no fault", "Step 0 has no list of arrays", "0 or more, not -1", "Step 0 has the time nan",
             "Step 0 differs between ranks: rank 0 has the time 0, but rank 1 has the time 1"] + 5 * ["no fault"]
     want += ["-1 patches at NULL", "Step 7 is refused, because patchio_patches() failed before it: patchio_patches() was given -1 patches", "no fault",
              "Variable 'g' has 0 components", "Variable 'g' has -1 ghost layers", "Variable 'g' has the type 9", "NULL for the name",

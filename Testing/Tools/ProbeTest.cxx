@@ -146,7 +146,7 @@ TEST(ProbePattern, IsTheSameHoweverItIsCut)
     pattern.Fill(64 + at, parts.data() + at, std::min(step, parts.size() - at));
   }
   EXPECT_EQ(whole, parts);
-  EXPECT_FALSE(pattern.FindWrong(64, whole.data(), whole.size()));
+  EXPECT_FALSE(pattern.FindWrongByte(64, whole.data(), whole.size()));
 }
 
 TEST(ProbePattern, FindsEveryWrongByte)
@@ -156,7 +156,7 @@ TEST(ProbePattern, FindsEveryWrongByte)
   for (std::size_t wrong = 0; wrong < bytes.size(); ++wrong) {
     pattern.Fill(35, bytes.data(), bytes.size());
     bytes[wrong] ^= std::byte{0x10};
-    EXPECT_EQ(pattern.FindWrong(35, bytes.data(), bytes.size()), wrong);
+    EXPECT_EQ(pattern.FindWrongByte(35, bytes.data(), bytes.size()), wrong);
   }
 }
 
@@ -169,7 +169,7 @@ TEST(ProbePattern, TellsWhereValuesAreFrom)
     EXPECT_EQ(Pattern(SeedOf(3)).OffsetOf(word), offset);
     // Values of an earlier measurement are detected.
     EXPECT_GT(Pattern(SeedOf(4)).OffsetOf(word), std::uint64_t(1) << 42);
-    EXPECT_TRUE(Pattern(SeedOf(4)).FindWrong(offset, word, 8));
+    EXPECT_TRUE(Pattern(SeedOf(4)).FindWrongByte(offset, word, 8));
   }
 }
 

@@ -29,7 +29,7 @@ PatchBatches::PatchBatches(const OpenedStep& step, std::vector<int> patches, std
   this->Memory->Keep(3 * batchBytes);
 }
 
-LocationTable PatchBatches::PlacesOf(const std::vector<PatchVariable>& requests) const
+LocationTable PatchBatches::LocationsOf(const std::vector<PatchVariable>& requests) const
 {
   LocationTable part;
   part.Files = this->All.Files;
@@ -82,7 +82,8 @@ bool PatchBatches::Next(LoadResult& result)
   if (request.Blocks.empty()) {
     return false;
   }
-  const auto locate = [this](const std::vector<PatchVariable>& requests) { return this->PlacesOf(requests); };
+  const auto locate = [this](
+                          const std::vector<PatchVariable>& requests) { return this->LocationsOf(requests); };
   result = RankRead(locate, this->Step.Data(), request).Read();
   return true;
 }

@@ -15,14 +15,14 @@ namespace patchio::tools {
 class PatchBatches
 {
 public:
-  /// Locates all values; failures are in Places().Problems. patches, variables: numbers in the step, which
+  /// Locates all values; failures are in Locations().Problems. patches, variables: numbers in the step, which
   /// must outlive this object. batchBytes: approximate bytes of the values that are read at once. asShown:
   /// converts values to the form of RequestInThreeDimensions(); otherwise they stay as stored.
   PatchBatches(const OpenedStep& step, std::vector<int> patches, std::vector<int> variables, int threads,
       std::uint64_t batchBytes, bool asShown = false);
 
-  /// Returns the places of all values: patches x variables.
-  const LocationTable& Places() const { return this->All; }
+  /// Returns the locations of all values: patches x variables.
+  const LocationTable& Locations() const { return this->All; }
   /// Reads the values of the next patches, First() .. End() - 1 in `patches`, without ghosts. Returns false
   /// if there are no more. Faults of files are in the result.
   bool Next(LoadResult& result);
@@ -30,7 +30,7 @@ public:
   std::size_t End() const { return this->Behind; }
 
 private:
-  LocationTable PlacesOf(const std::vector<PatchVariable>& requests) const;
+  LocationTable LocationsOf(const std::vector<PatchVariable>& requests) const;
   std::uint64_t BytesOf(std::size_t row) const;
 
   const OpenedStep& Step;

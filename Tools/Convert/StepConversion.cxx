@@ -136,8 +136,8 @@ void SelectedStep::Locate(int rank)
   }
   this->Batches = std::make_unique<PatchBatches>(this->From, patches, this->VariableOf, this->Options.Threads,
       this->Options.BatchBytes, this->Options.AsShown);
-  if (!this->Batches->Places().Problems.empty()) {
-    throw Error(this->Batches->Places().Problems[0].Message);
+  if (!this->Batches->Locations().Problems.empty()) {
+    throw Error(this->Batches->Locations().Problems[0].Message);
   }
 }
 
@@ -145,7 +145,7 @@ void SelectedStep::Locate(int rank)
 void SelectedStep::AgreeOnTypes(Communicator& ranks)
 {
   const std::size_t variables = this->VariableOf.size();
-  const LocationTable& places = this->Batches->Places();
+  const LocationTable& places = this->Batches->Locations();
   std::vector<int> found(variables, -1);
   for (std::size_t i = 0; i < places.Locations.size(); ++i) {
     const Location& location = places.Locations[i];
@@ -167,8 +167,8 @@ void SelectedStep::AgreeOnAbsent(Communicator& ranks)
 {
   const std::size_t variables = this->VariableOf.size();
   std::vector<int> absent;  // pairs of variable and patch
-  for (std::size_t i = 0; i < this->Batches->Places().Locations.size(); ++i) {
-    if (this->Batches->Places().Locations[i].Kind == Encoding::Absent) {
+  for (std::size_t i = 0; i < this->Batches->Locations().Locations.size(); ++i) {
+    if (this->Batches->Locations().Locations[i].Kind == Encoding::Absent) {
       absent.insert(absent.end(), {static_cast<int>(i % variables), this->Mine[i / variables]});
     }
   }

@@ -33,11 +33,11 @@ struct ConversionOptions
   std::uint64_t BatchBytes = std::uint64_t(64) << 20;
 };
 
-/// The arrays of one patch.
+/// The arrays of one patch, in the order of the variables.
 struct PatchArrays
 {
   int Patch = 0;
-  std::vector<const LoadedArray*> Arrays;  ///< one per variable; null if the patch does not have the variable
+  std::vector<const LoadedArray*> Arrays;  ///< null if the patch does not have the variable
 };
 
 class SelectedStep

@@ -131,7 +131,7 @@ public:
   std::string Close() override { return MpiMessage(MPI_File_close(&this->File)); }
 
 private:
-  /// A call that has not ended.
+  /// A non-blocking call of MPI in progress.
   struct Call
   {
     MPI_Request Request = MPI_REQUEST_NULL;
@@ -398,13 +398,13 @@ private:
       const std::uint64_t from = this->Values.OffsetOf(slot);
       this->Tiles.push_back({from, bytes});
       const bool inside = from < this->How.Where.FileBytes && bytes <= this->How.Where.FileBytes - from;
-      if (!inside || this->Values.FindWrong(from, slot, bytes)) {
+      if (!inside || this->Values.FindWrongByte(from, slot, bytes)) {
         this->SayWrong(fmt::format("block {} of those read does not belong to the file", block + 1));
       }
       return;
     }
     this->How.Where.ForRuns(this->OffsetOf(block), bytes, [&](const Layout::Run& run) {
-      const auto wrong = this->Values.FindWrong(run.FileOffset, slot + run.Begin, run.Bytes);
+      const auto wrong = this->Values.FindWrongByte(run.FileOffset, slot + run.Begin, run.Bytes);
       if (wrong && this->Problem.empty()) {
         this->SayWrong(fmt::format("read a wrong value at byte {} of the file", run.FileOffset + *wrong));
       }

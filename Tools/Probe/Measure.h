@@ -63,7 +63,7 @@ bool Applies(const Function& function, View view);
 /// ranks, if the test file cannot be made.
 Outcome Measure(Communicator& ranks, const Trial& trial, BlockMemory& memory);
 
-/// Returns the seed of the values that the trial with this number reads or writes.
+/// Returns the seed of the values that trial `number` reads or writes.
 std::uint64_t SeedOf(std::uint64_t number);
 
 }  // namespace patchio::probe

@@ -108,7 +108,7 @@ double Act(const Worker& worker, const InfluenceTrial& trial, std::uint64_t seed
         timed([&] { file.Write(offset, block.data(), block.size()); });
       } else {
         timed([&] { file.Read(offset, block.data(), block.size()); });
-        if (values.FindWrong(offset, block.data(), block.size())) {
+        if (values.FindWrongByte(offset, block.data(), block.size())) {
           throw Error(fmt::format(
               "The measurement of simultaneous reads and writes read a wrong value at byte {} or later.",
               offset));
@@ -316,8 +316,8 @@ std::vector<FeatureResult> FeaturesToRefine(const Result& found, const Choice& w
   return candidates;
 }
 
-/// Returns warnings about faults, rates of memory, and files that were measured in part because they would
-/// have taken more than `mostSeconds` seconds.
+/// Returns warnings about faults, about rates of the page cache instead of the storage, and about files that
+/// were measured in part because they would have taken more than `mostSeconds` seconds.
 std::vector<std::string> WarningsOf(const Result& found, double mostSeconds)
 {
   std::vector<std::string> warnings;
@@ -726,7 +726,8 @@ private:
   Stopwatch Watch;
   TestFolder* Folder = nullptr;
   std::map<std::uint64_t, std::string> Paths;
-  std::map<std::pair<std::string, View>, std::pair<int, int>> Fates;  ///< rates and faults of each series
+  std::map<std::pair<std::string, View>, std::pair<int, int>>
+      Fates;  ///< numbers of successful and of failed measurements
   BlockMemory Memory;
   Result Found;
   std::string End;  ///< why the study ends early; empty if it does not

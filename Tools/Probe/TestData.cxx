@@ -34,7 +34,7 @@ void CheckValues(const PlainFile& file, const Pattern& values, std::uint64_t nam
   for (std::uint64_t done = 0; done < bytes; done += buffer.size()) {
     const std::size_t count = std::min<std::uint64_t>(buffer.size(), bytes - done);
     file.Read(offset + done, buffer.data(), count);
-    if (const auto wrong = values.FindWrong(name + done, buffer.data(), count)) {
+    if (const auto wrong = values.FindWrongByte(name + done, buffer.data(), count)) {
       throw Error(fmt::format("wrote a wrong value at byte {} of the file", offset + done + *wrong));
     }
   }
@@ -111,7 +111,7 @@ void Pattern::Fill(std::uint64_t offset, std::byte* bytes, std::size_t count) co
   }
 }
 
-std::optional<std::size_t> Pattern::FindWrong(
+std::optional<std::size_t> Pattern::FindWrongByte(
     std::uint64_t offset, const std::byte* bytes, std::size_t count) const
 {
   for (std::size_t done = 0; done < count;) {

@@ -65,7 +65,8 @@ public:
   /// Sets `bytes` to the `count` bytes at `offset` of the file.
   void Fill(std::uint64_t offset, std::byte* bytes, std::size_t count) const;
   /// Returns the index in `bytes` of the first wrong byte; nullopt if all bytes are right.
-  std::optional<std::size_t> FindWrong(std::uint64_t offset, const std::byte* bytes, std::size_t count) const;
+  std::optional<std::size_t> FindWrongByte(
+      std::uint64_t offset, const std::byte* bytes, std::size_t count) const;
   /// Returns the offset in the file of these 8 bytes; any number if they are not from this pattern.
   std::uint64_t OffsetOf(const std::byte* bytes) const;
 

@@ -255,7 +255,7 @@ def ratios_of_functions(results, view, pairs):
 
 
 def enough_block(curves):
-    """Returns the median over curves of the smallest block that is large enough."""
+    """Returns the median over curves of the smallest block whose rate is at least ENOUGH times the best rate of its curve."""
     blocks = []
     for curve in curves:
         best = max(mean(rates) for _, rates in curve)

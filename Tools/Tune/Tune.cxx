@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -276,7 +277,7 @@ void Draw(const json& all, const Options& options, Session& session)
     std::ofstream out(found);
     out << all.dump(2, ' ', false, json::error_handler_t::replace);
     if (!out.flush()) {
-      throw FileError(picture, "a file that can be written", "none", "Choose another file for the plot");
+      throw SystemError(found, "a file that can be written", errno, "Choose another folder for the plot");
     }
   }
   // After a failure, the file stays, so that users can draw the picture elsewhere.

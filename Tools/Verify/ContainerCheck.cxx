@@ -193,7 +193,7 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
   const OpenedStep opened(*alone, step.Path, ChannelMode::Off);
   const Catalog& data = opened.Data();
-  const container::Places places = container::PlacesOf(data);
+  const container::Locations places = container::LocationsOf(data);
   const std::string folder = container::ContainerFolderOf(step.Path);
   std::vector<std::string> faults = FaultsOfDescription(folder, places.Record, data);
   std::vector<PatchVariable> all;
@@ -208,7 +208,7 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
   PatchBatches batches(opened, places.Rows, variables, threads, BatchBytes);
   // Reading compares all values but those that come through the HDF5 library.
   const auto isCompared = [&](std::size_t row, int v) {
-    const LocationTable& where = batches.Places();
+    const LocationTable& where = batches.Locations();
     return !where.Checksums.empty() && where.Locations[row * variables.size() + v].Kind != Encoding::Library;
   };
   LoadResult loaded;

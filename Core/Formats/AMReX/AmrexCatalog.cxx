@@ -372,8 +372,8 @@ void CatalogMaker::CheckMultiFab(const MultiFabHeader& multiFab, std::size_t num
   }
   const std::size_t most = std::numeric_limits<int>::max() - this->Data.Patches.size();
   if (multiFab.Boxes.size() > most) {
-    throw FileError(
-        file, fmt::format("at most {} more boxes", most), fmt::format("{}", multiFab.Boxes.size()));
+    throw FileError(file, fmt::format("at most {} boxes in all levels", std::numeric_limits<int>::max()),
+        fmt::format("{}", this->Data.Patches.size() + multiFab.Boxes.size()));
   }
 }
 

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 namespace patchio::container {
 namespace {
 
-std::vector<std::byte> BytesOf(const Places& places)
+std::vector<std::byte> BytesOf(const Locations& places)
 {
   ByteWriter writer;
   writer.Put(Encode(places.Record));
@@ -42,7 +42,7 @@ class Locator : public Hdf5Locator
 {
 public:
   Locator(const Catalog& catalog, const LocateOptions& options)
-      : Hdf5Locator(catalog, options), Where(PlacesOf(catalog))
+      : Hdf5Locator(catalog, options), Where(LocationsOf(catalog))
   {
     const std::string folder = ContainerFolderOf(catalog.Path);
     for (const std::string& file : this->Where.Record.Files) {
@@ -71,7 +71,7 @@ private:
   void CheckInFile(const DataSet& set, const ByteRange& byteRange) const;
   const std::vector<std::uint64_t>& BeforeOf(int variable);
 
-  const Places Where;
+  const Locations Where;
   std::vector<std::optional<std::uint64_t>> Sizes;             ///< size of each file; nullopt: no such file
   std::map<std::array<int, 3>, const DataSet*> Sets;           ///< by level, variable and file
   std::map<int, std::vector<std::uint64_t>> BeforeOfVariable;  ///< see ValuesBefore()
@@ -124,7 +124,7 @@ Location Locator::LocateOne(const PatchVariable& request)
     const auto begin = this->Table.Chunks.begin() + static_cast<std::ptrdiff_t>(array.FirstChunk);
     if (std::any_of(begin, this->Table.Chunks.end(), [](const Chunk& chunk) { return chunk.Bytes == 0; })) {
       throw FileError(this->Table.Files[set.File], fmt::format("all chunks of '{}'", PlainText(set.Name)),
-          "missing chunks", "The file is damaged");
+          "only some of them", "The file is damaged");
     }
   }
   return location;
@@ -168,10 +168,10 @@ TimeStep StepOf(const std::string& folder, const LoggedStep& logged)
 
 }  // namespace
 
-Places PlacesOf(const Catalog& catalog)
+Locations LocationsOf(const Catalog& catalog)
 {
   ByteReader reader(catalog.FormatData);
-  Places places;
+  Locations places;
   places.Record = Decode(reader.Get<std::string>());
   reader.Get(places.Rows);
   const auto inside = [&](int patch) {
@@ -251,7 +251,7 @@ Catalog ContainerFormat::ReadCatalog(const std::string& path) const
 
 std::vector<ValueRange> ContainerFormat::RangesOf(const Catalog& catalog, int variable) const
 {
-  const Places places = PlacesOf(catalog);
+  const Locations places = LocationsOf(catalog);
   return ReadRanges(ContainerFolderOf(catalog.Path), places.Record, places.Rows, variable);
 }
 

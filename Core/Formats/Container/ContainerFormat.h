@@ -9,7 +9,7 @@
 namespace patchio::container {
 
 /// The locations of a step's values.
-struct Places
+struct Locations
 {
   StepRecord Record;
   std::vector<int> Rows;  ///< patch of each row in the files; see RowsOf()
@@ -17,7 +17,7 @@ struct Places
 
 /// Returns the locations in the FormatData of a catalog from ContainerFormat. Throws Error for another
 /// catalog.
-Places PlacesOf(const Catalog& catalog);
+Locations LocationsOf(const Catalog& catalog);
 
 class ContainerFormat : public Format
 {

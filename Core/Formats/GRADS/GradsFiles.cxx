@@ -12,10 +12,10 @@ namespace patchio::grads {
 namespace {
 
 /// Makes a file name from a template.
-class NameMaker
+class FileNameTemplate
 {
 public:
-  NameMaker(const Descriptor& descriptor, std::int64_t step, std::int64_t member)
+  FileNameTemplate(const Descriptor& descriptor, std::int64_t step, std::int64_t member)
       : Description(descriptor), Step(step), Member(member)
   {
     const TimeAxis& times = descriptor.Times;
@@ -39,7 +39,7 @@ private:
 };
 
 /// Replaces the first %ch by its text for the step.
-std::string NameMaker::WithSubstitutions(const std::string& text) const
+std::string FileNameTemplate::WithSubstitutions(const std::string& text) const
 {
   const std::size_t at = text.find("%ch");
   if (at == std::string::npos) {
@@ -54,7 +54,7 @@ std::string NameMaker::WithSubstitutions(const std::string& text) const
       "Extend the ranges of CHSUB to all times of TDEF");
 }
 
-std::string NameMaker::Filled(const std::string& text) const
+std::string FileNameTemplate::Filled(const std::string& text) const
 {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -69,7 +69,7 @@ std::string NameMaker::Filled(const std::string& text) const
 }
 
 /// Takes the part that begins with % at `at`; tries longer names first. Returns false for an unknown part.
-bool NameMaker::Take(const std::string& text, std::size_t& at, std::string& out) const
+bool FileNameTemplate::Take(const std::string& text, std::size_t& at, std::string& out) const
 {
   const Calendar calendar = this->Description.Times.Days;
   if (text.compare(at, 2, "%i") == 0 &&
@@ -92,7 +92,8 @@ bool NameMaker::Take(const std::string& text, std::size_t& at, std::string& out)
   return false;
 }
 
-bool NameMaker::TakeDate(const std::string& part, const Date& date, Calendar calendar, std::string& out)
+bool FileNameTemplate::TakeDate(
+    const std::string& part, const Date& date, Calendar calendar, std::string& out)
 {
   const auto is = [&part](const char* name) { return part == name; };
   std::string text = is("x1")   ? fmt::format("{}", date.Year / 10 % 10)
@@ -114,7 +115,7 @@ bool NameMaker::TakeDate(const std::string& part, const Date& date, Calendar cal
   return !text.empty();
 }
 
-bool NameMaker::TakeForecast(const std::string& text, std::size_t& at, std::string& out) const
+bool FileNameTemplate::TakeForecast(const std::string& text, std::size_t& at, std::string& out) const
 {
   const std::int64_t minutes = this->Forecast;
   const auto take = [&](const char* name, const std::string& value) {
@@ -133,7 +134,7 @@ bool NameMaker::TakeForecast(const std::string& text, std::size_t& at, std::stri
 }
 
 /// Takes %t1 .. %t6, which count from 1, or %tm1 .. %tm6, which count from 0.
-bool NameMaker::TakeIndex(const std::string& text, std::size_t& at, std::string& out) const
+bool FileNameTemplate::TakeIndex(const std::string& text, std::size_t& at, std::string& out) const
 {
   const bool fromZero = text.compare(at, 3, "%tm") == 0;
   const std::size_t digit = at + (fromZero ? 3 : 2);
@@ -150,7 +151,7 @@ bool NameMaker::TakeIndex(const std::string& text, std::size_t& at, std::string&
 std::string FileName(const Descriptor& descriptor, std::int64_t step, std::int64_t member)
 {
   const std::filesystem::path name =
-      descriptor.Template ? NameMaker(descriptor, step, member).Make() : descriptor.Data;
+      descriptor.Template ? FileNameTemplate(descriptor, step, member).Make() : descriptor.Data;
   return (std::filesystem::path(descriptor.Path).parent_path() / name).lexically_normal().string();
 }
 

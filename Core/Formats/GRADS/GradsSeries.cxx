@@ -42,7 +42,7 @@ float ValueOf(std::uint32_t word, bool bigEndian)
 }
 
 /// Returns whether a physical quantity may have this value. About two thirds of the numbers in the wrong byte
-/// order are implausible. If their mantissas end with zeros, all are.
+/// order are implausible, and all of them if the mantissas end with zeros.
 bool IsPlausible(float value)
 {
   constexpr float least = 1e-12f, most = 1e12f;
@@ -116,7 +116,7 @@ std::string DoubtsAboutByteOrder(const Descriptor& descriptor, std::int64_t step
       FileName(descriptor, step, 0), words, asDescribed, order, otherwise, right, right, descriptor.Path);
 }
 
-/// Returns the size of a plain file, or nothing if there is none.
+/// Returns the size of a plain file in bytes, or nothing if there is none.
 std::optional<std::int64_t> SizeOfFile(const std::string& path)
 {
   std::error_code fault;
@@ -248,8 +248,8 @@ void StepFinder::Summarize()
   }
   if (this->MissingFiles > 0) {
     this->Found.Warnings.push_back(fmt::format(
-        "{}: {} of the files of its template {} missing, first {}. Their times are skipped.",
-        this->Source.Path, this->MissingFiles, this->MissingFiles == 1 ? "is" : "are", this->FirstMissing));
+        "{}: {} data {} missing, first {}. PatchIO skips the times of missing files.", this->Source.Path,
+        this->MissingFiles, this->MissingFiles == 1 ? "file is" : "files are", this->FirstMissing));
   }
   if (this->MissingMembers > 0) {
     this->Found.Warnings.push_back(

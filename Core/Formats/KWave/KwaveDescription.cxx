@@ -296,7 +296,7 @@ public:
     this->AddSensor();
     this->AddSources();
     this->ReadSteps();
-    this->WriteNotes();
+    this->AddNotes();
     this->CheckAnything();
     return std::move(this->Result);
   }
@@ -323,7 +323,7 @@ private:
   void AddList(const std::string& level, std::uint64_t points, const std::string& positions);
   bool TakeSteps(const std::string& name, std::uint64_t steps);
   void ReadSteps();
-  void WriteNotes();
+  void AddNotes();
   void CheckAnything() const;
   bool HasDomainShape(const DatasetInfo& info) const;
   std::uint64_t SensorPoints(const DatasetInfo& info) const
@@ -663,7 +663,7 @@ void Reader::ReadSteps()
   }
 }
 
-void Reader::WriteNotes()
+void Reader::AddNotes()
 {
   const auto say = [](std::vector<std::string>& names, const std::string& why, std::vector<std::string>& to) {
     std::sort(names.begin(), names.end());

@@ -27,7 +27,8 @@ struct MinMax
   char Defined = 0;
 };
 
-/// Members of MinMax that tell the presence. The others may be missing or wrong.
+/// Members of the records MinMax that say whether a patch has the variable. The other members may be missing
+/// or wrong.
 const std::vector<RecordMember> PresenceMembers{
     {"data_is_defined", ElementType::Int8, 1, offsetof(MinMax, Defined)},
     {"material_composition_flag", ElementType::Int32, 1, offsetof(MinMax, MaterialFlag)},

@@ -442,7 +442,7 @@ Hdf5Draft DraftCluster(
 
 namespace {
 
-/// Completes a catalog that has the members that WriteDump() uses.
+/// Fills the members of a catalog that simulations leave empty: files, stored names, presence, children.
 void Complete(Catalog& catalog)
 {
   for (Patch& patch : catalog.Patches) {

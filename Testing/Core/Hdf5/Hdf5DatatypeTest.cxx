@@ -235,7 +235,7 @@ TEST(Hdf5Datatype, SelectionsOfAllVersions)
   rows.Dims = {5, 3};
   rows.Values = 15;
   for (const Draft& selection : {blocks, regular, small}) {
-    const std::vector<VirtualMapping> mappings = TakeMappings(MappingTo(selection).All());
+    const std::vector<VirtualMapping> mappings = ParseMappings(MappingTo(selection).All());
     ASSERT_EQ(mappings.size(), 1u);
     EXPECT_EQ(mappings[0].File, "f");
     EXPECT_EQ(mappings[0].Dataset, "x");
@@ -248,9 +248,9 @@ TEST(Hdf5Datatype, SelectionsOfAllVersions)
   Draft endless({}), apart({});
   endless.Add<U32>({2, 2}).Add<std::uint8_t>({1}).Add<U32>({36, 1}).Add<U64>({0, 1, ~U64(0), 1});
   apart.Add<U32>({2, 2}).Add<std::uint8_t>({1}).Add<U32>({36, 1}).Add<U64>({0, 3, 2, 1});
-  EXPECT_THROW(TakeMappings(MappingTo(endless).All()), Unsupported);
-  EXPECT_THROW(TakeMappings(MappingTo(apart).All()), Unsupported);
-  EXPECT_THROW(TakeMappings(Draft({0, 255, 255, 0, 0, 0, 0, 0, 0}).All()), Corrupt);
+  EXPECT_THROW(ParseMappings(MappingTo(endless).All()), Unsupported);
+  EXPECT_THROW(ParseMappings(MappingTo(apart).All()), Unsupported);
+  EXPECT_THROW(ParseMappings(Draft({0, 255, 255, 0, 0, 0, 0, 0, 0}).All()), Corrupt);
 }
 
 }  // namespace patchio::hdf5

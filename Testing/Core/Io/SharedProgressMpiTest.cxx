@@ -120,8 +120,8 @@ void CheckThatWorkIsStopped(Communicator& ranks)
       int told = 0;
       const bool done = RunUnlessStopped(
           ranks, [&](double) { return Rank != who || ++told < 3; },
-          [&](const ProgressCallback& goesOn) {
-            while (Rank != idle && goesOn(0.5)) {
+          [&](const ProgressCallback& progress) {
+            while (Rank != idle && progress(0.5)) {
               std::this_thread::sleep_for(std::chrono::milliseconds(1));
             }
           });
@@ -145,11 +145,11 @@ void CheckThatWorkIsDone(Communicator& ranks)
           return true;
         })
              : ProgressCallback(),
-        [&](const ProgressCallback& goesOn) {
-          Expect(static_cast<bool>(goesOn) == told, "nobody to be told");
+        [&](const ProgressCallback& progress) {
+          Expect(static_cast<bool>(progress) == told, "nobody to be told");
           // Two rounds.
           for (int i = 0; told && i < 100 * (Rank + 1); ++i) {
-            Expect(goesOn(i % 50 / 50.0), "stopped by nobody");
+            Expect(progress(i % 50 / 50.0), "stopped by nobody");
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
           }
           worked = true;

@@ -10,15 +10,15 @@
 
 namespace patchio::testing {
 
-/// Executes the tasks with the number of threads that `control` sets, until `goesOn` returns false.
+/// Executes the tasks with the number of threads that `control` sets, until `progress` returns false.
 inline void RunControlled(std::size_t tasks, const TaskBody& body, ReadControl& control,
-    const ReadMeter& meter, const std::function<bool()>& goesOn)
+    const ReadMeter& meter, const std::function<bool()>& progress)
 {
   IoScheduler read(tasks, body);
   read.SetLimit(control.Threads());
   while (!read.WaitFor(PollInterval)) {
     control.Step(meter);
-    if (!goesOn()) {
+    if (!progress()) {
       read.Cancel();
     }
     read.SetLimit(control.Threads());

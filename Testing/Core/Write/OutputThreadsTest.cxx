@@ -140,9 +140,9 @@ TEST(OutputThreads, OnlyReadersOfAPathWaitForItsWriter)
         ReadOutputConfig(R"({"channels": [{"path": ")" + (folder / name) + R"("}]})"), *alone);
   };
   auto slow = open("slow.pio");
-  std::atomic<bool> goesOn{false};
+  std::atomic<bool> progress{false};
   slow->Thread().Add(0, [&] {
-    while (!goesOn) {
+    while (!progress) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   });
@@ -156,7 +156,7 @@ TEST(OutputThreads, OnlyReadersOfAPathWaitForItsWriter)
   open("other.pio");
   ChannelOutput::Await(folder / "other.pio");
   EXPECT_FALSE(hasWaited);
-  goesOn = true;
+  progress = true;
   slow.reset();  // a writer that ends releases its readers
   reader.join();
 }
@@ -167,7 +167,7 @@ TEST(OutputThreads, WhatIsForSimulationsAloneIsRefused)
   const auto refusal = [&](const std::string& config) {
     return patchio::testing::MessageOf([&] { ChannelOutput(ReadOutputConfig(config), *alone); });
   };
-  EXPECT_THAT(refusal(R"({"mode": "ranks"})"), ::testing::HasSubstr("only simulations support"));
+  EXPECT_THAT(refusal(R"({"mode": "ranks"})"), ::testing::HasSubstr("only for simulations"));
   EXPECT_THAT(
       refusal(
           R"({"channels": [{"path": "a.h5", "format": "kwave", "points": [1], "windows": [{"last": 1}]}]})"),
