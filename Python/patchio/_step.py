@@ -159,9 +159,9 @@ class Step:
         plan = self._core.plan(np.asarray(patches, int).tolist(), shown.tolist(), numbers, form)
         return plan, np.frombuffer(plan.rows, _BLOCK)
 
-    def _read_blocks(self, plan, names):
+    def _read_blocks(self, plan, names, threads=None):
         """Returns {name: {number of the block: array}} for blocks of _plan()."""
-        return dict(zip(names, self._read(self._core.read_blocks, plan, names)))
+        return dict(zip(names, self._read(self._core.read_blocks, plan, names, threads=threads)))
 
     def dtype(self, name):
         """Returns the numpy dtype of a variable, without reading values; None if no patch has the variable."""

@@ -1,0 +1,183 @@
+"""A reader for any ParaView, as a Python plugin: for ParaViews that PatchIO's compiled plugin does not fit.
+
+paraview.py loads it. It has time steps, arrays, levels, a region, the number of reads at once, and divides the patches over the ranks of a pvserver. Slices,
+contours and surfaces are those of ParaView. The compiled plugin reads as fast, draws much faster, and reports what a read cost.
+"""
+import os
+import sys
+
+from paraview.util.vtkAlgorithm import VTKPythonAlgorithmBase, smdomain, smhint, smproperty, smproxy
+from vtkmodules.vtkCommonCore import vtkDataArraySelection, vtkOutputWindow
+from vtkmodules.vtkCommonDataModel import vtkCompositeDataSet, vtkMultiBlockDataSet, vtkMultiPieceDataSet
+from vtkmodules.vtkCommonExecutionModel import vtkAlgorithm, vtkStreamingDemandDrivenPipeline
+
+try:
+    import patchio
+except ImportError:    # loaded by its path, without PYTHONPATH
+    sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    import patchio
+from patchio import _grids
+
+_EXTENSIONS = "visit samrai pio ctl vtkhdf h5"
+_MOST_LEVEL = 100
+_MOST_THREADS = 256
+
+
+def _vector(name, default, label, text, kind="int", domain=""):
+    """Returns the XML of a property with numbers."""
+    default = " ".join(map(str, default))
+    return """<%sVectorProperty name="%s" label="%s" command="Set%s" number_of_elements="%d" default_values="%s">%s
+      <Documentation>%s</Documentation></%sVectorProperty>""" % (
+        kind.title(), name, label, name, len(default.split()), default, domain, text, kind.title())
+
+
+_SWITCH = '<BooleanDomain name="bool"/>'
+
+
+@smproxy.reader(name="PatchIOPythonReader", label="PatchIO Python Reader", extensions=_EXTENSIONS, filename_patterns="Header plt*",
+                file_description="Patch-based simulation output, by Python")
+class PatchIOPythonReader(VTKPythonAlgorithmBase):
+    """Reads SAMRAI, AMReX, k-Wave, GrADS, VTKHDF and PatchIO containers into a block per level."""
+
+    def __init__(self):
+        VTKPythonAlgorithmBase.__init__(self, nInputPorts=0, nOutputPorts=1, outputType="vtkMultiBlockDataSet")
+        self._path, self._data, self._step = None, None, None
+        self._levels, self._region, self._use_region = (0, _MOST_LEVEL), (0, 1, 0, 1, 0, 1), False
+        self._merge, self._threads, self._concurrency, self._load = True, 0, 0, 0
+        self._arrays = vtkDataArraySelection()
+        self._arrays.AddObserver("ModifiedEvent", lambda *_: self.Modified())
+
+    def _set(self, name, value):
+        if getattr(self, name) != value:
+            setattr(self, name, value)
+            self.Modified()
+
+    @smproperty.stringvector(name="FileName", panel_visibility="never")
+    @smdomain.filelist()
+    @smhint.filechooser(extensions=_EXTENSIONS.split(), file_description="Patch-based simulation output, by Python")
+    def SetFileName(self, name):
+        """Sets the path: a file, or the folder of a plotfile or container."""
+        if name != self._path:
+            self._path, self._data, self._step = name, None, None
+            self.Modified()
+
+    @smproperty.doublevector(name="TimestepValues", information_only="1", si_class="vtkSITimeStepsProperty")
+    def GetTimestepValues(self):
+        """Returns the times of the steps."""
+        return self._data.times.tolist() if self._data else []
+
+    @smproperty.dataarrayselection(name="Arrays")
+    def GetDataArraySelection(self):
+        """Returns the arrays and whether they are read."""
+        return self._arrays
+
+    @smproperty.xml(_vector("LevelRange", (0, _MOST_LEVEL), "Level Range", "The first and the last level to read."))
+    def SetLevelRange(self, first, last):
+        """Sets the levels."""
+        self._set("_levels", (first, last))
+
+    @smproperty.xml(_vector("UseRegion", (0,), "Use Region", "Read only patches that touch Region Bounds.", domain=_SWITCH))
+    def SetUseRegion(self, use):
+        """Switches the region on."""
+        self._set("_use_region", bool(use))
+
+    @smproperty.xml(_vector("RegionBounds", (0, 1, 0, 1, 0, 1), "Region Bounds", "The region: from and to along x, y and z.", "double"))
+    def SetRegionBounds(self, *bounds):
+        """Sets the region."""
+        self._set("_region", tuple(bounds))
+
+    @smproperty.xml(_vector("MergeBlocks", (1,), "Merge Blocks", "Make few grids of many patches of a level, without the cells that finer levels "
+                            "cover. Off: a grid for each patch, in which such cells are flagged.", domain=_SWITCH))
+    def SetMergeBlocks(self, merge):
+        """Chooses the form of the blocks."""
+        self._set("_merge", bool(merge))
+
+    @smproperty.xml(_vector("ThreadsPerRank", (0,), "Threads Per Rank", "NT: reads at once on each rank. 0: by Storage Concurrency, or if that is 0, "
+                            "by the profile of the storage.", domain='<IntRangeDomain name="range" min="0" max="%d"/>' % _MOST_THREADS))
+    def SetThreadsPerRank(self, threads):
+        """Sets NT."""
+        self._set("_threads", threads)
+
+    @smproperty.xml(_vector("StorageConcurrency", (0,), "Storage Concurrency", "N*: the number of reads at once that is best for the storage. "
+                            "NT = (N* - NC) / number of ranks. 0: unknown."))
+    def SetStorageConcurrency(self, reads):
+        """Sets N*."""
+        self._set("_concurrency", reads)
+
+    @smproperty.xml(_vector("OtherLoad", (0,), "Other Load", "NC: the number of reads at once by others."))
+    def SetOtherLoad(self, reads):
+        """Sets NC."""
+        self._set("_load", reads)
+
+    # ---- reading -----------------------------------------------------------------------------------------
+
+    def _open(self, rank):
+        """Opens the data set. Only rank 0 writes index files."""
+        if self._data is None:
+            self._data = patchio.open(self._path, metadata="on" if rank == 0 else "read")
+            self._step = self._data[0]
+            for name in self._step.variables:
+                self._arrays.EnableArray(name) if not self._arrays.ArrayExists(name) else None
+
+    def _fail(self, error):
+        """Shows an error as readers of VTK do."""
+        vtkOutputWindow.GetInstance().DisplayErrorText("PatchIO: %s\n" % error)
+        return 0
+
+    def RequestInformation(self, request, inputs, outputs):
+        """Tells the times."""
+        info = outputs.GetInformationObject(0)
+        info.Set(vtkAlgorithm.CAN_HANDLE_PIECE_REQUEST(), 1)
+        if not self._path:
+            return self._fail("choose a file first.")
+        try:
+            self._open(0)
+        except (patchio.Error, OSError) as error:
+            return self._fail(error)
+        keys, times = vtkStreamingDemandDrivenPipeline, self._data.times.tolist()
+        info.Remove(keys.TIME_STEPS())
+        for time in times:
+            info.Append(keys.TIME_STEPS(), time)
+        info.Set(keys.TIME_RANGE(), [times[0], times[-1]], 2)
+        return 1
+
+    def RequestData(self, request, inputs, outputs):
+        """Reads the patches of this rank."""
+        info = outputs.GetInformationObject(0)
+        keys = vtkStreamingDemandDrivenPipeline
+        rank, ranks = max(info.Get(keys.UPDATE_PIECE_NUMBER()) or 0, 0), max(info.Get(keys.UPDATE_NUMBER_OF_PIECES()) or 1, 1)
+        output = vtkMultiBlockDataSet.GetData(outputs)
+        try:
+            self._open(rank)
+            if info.Has(keys.UPDATE_TIME_STEP()):
+                nearest = self._data.nearest(info.Get(keys.UPDATE_TIME_STEP()))
+                self._step = nearest if nearest.index != self._step.index else self._step
+            output.GetInformation().Set(output.DATA_TIME_STEP(), float(self._step.time))
+            self._read(output, rank, ranks)
+        except (patchio.Error, OSError, ValueError) as error:
+            return self._fail(error)
+        return 1
+
+    def _reads_at_once(self, ranks):
+        if self._threads > 0:
+            return min(self._threads, _MOST_THREADS)
+        return min(max((self._concurrency - self._load) // ranks, 1), _MOST_THREADS) if self._concurrency > 0 else None
+
+    def _read(self, output, rank, ranks):
+        step = self._step
+        names = [name for name in step.variables if self._arrays.ArrayIsEnabled(name) or not self._arrays.ArrayExists(name)]
+        shown = step._core.levels_shown([step._number(name) for name in names])
+        levels = [level for level in shown if self._levels[0] <= level <= self._levels[1]]
+        mine = [patch for patch in step.part(rank, ranks).tolist() if step.patches["level"][patch] in levels]
+        bounds = self._region if self._use_region else None
+        grids = _grids.grids_of(step, names, mine, levels, bounds, "merged" if self._merge else "patches", self._reads_at_once(ranks))
+        output.SetNumberOfBlocks(len(step.levels))
+        for level, name in enumerate(step.level_names):
+            pieces = vtkMultiPieceDataSet()
+            output.SetBlock(level, pieces)
+            output.GetMetaData(level).Set(vtkCompositeDataSet.NAME(), name)
+            of_level = [(label, grid) for number, label, grid in grids if number == level]
+            pieces.SetNumberOfPieces(len(of_level))
+            for number, (label, grid) in enumerate(of_level):
+                pieces.SetPiece(number, grid)
+                pieces.GetMetaData(number).Set(vtkCompositeDataSet.NAME(), label)
