@@ -262,12 +262,12 @@ class Step:
         return _xarray.to_xarray(self, variables, level)
 
     def to_yt(self, variables=None, *, levels=None):
-        """Reads all levels into a yt data set for slices, projections and profiles.
+        """Returns a yt data set of all levels for slices, projections and profiles. yt reads values when it needs them.
 
         variables, levels    as for read(). The variables must be cell variables on every patch, and the levels must begin with 0
 
         A vector V becomes the fields V_x, V_y and V_z. 2-D data get one cell along z, from 0 to 1. Lengths and
-        values have no units. Patches of a level that form a box become one grid. Values are not copied.
+        values have no units. Patches of a level that form a box become one grid.
         Raises ImportError if yt is not installed, and Error for grids other than uniform, for levels whose refinement ratio is
         not the same whole number along all axes, and for variables that some patches lack.
         """

@@ -4,6 +4,8 @@ import numpy as np
 from ._errors import step_error
 from ._optional import optional
 
+_MOST_CELLS = 1 << 19    # of a grid
+
 
 def _refinement(step, used):
     """Returns how many times finer each level is than the one before. Raises Error unless this is one number for all, as yt needs it."""
@@ -16,6 +18,19 @@ def _refinement(step, used):
         raise step_error(step, "to_yt() needs one whole refinement ratio for all levels and axes. Choose "
                                "levels=[0], or use uniform_grid().")
     return ratio
+
+
+def _cut(part, fine):
+    """Returns parts of a (block, lower, upper) with at most _MOST_CELLS cells, so that yt reads no more at once. Cuts are at edges of coarser cells."""
+    number, lower, upper = part
+    sizes = upper - lower + 1
+    axis = int(sizes.argmax())
+    middle = (lower[axis] + sizes[axis] // 2) // fine[axis] * fine[axis]
+    if sizes.astype(np.int64).prod() <= _MOST_CELLS or not lower[axis] < middle <= upper[axis]:
+        return [part]
+    end, begin = upper.copy(), lower.copy()
+    end[axis], begin[axis] = middle - 1, middle
+    return _cut((number, lower, end), fine) + _cut((number, begin, upper), fine)
 
 
 def _within_parents(step, blocks, ratio):
@@ -35,24 +50,37 @@ def _within_parents(step, blocks, ratio):
                 raise step_error(step, "to_yt() needs patches inside patches of the coarser level, unlike patch %d. Choose "
                                        "levels=[0], or use uniform_grid().", blocks["patch"][number])
             found += [(number, lows[i], highs[i]) for i in inside]
+        found = [smaller for part in found for smaller in _cut(part, fine)]
         before = np.array([part[1] for part in found]), np.array([part[2] for part in found])
         parts += found
     return parts
 
 
-def _fields(step, names, arrays, number, place):
-    """Returns {name of a field: values [i, j, k]} of a part of a block, with a field for each component. Values are not copied."""
+def _reader(step, name, component, patches, lower, upper):
+    """Returns a function with which yt reads the values [i, j, k] of a box of cells, each time when it needs them."""
+    def read(_grid, _field):
+        plan = step._core.plan_box(patches, lower, upper)
+        values = step._read_blocks(plan, [name])[name][0]
+        values = values.reshape((-1,) + values.shape[step.dimension - 2:])    # [k, j, i], also in two dimensions
+        return (values if component is None else values[..., component]).T
+    return read
+
+
+def _fields(step, names, patches, lower, upper):
+    """Returns {name of a field: function that reads it} of a box, with a field for each component."""
     fields = {}
     for name in names:
         components = step.variables[name].components
-        if number not in arrays[name]:
-            raise step_error(step, "to_yt() needs variables on every patch, unlike '%s'. Choose other variables or levels.", name)
-        values = arrays[name][number]
-        values = values.reshape((-1,) + values.shape[step.dimension - 2:])    # [k, j, i], also in two dimensions
         for c in range(components):
             label = name if components == 1 else "%s_%s" % (name, "xyz"[c] if components <= 3 else c)
-            fields[label] = (values[..., c] if components > 1 else values).T[place]
+            fields[label] = _reader(step, name, c if components > 1 else None, patches, lower.tolist(), upper.tolist())
     return fields
+
+
+def _check_presence(step, names, patches):
+    for name in names:
+        if not step.presence[list(step.variables).index(name)][patches].all():
+            raise step_error(step, "to_yt() needs variables on every patch, unlike '%s'. Choose other variables or levels.", name)
 
 
 def to_yt(step, variables, levels):
@@ -64,20 +92,21 @@ def to_yt(step, variables, levels):
     names = step._names(variables) if variables is not None else of_cells
     if not names or any(name not in of_cells for name in names):
         raise step_error(step, "to_yt() needs cell variables. The cell variables are: %s.", ", ".join(of_cells) or "none")
-    plan, blocks = step._plan(names, step._wanted(None, levels), levels, "filled")
+    wanted = np.array(step._wanted(None, levels), int)
+    _, blocks = step._plan(names, wanted, levels, "filled")
     if not blocks.size or blocks["level"].min() > 0:
         raise step_error(step, "to_yt() needs all levels from 0 up to the finest one.")
-    arrays = step._read_blocks(plan, names)
+    _check_presence(step, names, wanted)
+    of_level = [wanted[step.patches["level"][wanted] == level].tolist() for level in range(len(step.levels))]
     ratio = _refinement(step, blocks["level"].max() + 1)
     flat = np.arange(3) >= step.dimension
     spacing = np.where(flat, 1.0, step.levels["spacing"])
     origin = np.where(flat, 0.0, step.origin)
     grids = []
     for number, lower, upper in _within_parents(step, blocks, ratio):
-        level, first = int(blocks["level"][number]), blocks["lower"][number]
-        place = tuple(slice(low, high + 1) for low, high in zip(lower - first, upper - first))
+        level = int(blocks["level"][number])
         grids.append({"left_edge": origin + lower * spacing[level], "right_edge": origin + (upper + 1) * spacing[level], "level": level,
-                      "dimensions": upper - lower + 1, **_fields(step, names, arrays, number, place)})
+                      "dimensions": upper - lower + 1, **_fields(step, names, of_level[level], lower, upper)})
     coarse = blocks[blocks["level"] == 0]
     lower, upper = coarse["lower"].min(0), coarse["upper"].max(0) + 1
     box = np.stack([origin + lower * spacing[0], origin + upper * spacing[0]], 1)
