@@ -1,15 +1,22 @@
 #!/bin/bash
-# Installs a package in this system and uses it as a newcomer would, without any setting: for a bare Debian, as root, in the
+# Installs the packages in this system and uses them as a newcomer would, without any setting: for a bare Debian, as root, in the
 # folder of the sources.
 #
-# usage: use_package.sh PACKAGE.deb DATA
+# usage: use_package.sh DATA PACKAGE.deb...
 set -euo pipefail
-package=$(realpath "$1")
-data=$(realpath "$2")
+data=$(realpath "$1")
+shift
+packages=()
+for package in "$@"; do
+  packages+=("$(realpath "$package")")
+done
 export DEBIAN_FRONTEND=noninteractive OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 apt-get -qq update
-apt-get -qq install -y --no-install-recommends "$package" >/dev/null
-# No part of the package: a display for ParaView, and its Python.
+apt-get -qq install -y --no-install-recommends "${packages[@]}" >/dev/null
+for name in patchio libpatchio-dev python3-patchio paraview-patchio; do
+  [ -s "/usr/share/doc/$name/copyright" ]
+done
+# No part of the packages: a display for ParaView, and its Python.
 apt-get -qq install -y --no-install-recommends xvfb python3-paraview man-db g++ make cmake pkg-config libfmt-dev libtbb-dev \
   libhdf5-openmpi-dev libopenmpi-dev libdeflate-dev libzstd-dev >/dev/null
 root=$PWD
