@@ -588,7 +588,7 @@ py::object LocationAsObject(const LocationTable& table, const Location& location
     case Encoding::Chunked:
       break;
   }
-  return std::move(arrays);
+  return arrays;
 }
 
 /// Returns the paths of files, the range of undefined values (None if every number is a value), whether

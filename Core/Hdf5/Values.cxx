@@ -340,8 +340,10 @@ void File::Records(const std::string& dataset, std::uint64_t expectedCount,
           fmt::format("{} numbers as the member '{}' of '{}'", wanted.Count, wanted.Name, dataset),
           "another type", DamagedOrForeign);
     }
-    TakeMember(number, wanted, info.ElementBytes, number.Bytes, count, stored, member->Offset, recordBytes,
-        static_cast<std::byte*>(records));
+    if (count > 0) {
+      TakeMember(number, wanted, info.ElementBytes, number.Bytes, count, stored, member->Offset, recordBytes,
+          static_cast<std::byte*>(records));
+    }
   }
 }
 
