@@ -13,12 +13,11 @@ done
 export DEBIAN_FRONTEND=noninteractive OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 apt-get -qq update
 apt-get -qq install -y --no-install-recommends "${packages[@]}" >/dev/null
-for name in patchio libpatchio-dev python3-patchio paraview-patchio; do
+for name in patchio libpatchio-output1 libpatchio-dev python3-patchio paraview-patchio; do
   [ -s "/usr/share/doc/$name/copyright" ]
 done
 # No part of the packages: a display for ParaView, and its Python.
-apt-get -qq install -y --no-install-recommends xvfb python3-paraview man-db g++ make cmake pkg-config libfmt-dev libtbb-dev \
-  libhdf5-openmpi-dev libopenmpi-dev libdeflate-dev libzstd-dev >/dev/null
+apt-get -qq install -y --no-install-recommends xvfb python3-paraview man-db g++ make cmake pkg-config >/dev/null
 root=$PWD
 work=$(mktemp -d)
 cd "$work"

@@ -18,11 +18,14 @@ def _vtk(name):
     return import_module("vtkmodules." + name)
 
 
-def vtk_array(values, name=None):
-    """Returns an array of VTK with the memory of a numpy array, which lives as long as the array of VTK."""
-    found = _vtk("util.numpy_support").numpy_to_vtk(values)
-    # VTK keeps the observer, and the observer the values.
-    found.AddObserver("DeleteEvent", lambda *_, values=values: None)
+def vtk_array(values, name=None, copy=False):
+    """Returns an array of VTK. Without `copy`, it has the memory of `values`, which lives as long as the array of VTK.
+
+    Filters of VTK may give this memory to further arrays (vtkDataArray::ShallowCopy), which do not keep it.
+    """
+    found = _vtk("util.numpy_support").numpy_to_vtk(values, 1 if copy else 0)
+    if not copy:    # VTK keeps the observer, and the observer the values
+        found.AddObserver("DeleteEvent", lambda *_, values=values: None)
     if name is not None:
         found.SetName(name)
     return found
@@ -123,10 +126,10 @@ def _grid_of(step, row, arrays, block):
     return grid
 
 
-def _add_values(grid, values, variable, points):
-    """Adds an array without a copy: axis x is the fastest one in both, so a flat view suffices."""
+def _add_values(grid, values, variable, points, copy):
+    """Adds an array: axis x is the fastest one in both, so a flat view suffices."""
     data = grid.GetCellData() if variable.centering == "cell" and not points else grid.GetPointData()
-    data.AddArray(vtk_array(values.reshape((-1, variable.components) if variable.components > 1 else -1), variable.name))
+    data.AddArray(vtk_array(values.reshape((-1, variable.components) if variable.components > 1 else -1), variable.name, copy))
 
 
 def _name_of(step, row, number):
@@ -135,8 +138,8 @@ def _name_of(step, row, number):
     return "%s, block %d" % (step.level_names[row["level"]], number)
 
 
-def grids_of(step, variables, patches, levels, bounds=None, blocks="merged", threads=None):
-    """Reads blocks, as Step.to_pyvista() describes them. Returns a list of (level, name, grid of VTK)."""
+def grids_of(step, variables, patches, levels, bounds=None, blocks="merged", threads=None, copy=False):
+    """Reads blocks, as Step.to_pyvista() describes them. Returns a list of (level, name, grid of VTK). copy: see vtk_array()."""
     blocks = _arguments.choice(blocks, "blocks", ("merged", "patches"))
     names, wanted = step._names(variables), step._wanted(patches, levels)
     if bounds is not None:
@@ -150,9 +153,9 @@ def grids_of(step, variables, patches, levels, bounds=None, blocks="merged", thr
         points = step.level_roles[row["level"]] == "points"
         for name in names:
             if number in arrays[name]:
-                _add_values(grid, arrays[name].pop(number), step.variables[name], points)
+                _add_values(grid, arrays[name].pop(number), step.variables[name], points, copy)
         flags = b"" if points or step.mesh else plan.flags(number)
         if flags:
-            grid.GetCellData().AddArray(vtk_array(np.frombuffer(flags, np.uint8), "vtkGhostType"))
+            grid.GetCellData().AddArray(vtk_array(np.frombuffer(flags, np.uint8).copy(), "vtkGhostType"))
         found.append((int(row["level"]), _name_of(step, row, number), grid))
     return found

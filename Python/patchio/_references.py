@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 
 from . import _xarray
-from ._errors import Error
+from ._errors import Error, missing_files
 
 _MOST_INLINE = 1 << 22    # bytes of coordinates and constant chunks that one array may have in the references themselves
 _CHUNK = np.dtype([("number", "u8"), ("offset", "u8"), ("bytes", "u8"), ("skipped", "u8")])
@@ -18,7 +18,7 @@ _CODECS = {"deflate": {"id": "zlib", "level": 6}, "shuffle": {"id": "shuffle"}, 
 
 
 class _Unfit(Exception):
-    """The reason why bytes cannot be referenced, or why patches are not one array."""
+    """The reason why values cannot be referenced in the form that was tried: as one array, or at all."""
 
 
 # ---- stored arrays ---------------------------------------------------------------------------------------
@@ -43,6 +43,8 @@ class _Piece:
 
 def _box_of(dims, first, count):
     """Returns the begin and the end, along each axis, of `count` values from index `first`. Raises _Unfit if they are not a box."""
+    if count < 1:
+        raise _Unfit("there are no values")
     begin, end, rest = [0] * len(dims), list(dims), first
     stride = int(np.prod(dims, dtype=object))
     for axis, size in enumerate(dims):
@@ -74,25 +76,28 @@ def _chunk_like(shape, flat_chunk, padded):
 
 
 def _merge_short_chunks(dims, chunk_dims, item, chunks):
-    """Joins chunks that follow each other in the file where the last ones are short, which zarr does not allow. Raises _Unfit."""
+    """Merges the chunks of a row into one if its last chunk is shorter; zarr needs chunks of equal size. Raises _Unfit."""
     whole = int(np.prod(chunk_dims, dtype=object)) * item
     if (chunks["bytes"] % whole == 0).all():
         return chunk_dims, chunks
-    axis = next(axis for axis, (size, chunk) in enumerate(zip(dims, chunk_dims)) if chunk < size and chunk > 1)
+    axis = next((axis for axis, (size, chunk) in enumerate(zip(dims, chunk_dims)) if 1 < chunk < size), None)
+    if axis is None:
+        raise _Unfit("the last chunks are short")
     parts = -(-dims[axis] // chunk_dims[axis])
     merged = list(chunk_dims[:axis]) + list(dims[axis:])
     rows = chunks.reshape(-1, parts) if len(chunks) % parts == 0 else chunks[:0]
-    ends = rows["offset"] + rows["bytes"]
-    if not rows.size or (rows["number"][:, 0] % parts).any() or (ends[:, :-1] != rows["offset"][:, 1:]).any() or \
-            (rows["bytes"].sum(1) != int(np.prod(merged, dtype=object)) * item).any():
+    stored = rows["bytes"].sum(1)    # 0 for rows that were never written
+    apart = (rows["offset"] + rows["bytes"])[:, :-1] != rows["offset"][:, 1:]
+    if not rows.size or (rows["number"][:, 0] % parts).any() or (apart & (stored > 0)[:, None]).any() or \
+            not np.isin(stored, (0, int(np.prod(merged, dtype=object)) * item)).all():
         raise _Unfit("the last chunks are short")
     joined = rows[:, 0].copy()
-    joined["number"], joined["bytes"] = joined["number"] // parts, rows["bytes"].sum(1)
+    joined["number"], joined["bytes"] = joined["number"] // parts, stored
     return merged, joined
 
 
 def _piece_in_chunks(stored, files, shape):
-    """Returns the piece of an array in chunks, and raises _Unfit if its chunks hold values of others, too."""
+    """Returns the piece of an array in chunks, and raises _Unfit if its chunks also hold values of other patches or steps."""
     dtype, file, dims, chunk_dims, filters, first, count, fill, chunks = stored
     begin, end = _box_of(dims, first, count)
     chunks = np.frombuffer(chunks, _CHUNK)
@@ -166,7 +171,8 @@ def _piece_of(location, files, shape, components, interleaved):
 def _pieces(step, name, patches, ghosts):
     """Returns the range of undefined numbers, and for each patch a piece, the reason why there is none, or None if it has no values."""
     variable = step.variables[name]
-    files, undefined, interleaved, locations = step._core.locate(step._number(name), patches.tolist())
+    with missing_files():
+        files, undefined, interleaved, locations = step._core.locate(step._number(name), patches.tolist())
     found = []
     for patch, location in zip(patches.tolist(), locations):
         try:
@@ -211,15 +217,16 @@ class _Store:
         return prefix
 
     def array(self, name, piece, dimensions, attributes, fill=None):
-        """Adds an array, with its chunks."""
+        """Adds an array with its chunks, or nothing at all if it raises _Unfit."""
+        name, found = self._free(name), {}
         meta = {"zarr_format": 2, "shape": [int(size) for size in piece.shape], "chunks": list(piece.chunk), "dtype": piece.dtype, "compressor": None,
                 "filters": piece.filters or None, "fill_value": fill, "order": "C"}
-        self.refs[name + "/.zarray"] = json.dumps(meta)
-        self.refs[name + "/.zattrs"] = json.dumps(dict(attributes, _ARRAY_DIMENSIONS=list(dimensions)))
+        found[name + "/.zarray"] = json.dumps(meta)
+        found[name + "/.zattrs"] = json.dumps(dict(attributes, _ARRAY_DIMENSIONS=list(dimensions)))
         constants, inline = {}, 0
         for place, where in piece.places.items():
             if not isinstance(where, list):
-                if where != where and fill is not None:    # a fill value means that there is no value
+                if where != where and fill is not None:    # zarr returns the fill value where a chunk is missing
                     continue
                 if where not in constants:
                     constants[where] = _inline(_constant(piece, where))
@@ -229,11 +236,20 @@ class _Store:
                 where = constants[where]
             else:
                 where = [self.path_of(where[0]), where[1], where[2]]
-            self.refs["%s/%s" % (name, ".".join(map(str, place)) or "0")] = where
+            found["%s/%s" % (name, ".".join(map(str, place)) or "0")] = where
+        self.refs.update(found)
+
+    def _free(self, name):
+        """Returns a name that no array has. Names may differ only in characters that zarr does not allow."""
+        while name + "/.zarray" in self.refs:
+            name += "_"
+        return name
 
     def coordinate(self, name, dimensions, values, attributes=None):
         """Adds an array with its values in the references themselves."""
-        values = np.ascontiguousarray(values, np.dtype(values.dtype).newbyteorder("<"))
+        if name + "/.zarray" in self.refs:
+            return
+        values = np.asarray(values, np.dtype(values.dtype).newbyteorder("<"), order="C")
         if values.nbytes > _MOST_INLINE:
             self.left_out[name] = "a coordinate with more values than references can hold"
             return
@@ -276,7 +292,8 @@ def _fill_of(piece, undefined):
 
 def _undefined(numbers):
     """Returns an attribute with the range of numbers that mean that there is no value."""
-    return {} if numbers is None else {"undefined": list(numbers)}
+    most = float(np.finfo(float).max)    # JSON has no infinite numbers
+    return {} if numbers is None else {"undefined": [min(max(number, -most), most) for number in numbers]}
 
 
 # ---- levels ----------------------------------------------------------------------------------------------
@@ -291,6 +308,8 @@ def _join(pieces, lowers, lower, shape):
         if piece.flat or (piece.layout() != first.layout() and not (constant and all(s % c == 0 for s, c in zip(piece.shape, first.chunk)))):
             raise _Unfit("patches differ in the shape or the form of their chunks")
         for axis, (size, chunk) in enumerate(zip(piece.shape, first.chunk)):
+            if offset[axis] < 0 or offset[axis] + size > shape[axis]:
+                raise _Unfit("patches lie outside the array of the first step")
             if offset[axis] % chunk or (size % chunk and offset[axis] + size != shape[axis]):
                 raise _Unfit("patches do not lie on a grid of chunks")
         if constant:
@@ -363,6 +382,11 @@ class _Steps:
 
     def __init__(self, data):
         self.data, self.opened = data, {}
+        self.times = _xarray.times_of(data)
+
+    def is_steady(self, variable):
+        """Returns whether a variable has the same values at all steps. A file tells this of its own steps only."""
+        return len(self) == 1 or (variable.steady and len(set(self.data.paths)) == 1)
 
     def __len__(self):
         return len(self.data)
@@ -380,35 +404,54 @@ def _key(name):
     return name.replace("/", "_")
 
 
-def _add_patches(store, steps, name, level, group):
-    """Adds an array a patch, in a group of each."""
+def _add_patches(store, steps, name, level_of, group):
+    """Adds one array per patch, each in the patch's own group."""
     for number, step in enumerate(steps):
-        variable, patches = step.variables.get(name), _xarray.patches_of(step, name, level)
-        if not patches.size or (variable.steady and number > 0):
+        patches = _xarray.patches_of(step, name, level_of(step))
+        if not patches.size:
             continue
-        above = (["step_%05d" % number] if len(steps) > 1 and not variable.steady else []) + ([group] if group else [])
+        variable = step.variables[name]
+        steady = steps.is_steady(variable)
+        above = ["step_%05d" % number] if len(steps) > 1 and not steady else []
+        if above:
+            time = {"time": float(step.time), "number": step.number, "date": step.date}
+            store.group(above[0], {key: value for key, value in time.items() if value != ""})
         undefined, pieces = _pieces(step, name, patches, variable.ghosts)
         for patch, piece in zip(patches.tolist(), pieces):
-            where = "/".join(above + ["patch_%05d" % patch])
-            if piece is None:
-                continue
-            if isinstance(piece, str):
-                store.left_out["%s/%s" % (where, name)] = piece
-                continue
-            points = step.level_roles[step.patches["level"][patch]] == "points"
-            names = ["point"] if points else _xarray._axis_names(step, variable.centering)[:step.dimension][::-1]
-            attributes = _attributes_of_patch(step, variable, patch)
-            if piece.flat:
-                attributes["shape"] = _shape_of(step, variable, patch, variable.ghosts)
-                names = ["value"]
-            names = names + [name + "_component"] * (len(piece.shape) - len(names))
-            if piece.places and all(not isinstance(place, list) for place in piece.places.values()) and not piece.filters:
-                piece.filters = [dict(_CODECS["deflate"])]
-            try:
-                attributes.update(_undefined(undefined))
-                store.array(store.group(where) + _key(name), piece, names, attributes, _fill_of(piece, undefined))
-            except _Unfit as reason:
-                store.left_out["%s/%s" % (where, name)] = str(reason)
+            where = "/".join(above + ([group] if group else []) + ["patch_%05d" % patch])
+            reason = piece if isinstance(piece, str) else piece and _add_patch(store, where, step, name, patch, piece, undefined)
+            if reason:
+                store.left_out["%s/%s" % (where, name)] = reason
+        if steady:
+            return
+
+
+def _add_patch(store, where, step, name, patch, piece, undefined):
+    """Adds the array of a patch. Returns the reason why this is not possible, or None."""
+    variable = step.variables[name]
+    points = step.level_roles[step.patches["level"][patch]] == "points"
+    names = ["point"] if points else _xarray._axis_names(step, variable.centering)[:step.dimension][::-1]
+    attributes = dict(_attributes_of_patch(step, variable, patch), **_undefined(undefined))
+    if piece.flat:
+        attributes["shape"] = list(_shape_of(step, variable, patch, variable.ghosts))
+        names = [name + "_value"]
+        if variable.components > 1 and len(piece.shape) == 1:
+            attributes["shape"].append(variable.components)
+    elif any(variable.ghosts[:step.dimension]):    # arrays of a group share the sizes of their dimensions
+        names = [axis + "_of_" + _key(name) for axis in names]
+    names = names + [name + "_component"] * (len(piece.shape) - len(names))
+    if piece.places and all(not isinstance(place, list) for place in piece.places.values()) and not piece.filters:
+        piece.filters = [dict(_CODECS["deflate"])]
+    group = store.group(where)
+    try:
+        store.array(group + _key(name), piece, names, attributes, _fill_of(piece, undefined))
+    except _Unfit as reason:
+        return str(reason)
+    if step.axes and not piece.flat and not any(variable.ghosts):
+        box = step.patches[patch]
+        for axis, (dimensions, values) in _xarray.axes_of_box(step, box["level"], box["lower"], box["upper"], variable.centering).items():
+            _add_coordinate(store, group + axis, _several(dimensions), np.asarray(values))
+    return None
 
 
 def _attributes_of_patch(step, variable, patch):
@@ -425,28 +468,33 @@ def _attributes_of_patch(step, variable, patch):
     return attributes
 
 
-def _add_level(store, steps, level, group):
-    """Adds the variables of a level (None: of all levels) as arrays, or where patches do not fit, an array a patch."""
-    boxes = {} if steps[0].coordinates else _xarray.boxes_of_series(steps, steps.data.paths, level)
-    times = np.array([_xarray.time_of(date, time) for date, time in zip(steps.data.dates or [""] * len(steps), steps.data.times)])
+def _add_level(store, steps, level_of, group):
+    """Adds the variables of a level as arrays, or where patches do not fit, one array per patch.
+
+    level_of    function that returns the number of the level in a step: -1 if the step lacks the level, None for all levels
+    """
+    numbers = {level_of(step) for step in steps} - {-1}
+    level = numbers.pop() if len(numbers) == 1 else -1    # k-Wave files may number the same level differently
+    boxes = {} if steps[0].coordinates or level == -1 else _xarray.boxes_of_series(steps, steps.data.paths, level)
     used, done = {}, set()
     for step in steps:
-        names = [name for name in step.variables if name not in done and _xarray.patches_of(step, name, level).size]
+        names = [name for name in step.variables if name not in done and _xarray.patches_of(step, name, level_of(step)).size]
         done.update(names)
         try:
-            arrays, coordinates = _xarray.describe(step, names, level, boxes) if names else ({}, {})
+            arrays, coordinates = _xarray.describe(step, names, level, boxes) if names and level != -1 else ({}, {})
         except Error:    # of deformed patches that are not one array
             arrays, coordinates = {}, {}
         for name, described in itertools.zip_longest(names, arrays.items()):
             dimensions = _add_array(store, steps, step, name, level, group, described) if described else None
             if dimensions is None:
-                _add_patches(store, steps, name, level, group)
+                _add_patches(store, steps, name, level_of, group)
             else:
                 used.update({key: of for key, of in coordinates.items() if set(_several(of[0])) <= set(dimensions)})
-                used.update({"time": ("time", times)} if "time" in dimensions else {})
+                used["time"] = ("time", steps.times) if len(steps) > 1 else ((), steps.times[0])
     for name, (dimensions, *values) in used.items():
         _add_coordinate(store, store.group(group) + name, _several(dimensions), np.asarray(values[0]))
-    more = [name for name, (dimensions, *_) in used.items() if name not in _several(dimensions)]
+    prefix = group + "/" if group else ""
+    more = [name for name, (dimensions, *_) in used.items() if name not in _several(dimensions) and prefix + name + "/.zarray" in store.refs]
     if more:
         store.group(group, {"coordinates": " ".join(more)})
 
@@ -454,7 +502,7 @@ def _add_level(store, steps, level, group):
 def _add_array(store, steps, step, name, level, group, described):
     """Adds a variable of a level as one array. Returns its dimensions, or None if this is not possible."""
     key, (dimensions, array, attributes) = described
-    steady = step.variables[name].steady or len(steps) == 1
+    steady = steps.is_steady(step.variables[name])
     dimensions = ([] if steady else ["time"]) + dimensions
     try:
         undefined, piece = _level_piece(step, name, level, array) if steady else _series_piece(steps, name, level, array)
@@ -480,29 +528,47 @@ def _add_coordinate(store, name, dimensions, values):
     store.coordinate(name, dimensions, values, attributes)
 
 
+def _folder_of(data):
+    """Returns the folder that holds the data set, which may itself be a folder."""
+    given = [data.path] if isinstance(data.path, (str, os.PathLike)) else data.path
+    paths = [os.path.abspath(os.fspath(path)) for path in given]
+    paths = [os.path.dirname(path) if os.path.basename(path) == "Header" else path for path in paths]
+    return os.path.commonpath([os.path.dirname(path) for path in paths])
+
+
+def _group_names(steps):
+    """Returns {name of a level: name of its group}; the group is "" if there is one level."""
+    names = dict.fromkeys(name for step in steps for name in step.level_names)
+    groups = {}
+    for name in names:
+        group = _key(name).replace(" ", "_")
+        while group in groups.values():
+            group += "_"
+        groups[name] = group if len(names) > 1 else ""
+    return groups
+
+
 def references(data, prefix):
     """Implements DataSet.references(). Returns the references, and {array: reason} of what is left out."""
-    folder = os.path.abspath(os.fspath(data.path if isinstance(data.path, (str, os.PathLike)) else data.paths[0]))
-    folder = folder if os.path.isdir(folder) else os.path.dirname(folder)
+    folder = _folder_of(data)
 
     def path_of(file):
         path = os.path.abspath(file)
         if prefix is None:
             return path
         inside = os.path.relpath(path, folder)
-        if inside.startswith(".."):
+        if inside.split(os.sep)[0] == "..":
             raise Error("%s is not in the folder %s, which the prefix stands for. Leave the prefix out." % (path, folder))
-        return prefix + inside
+        return prefix + ("" if not prefix or prefix.endswith("/") else "/") + inside
 
     steps, store = _Steps(data), _Store(path_of)
     first = steps[0]
     if first.mesh:
-        raise Error("%s is a mesh. References describe grids of boxes; write a mesh with 'patchio convert'." % first.path)
+        raise Error("%s is a mesh. References describe grids of boxes." % first.path)
     store.group("", {"source": str(data.path), "format": data.format})
     if first.axes:
-        _add_level(store, steps, None, "")
+        _add_level(store, steps, lambda step: None, "")
     else:
-        levels = {name: number for step in steps for number, name in enumerate(step.level_names)}
-        for name, level in levels.items():
-            _add_level(store, steps, level, _key(name).replace(" ", "_") if len(levels) > 1 else "")
+        for name, group in _group_names(steps).items():
+            _add_level(store, steps, lambda step, name=name: step.level_names.index(name) if name in step.level_names else -1, group)
     return {"version": 1, "refs": store.refs}, store.left_out

@@ -201,7 +201,8 @@ def _positions_of(step, array, centering, names):
     dimensions = names[::-1]
     shape = tuple((array.upper - array.lower + 2)[:array.axes][::-1])
     grid = None
-    for patch, positions in step.read(step.coordinates, patches=patches_of(step, array.name, array.level)).items():
+    level = step.patches["level"][patches_of(step, array.name, array.level)[0]]
+    for patch, positions in step.read(step.coordinates, levels=level).items():
         grid = np.full(shape + positions.shape[-1:], np.nan, positions.dtype) if grid is None else grid
         low = (step.patches["lower"][patch] - array.lower)[:array.axes][::-1]
         grid[tuple(slice(first, first + size) for first, size in zip(low, positions.shape))] = positions
@@ -209,6 +210,13 @@ def _positions_of(step, array, centering, names):
         grid = 0.5 * (grid.take(range(grid.shape[axis] - 1), axis) + grid.take(range(1, grid.shape[axis]), axis))
     suffix = "" if centering == "cell" else "_node"
     return {"xyz"[axis] + suffix: (dimensions, grid[..., axis]) for axis in range(grid.shape[-1])}
+
+
+def axes_of_box(step, level, lower, upper, centering):
+    """Returns the coordinates of a box of cells that is not deformed."""
+    nodes = step._nodes_of(level, lower, upper)[:step.dimension]
+    axes = [0.5 * (at[1:] + at[:-1]) if centering == "cell" and len(at) > 1 else at for at in nodes]
+    return _coordinates_of(step, _axis_names(step, centering)[:step.dimension], axes)
 
 
 def _of_boxes(step, name, level, box, full):
@@ -220,10 +228,7 @@ def _of_boxes(step, name, level, box, full):
     if step.coordinates:
         coordinates = _positions_of(step, array, variable.centering, names)
     else:
-        nodes = step._nodes_of(first, array.lower, array.upper)[:step.dimension]
-        middle = variable.centering == "cell"
-        axes = [0.5 * (at[1:] + at[:-1]) if middle and len(at) > 1 else at for at in nodes]
-        coordinates = _coordinates_of(step, names, axes)
+        coordinates = axes_of_box(step, first, array.lower, array.upper, variable.centering)
     if step.level_names[first] == "surface":    # of GrADS: without levels
         array = Surface(array)
         dimensions = dimensions[1:]
@@ -277,7 +282,13 @@ def describe(step, variables, level, boxes=None):
         arrays[name] = (*array, {"long_name": long_name} if long_name else {})
         coordinates.update(of_array)
     # A variable with the name of a coordinate gets another name.
-    return {name + ("_" if name in coordinates else ""): array for name, array in arrays.items()}, coordinates
+    found = {}
+    for name, array in arrays.items():
+        key = name
+        while key in coordinates or key == "time" or (key != name and key in arrays):
+            key += "_"
+        found[key] = array
+    return found, coordinates
 
 
 def boxes_of_series(steps, paths, level):
@@ -285,8 +296,11 @@ def boxes_of_series(steps, paths, level):
 
     steps    a DataSet, or a list of its steps; paths: their files
     """
-    # Most files with several steps have the same patches at all of them.
-    firsts = [index for index in range(len(paths)) if index == 0 or paths[index] != paths[index - 1] or steps[index - 1]._patches_change]
+    firsts, changes = [], False
+    for index, path in enumerate(paths):    # most files with several steps have the same patches at all of them
+        begins = index == 0 or path != paths[index - 1]
+        changes = steps[index]._patches_change if begins else changes
+        firsts += [index] if begins or changes else []
     found, of_levels = {}, {}
     for index in firsts:
         step = steps[index]
@@ -313,6 +327,12 @@ def time_of(date, time):
         except ValueError:
             pass
     return float(time)
+
+
+def times_of(data):
+    """Returns the times of all steps: dates if all steps have one, else numbers."""
+    dates = [time_of(date, time) for date, time in zip(data.dates or [""] * len(data), data.times)]
+    return np.array(dates if all(isinstance(date, np.datetime64) for date in dates) else data.times)
 
 
 def to_xarray(step, variables, level):

@@ -19,7 +19,7 @@ def load(ns=None):
     ns      globals(): where the function PatchIOPythonReader is put
     """
     from paraview.simple import LoadPlugin, servermanager
-    # ParaView 5.11 needs a function that Python 3.11 has removed. A pvserver of such a ParaView cannot be helped.
+    # ParaView 5.11 needs a function that Python 3.11 has removed. A pvserver of such a ParaView cannot load the plugin.
     if not hasattr(inspect, "getargspec"):
         inspect.getargspec = inspect.getfullargspec
     LoadPlugin(PLUGIN, remote=True, ns=ns)

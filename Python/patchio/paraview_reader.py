@@ -9,6 +9,7 @@ import sys
 from paraview.util.vtkAlgorithm import VTKPythonAlgorithmBase, smdomain, smhint, smproperty, smproxy
 from vtkmodules.vtkCommonCore import vtkDataArraySelection, vtkOutputWindow
 from vtkmodules.vtkCommonDataModel import vtkCompositeDataSet, vtkMultiBlockDataSet, vtkMultiPieceDataSet
+from vtkmodules.vtkParallelCore import vtkMultiProcessController
 from vtkmodules.vtkCommonExecutionModel import vtkAlgorithm, vtkStreamingDemandDrivenPipeline
 
 try:
@@ -59,6 +60,7 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
         """Sets the path: a file, or the folder of a plotfile or container."""
         if name != self._path:
             self._path, self._data, self._step = name, None, None
+            self._arrays.RemoveAllArrays()
             self.Modified()
 
     @smproperty.doublevector(name="TimestepValues", information_only="1", si_class="vtkSITimeStepsProperty")
@@ -111,9 +113,11 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
 
     # ---- reading -----------------------------------------------------------------------------------------
 
-    def _open(self, rank):
+    def _open(self):
         """Opens the data set. Only rank 0 writes index files."""
         if self._data is None:
+            controller = vtkMultiProcessController.GetGlobalController()
+            rank = controller.GetLocalProcessId() if controller else 0
             self._data = patchio.open(self._path, metadata="on" if rank == 0 else "read")
             self._step = self._data[0]
             for name in self._step.variables:
@@ -125,13 +129,13 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
         return 0
 
     def RequestInformation(self, request, inputs, outputs):
-        """Tells the times."""
+        """Publishes the time steps."""
         info = outputs.GetInformationObject(0)
         info.Set(vtkAlgorithm.CAN_HANDLE_PIECE_REQUEST(), 1)
         if not self._path:
             return self._fail("choose a file first.")
         try:
-            self._open(0)
+            self._open()
         except (patchio.Error, OSError) as error:
             return self._fail(error)
         keys, times = vtkStreamingDemandDrivenPipeline, self._data.times.tolist()
@@ -148,10 +152,9 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
         rank, ranks = max(info.Get(keys.UPDATE_PIECE_NUMBER()) or 0, 0), max(info.Get(keys.UPDATE_NUMBER_OF_PIECES()) or 1, 1)
         output = vtkMultiBlockDataSet.GetData(outputs)
         try:
-            self._open(rank)
-            if info.Has(keys.UPDATE_TIME_STEP()):
-                nearest = self._data.nearest(info.Get(keys.UPDATE_TIME_STEP()))
-                self._step = nearest if nearest.index != self._step.index else self._step
+            self._open()
+            step = self._data.nearest(info.Get(keys.UPDATE_TIME_STEP())) if info.Has(keys.UPDATE_TIME_STEP()) else self._data[0]
+            self._step = step if step.index != self._step.index else self._step
             output.GetInformation().Set(output.DATA_TIME_STEP(), float(self._step.time))
             self._read(output, rank, ranks)
         except (patchio.Error, OSError, ValueError) as error:
@@ -170,7 +173,7 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
         levels = [level for level in shown if self._levels[0] <= level <= self._levels[1]]
         mine = [patch for patch in step.part(rank, ranks).tolist() if step.patches["level"][patch] in levels]
         bounds = self._region if self._use_region else None
-        grids = _grids.grids_of(step, names, mine, levels, bounds, "merged" if self._merge else "patches", self._reads_at_once(ranks))
+        grids = _grids.grids_of(step, names, mine, levels, bounds, "merged" if self._merge else "patches", self._reads_at_once(ranks), copy=True)
         output.SetNumberOfBlocks(len(step.levels))
         for level, name in enumerate(step.level_names):
             pieces = vtkMultiPieceDataSet()

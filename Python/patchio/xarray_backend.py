@@ -99,8 +99,8 @@ class PatchBackend(BackendEntrypoint):
             level = first._level(level)
         boxes = {} if step is not None or first.coordinates or first.mesh else _xarray.boxes_of_series(data, data.paths, level)
         arrays, coordinates = _xarray.describe(first, None, level, boxes)
-        times = [_xarray.time_of(date, time) for date, time in zip(data.dates or [""] * len(data), data.times)]
-        coordinates["time"] = ("time", np.array(times)) if step is None else times[step]
+        times = _xarray.times_of(data)
+        coordinates["time"] = ("time", times) if step is None else times[step]
         dropped = set(_arguments.several(drop_variables)) if drop_variables is not None else set()
         along = ["time"] if step is None else []
         variables = {}

@@ -154,8 +154,7 @@ class Found:
         array, attributes = self.read(name), self.reader.attributes(name)
         expect(attributes["lower"] == step.patches["lower"][patch][:step.dimension].tolist(), "%s: lower %s", name, attributes["lower"])
         if "shape" in attributes:
-            array = array.reshape(tuple(attributes["shape"]) + array.shape[1:] if array.size == np.prod(attributes["shape"]) * array.shape[-1]
-                                  and array.ndim > 1 else attributes["shape"])
+            array = array.reshape(tuple(attributes["shape"]) + array.shape[1:])
         return array
 
 
@@ -252,11 +251,30 @@ def check_grads(folder):
     return len(truths)
 
 
+def check_store():
+    """An array that cannot be added as a whole leaves nothing behind, and names that differ in a slash stay apart."""
+    store = _references._Store(lambda path: path)
+    piece = _references._Piece("<f8", [], (4096, 1024), (1024, 1024), False)
+    piece.places = {(n, 0): ["a", 0, 8 << 20] if n == 0 else float(n) for n in range(4)}
+    before = dict(store.refs)
+    try:
+        store.array("large", piece, ["y", "x"], {}, "NaN")
+        expect(False, "32 MB of constants are in the references")
+    except _references._Unfit:
+        expect(store.refs == before, "a part of an array stayed")
+    small = _references._Piece("<f8", [], (1,), (1,), False)
+    small.places = {(0,): 1.0}
+    for _ in range(2):
+        store.array("a_b", small, ["x"], {})
+    expect({"a_b/.zarray", "a_b_/.zarray"} <= set(store.refs), "arrays of the same name: %s", sorted(store.refs))
+
+
 def check_tool(program, path, scratch):
     """Checks `patchio references` with a prefix, and its messages."""
+    check_store()
     os.makedirs(scratch, exist_ok=True)
     out = os.path.join(scratch, "refs.json")
-    done = subprocess.run([program, "references", path, out, "--prefix", "s3://bucket/", "--python", sys.executable], capture_output=True, text=True)
+    done = subprocess.run([program, "references", path, out, "--prefix", "s3://bucket", "--python", sys.executable], capture_output=True, text=True)
     expect(done.returncode == 0 and done.stdout.startswith(out + ": ") and not done.stderr, "patchio references: %s", done)
     with open(out) as file:
         found = json.load(file)

@@ -464,7 +464,7 @@ def case_plots(bench):
     result, out, err = bench.study(study + ["--python", "/bin/false"], 2)
     path = os.path.join(bench.place, "out/result.json")
     assert "The findings and plots are missing: PatchIO found no Python 3" in err and "results: " + path in out, (out, err)
-    command = re.search(r"run: python3 (\S*judge_probe.py) (study %s --plots \S*/out/plots)$" % path, err, re.MULTILINE)
+    command = re.search(r": python3 (\S*judge_probe.py) (study %s --plots \S*/out/plots)$" % path, err, re.MULTILINE)
     later = subprocess.run([bench.options.python] + " ".join(command.groups()).split(), stdout=subprocess.PIPE, text=True, check=False)
     assert later.returncode == 0 and "1. Small blocks are slow." in later.stdout and "results: " + path in later.stdout, later
     for arguments in (["findings", path], ["compare", path, path], ["plot", path]):

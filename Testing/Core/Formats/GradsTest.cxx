@@ -433,7 +433,7 @@ TEST_F(Grads, FilesOfATemplateMayLack)
   const Series series = this->Open(text);
   ASSERT_EQ(series.Steps.size(), 1u);
   EXPECT_EQ(series.Steps[0].InFile, 1);
-  EXPECT_THAT(series.Warnings, ElementsAre(AllOf(HasSubstr("1 of the files"), HasSubstr("data1"))));
+  EXPECT_THAT(series.Warnings, ElementsAre(AllOf(HasSubstr("1 data file is missing"), HasSubstr("data1"))));
   EXPECT_THAT(this->Load("ps", 1), ElementsAre(12, 13, 14, 15, 16, 17));
 }
 
