@@ -1,6 +1,7 @@
 #include "PythonScript.h"
 
 #include "Base/Error.h"
+#include "Session.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,6 +9,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <filesystem>
 
@@ -101,6 +103,17 @@ int RunPythonScript(
         draws ? " with matplotlib" : "", fmt::join(words, " ")));
   }
   return RunProgram(words, false);
+}
+
+void RunPythonScriptOnRoot(const std::string& name, const std::vector<std::string>& arguments,
+    const std::string& python, const Session& session)
+{
+  int code = 0;
+  session.OnRoot([&] { code = RunPythonScript(name, arguments, python, false); });
+  MPI_Bcast(&code, 1, MPI_INT, 0, session.Mpi());
+  if (code != 0) {
+    throw CLI::RuntimeError(1);
+  }
 }
 
 }  // namespace patchio::tools

@@ -221,12 +221,7 @@ CLI::App* AddJudgement(CLI::App& probe, Session& session, const std::string& nam
         words.insert(words.end(), {option, value});
       }
     }
-    int code = 0;
-    session.OnRoot([&] { code = RunPythonScript(Script, words, options->Python, false); });
-    MPI_Bcast(&code, 1, MPI_INT, 0, session.Mpi());
-    if (code != 0) {
-      throw CLI::RuntimeError(1);  // the script has printed the reason
-    }
+    RunPythonScriptOnRoot(Script, words, options->Python, session);
   });
   return command;
 }

@@ -29,11 +29,7 @@ void Run(const Options& options, Session& session)
   if (options.ListedOnly) {
     arguments.emplace_back("--listed-only");
   }
-  int code = 0;
-  session.OnRoot([&] { code = RunPythonScript("references.py", arguments, options.Python, false); });
-  if (code != 0) {
-    throw CLI::RuntimeError(1);
-  }
+  RunPythonScriptOnRoot("references.py", arguments, options.Python, session);
 }
 
 }  // namespace
@@ -42,10 +38,9 @@ void AddReferences(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("references",
       "Write references to the bytes of all values (JSON of kerchunk), with which zarr and xarray read the "
-      "same files, also from an "
-      "object store");
+      "same files, also from an object store");
   const auto options = std::make_shared<Options>();
-  command->add_option("data", options->Path, "A data set of any format")->required();
+  AddPath(*command, options->Path);
   command->add_option("out", options->Out, "The file to write, such as refs.json")->required();
   command->add_option("--prefix", options->Prefix,
       "The beginning of the files' names instead of the folder of the data, such as s3://bucket/run/");
