@@ -1,7 +1,7 @@
 """Steps as grids of VTK, for PyVista and for ParaView."""
-from importlib import import_module
-
 import numpy as np
+from vtkmodules import vtkCommonCore, vtkCommonDataModel
+from vtkmodules.util.numpy_support import numpy_to_vtk, numpy_to_vtkIdTypeArray
 
 from . import _arguments, _sampling
 from ._errors import step_error
@@ -13,17 +13,12 @@ _TYPES_OF_ANY_SIZE = (2, 4, 6, 7)
 _LISTS = {"Vertices": "SetVerts", "Lines": "SetLines", "Polygons": "SetPolys", "Strips": "SetStrips"}
 
 
-def _vtk(name):
-    """Returns a module of VTK, which PyVista and ParaView bring."""
-    return import_module("vtkmodules." + name)
-
-
-def vtk_array(values, name=None, copy=False):
+def vtk_array(values, name=None, copy=True):
     """Returns an array of VTK. Without `copy`, it has the memory of `values`, which lives as long as the array of VTK.
 
     Filters of VTK may give this memory to further arrays (vtkDataArray::ShallowCopy), which do not keep it.
     """
-    found = _vtk("util.numpy_support").numpy_to_vtk(values, 1 if copy else 0)
+    found = numpy_to_vtk(values, int(copy))
     if not copy:    # VTK keeps the observer, and the observer the values
         found.AddObserver("DeleteEvent", lambda *_, values=values: None)
     if name is not None:
@@ -36,8 +31,8 @@ def _points_of(positions):
     points = positions.reshape(-1, positions.shape[-1])
     if points.shape[1] < 3:
         points = np.column_stack([points, np.zeros(len(points), points.dtype)])
-    found = _vtk("vtkCommonCore").vtkPoints()
-    found.SetData(vtk_array(np.ascontiguousarray(points)))
+    found = vtkCommonCore.vtkPoints()
+    found.SetData(vtk_array(np.ascontiguousarray(points), copy=False))
     return found
 
 
@@ -52,11 +47,10 @@ def _cells_of(step, offsets, connectivity, points):
     if connectivity.size and not 0 <= connectivity.min() <= connectivity.max() < points:
         raise step_error(step, "expected cells of points 0 to %d, found points %d to %d. The file is damaged.", points - 1,
                          connectivity.min(), connectivity.max())
-    cells = _vtk("vtkCommonDataModel").vtkCellArray()
+    cells = vtkCommonDataModel.vtkCellArray()
     if offsets.size:
         # Copies: a vtkCellArray shares the memory of these arrays, but does not keep the arrays, and so not their owners.
-        to_ids = _vtk("util.numpy_support").numpy_to_vtkIdTypeArray
-        cells.SetData(to_ids(offsets, 1), to_ids(connectivity, 1))
+        cells.SetData(numpy_to_vtkIdTypeArray(offsets, 1), numpy_to_vtkIdTypeArray(connectivity, 1))
     return cells, sizes
 
 
@@ -73,16 +67,16 @@ def _mesh_of(step, arrays, block):
     def array(name, shape=0):
         return arrays[name].get(block, np.zeros(shape, int))
 
-    model, points = _vtk("vtkCommonDataModel"), array(step.coordinates, (0, 3))
+    points = array(step.coordinates, (0, 3))
     if step.grid == "unstructured":
         types = array("Types").astype(np.uint8)
         cells, sizes = _cells_of(step, array("Offsets"), array("Connectivity"), len(points))
         _check_types(step, types, sizes)
-        mesh = model.vtkUnstructuredGrid()
+        mesh = vtkCommonDataModel.vtkUnstructuredGrid()
         mesh.SetPoints(_points_of(points))
         mesh.SetCells(vtk_array(types), cells)
         return mesh
-    mesh = model.vtkPolyData()
+    mesh = vtkCommonDataModel.vtkPolyData()
     mesh.SetPoints(_points_of(points))
     for name, setter in _LISTS.items():
         cells, sizes = _cells_of(step, *(array("%s/%s" % (name, part)) for part in ("Offsets", "Connectivity")), len(points))
@@ -95,11 +89,11 @@ def _mesh_of(step, arrays, block):
 
 def _grid_of(step, row, arrays, block):
     """Returns the grid of a block, without its arrays."""
-    model, level = _vtk("vtkCommonDataModel"), row["level"]
+    level = row["level"]
     if step.mesh:
         return _mesh_of(step, arrays, block)
     if step.level_roles[level] == "points":
-        grid = model.vtkPolyData()
+        grid = vtkCommonDataModel.vtkPolyData()
         positions = step.positions(row["patch"])
         grid.SetPoints(_points_of(positions))
         count = np.arange(len(positions) + 1, dtype=np.int64)
@@ -107,19 +101,19 @@ def _grid_of(step, row, arrays, block):
         return grid
     if step.grid == "curvilinear":
         positions = arrays[step.coordinates][block]
-        grid = model.vtkStructuredGrid()
+        grid = vtkCommonDataModel.vtkStructuredGrid()
         grid.SetDimensions((positions.shape[:-1][::-1] + (1,))[:3])
         grid.SetPoints(_points_of(positions))
         return grid
     nodes = step._nodes_of(level, row["lower"], row["upper"])
     sizes = [len(axis) for axis in nodes]
     if step.grid == "rectilinear":
-        grid = model.vtkRectilinearGrid()
+        grid = vtkCommonDataModel.vtkRectilinearGrid()
         grid.SetDimensions(sizes)
         for axis, positions in zip("XYZ", nodes):
             getattr(grid, "Set%sCoordinates" % axis)(vtk_array(np.ascontiguousarray(positions, float)))
         return grid
-    grid = model.vtkImageData()
+    grid = vtkCommonDataModel.vtkImageData()
     grid.SetDimensions(sizes)
     grid.SetOrigin([axis[0] for axis in nodes])
     grid.SetSpacing(step.levels["spacing"][level])
@@ -156,6 +150,6 @@ def grids_of(step, variables, patches, levels, bounds=None, blocks="merged", thr
                 _add_values(grid, arrays[name].pop(number), step.variables[name], points, copy)
         flags = b"" if points or step.mesh else plan.flags(number)
         if flags:
-            grid.GetCellData().AddArray(vtk_array(np.frombuffer(flags, np.uint8).copy(), "vtkGhostType"))
+            grid.GetCellData().AddArray(vtk_array(np.frombuffer(flags, np.uint8), "vtkGhostType"))
         found.append((int(row["level"]), _name_of(step, row, number), grid))
     return found

@@ -1,11 +1,11 @@
 """Steps as grids of PyVista."""
-from ._grids import grids_of
 from ._optional import optional
 
 
 def to_pyvista(step, variables, patches, levels, bounds, blocks):
     """Implements Step.to_pyvista()."""
     pyvista = optional("pyvista", "to_pyvista()")
+    from ._grids import grids_of    # needs VTK, which PyVista brings
     found = pyvista.MultiBlock()
     for _, name, grid in grids_of(step, variables, patches, levels, bounds, blocks):
         found.append(pyvista.wrap(grid), name)

@@ -28,13 +28,12 @@ class _Piece:
 
     dtype, filters    of all chunks; filters in the order in which they were applied
     shape, chunk      [k, j, i] and components; with `flat`, all values of the patch are one axis
-    padded            True: chunks that reach beyond the shape are stored in full
     places            {index of a chunk: [file, offset, bytes], or a number: each value of the chunk}
     """
 
-    def __init__(self, dtype, filters, shape, chunk, padded, flat=False):
+    def __init__(self, dtype, filters, shape, chunk, flat=False):
         self.dtype, self.filters, self.shape, self.chunk = dtype, filters, tuple(shape), tuple(chunk)
-        self.padded, self.flat, self.places = padded, flat, {}
+        self.flat, self.places = flat, {}
 
     def layout(self):
         """Returns what the pieces of one zarr array have in common."""
@@ -118,12 +117,12 @@ def _piece_in_chunks(stored, files, shape):
         chunk = [1] * len(shape)
         for axis, step in zip(wide, steps):
             chunk[axis] = step
-        piece, axes = _Piece(dtype, filters, shape, chunk, padded), wide
+        piece, axes = _Piece(dtype, filters, shape, chunk), wide
     elif len(kept) == 1 and _chunk_like(shape, steps[0], padded):
-        piece = _Piece(dtype, filters, shape, _chunk_like(shape, steps[0], padded), padded)
+        piece = _Piece(dtype, filters, shape, _chunk_like(shape, steps[0], padded))
         axes = None
     else:
-        piece, axes = _Piece(dtype, filters, sizes, steps, padded, True), list(range(len(sizes)))
+        piece, axes = _Piece(dtype, filters, sizes, steps, True), list(range(len(sizes)))
     constant = np.frombuffer(fill, np.dtype(dtype).newbyteorder("="))[0].item()
     counts = [-(-size // step) for size, step in zip(piece.shape, piece.chunk)]
     for number, offset, size, skipped in chunks.tolist():
@@ -146,7 +145,7 @@ def _piece_of(location, files, shape, components, interleaved):
         raise _Unfit(location)
     whole = tuple(shape) + ((components,) if components > 1 else ())
     if isinstance(location, float):
-        piece = _Piece("<f4", [], whole, whole, False)
+        piece = _Piece("<f4", [], whole, whole)
         piece.places[(0,) * len(whole)] = location
         return piece
     parts = []
@@ -156,13 +155,13 @@ def _piece_of(location, files, shape, components, interleaved):
             parts.append(_piece_in_chunks(stored, files, of_part))
         else:
             dtype, file, offset, size = stored
-            parts.append(_Piece(dtype, [], of_part, of_part, False))
+            parts.append(_Piece(dtype, [], of_part, of_part))
             parts[-1].places[(0,) * len(of_part)] = [files[file], offset, size]
     if len(parts) == 1:
         return parts[0]
     if any(part.layout() != parts[0].layout() for part in parts):
         raise _Unfit("components are stored in different ways")
-    joined = _Piece(parts[0].dtype, parts[0].filters, parts[0].shape + (components,), parts[0].chunk + (1,), parts[0].padded, parts[0].flat)
+    joined = _Piece(parts[0].dtype, parts[0].filters, parts[0].shape + (components,), parts[0].chunk + (1,), parts[0].flat)
     for number, part in enumerate(parts):
         joined.places.update({place + (number,): where for place, where in part.places.items()})
     return joined
@@ -253,7 +252,7 @@ class _Store:
         if values.nbytes > _MOST_INLINE:
             self.left_out[name] = "a coordinate with more values than references can hold"
             return
-        piece = _Piece(values.dtype.str, [], values.shape, values.shape, False)
+        piece = _Piece(values.dtype.str, [], values.shape, values.shape)
         self.array(name, piece, dimensions, attributes or {})
         self.refs["%s/%s" % (name, ".".join("0" * values.ndim) or "0")] = _inline(values.tobytes())
 
@@ -301,7 +300,7 @@ def _undefined(numbers):
 def _join(pieces, lowers, lower, shape):
     """Returns the pieces of a level as one piece. lowers, lower: the lowest index of each piece, and of the level. Raises _Unfit."""
     first = next((piece for piece in pieces if piece.places and not all(isinstance(w, float) for w in piece.places.values())), pieces[0])
-    joined = _Piece(first.dtype, first.filters, shape, first.chunk, False)
+    joined = _Piece(first.dtype, first.filters, shape, first.chunk)
     for piece, low in zip(pieces, lowers):
         offset = list(np.subtract(low, lower).tolist()) + [0] * (len(shape) - len(low))
         constant = piece.chunk == piece.shape and not isinstance(next(iter(piece.places.values()), []), list)
@@ -356,7 +355,7 @@ def _level_piece(step, name, level, array):
 
 
 def _series_piece(steps, name, level, array):
-    """Returns the range of undefined numbers, and a level at all steps as one piece, the first axis of which is time. Raises _Unfit."""
+    """Returns the range of undefined numbers, and a level at all steps as one piece. Its first axis is time. Raises _Unfit."""
     series, undefined = None, None
     for number, step in enumerate(steps):
         if not _xarray.patches_of(step, name, level).size:
@@ -365,7 +364,7 @@ def _series_piece(steps, name, level, array):
         if piece is None:
             continue
         if series is None:
-            series = _Piece(piece.dtype, piece.filters, (len(steps),) + piece.shape, (1,) + piece.chunk, piece.padded)
+            series = _Piece(piece.dtype, piece.filters, (len(steps),) + piece.shape, (1,) + piece.chunk)
         if (piece.dtype, piece.filters, piece.chunk) != (series.dtype, series.filters, series.chunk[1:]):
             raise _Unfit("steps differ in the shape or the form of their chunks")
         series.places.update({(number,) + place: where for place, where in piece.places.items()})

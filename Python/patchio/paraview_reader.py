@@ -1,7 +1,8 @@
 """A reader for any ParaView, as a Python plugin: for ParaViews that PatchIO's compiled plugin does not fit.
 
-paraview.py loads it. It has time steps, arrays, levels, a region, the number of reads at once, and divides the patches over the ranks of a pvserver. Slices,
-contours and surfaces are those of ParaView. The compiled plugin reads as fast, draws much faster, and reports what a read cost.
+paraview.py loads it. The reader has time steps, arrays, levels, a region and the number of reads at once, and divides the patches over the
+ranks of a pvserver. Slices, contours and surfaces are those of ParaView. The compiled plugin gives fewer grids, is faster where there are
+many patches, and reports what a read cost.
 """
 import os
 import sys
@@ -9,8 +10,8 @@ import sys
 from paraview.util.vtkAlgorithm import VTKPythonAlgorithmBase, smdomain, smhint, smproperty, smproxy
 from vtkmodules.vtkCommonCore import vtkDataArraySelection, vtkOutputWindow
 from vtkmodules.vtkCommonDataModel import vtkCompositeDataSet, vtkMultiBlockDataSet, vtkMultiPieceDataSet
-from vtkmodules.vtkParallelCore import vtkMultiProcessController
 from vtkmodules.vtkCommonExecutionModel import vtkAlgorithm, vtkStreamingDemandDrivenPipeline
+from vtkmodules.vtkParallelCore import vtkMultiProcessController
 
 try:
     import patchio
@@ -121,7 +122,8 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
             self._data = patchio.open(self._path, metadata="on" if rank == 0 else "read")
             self._step = self._data[0]
             for name in self._step.variables:
-                self._arrays.EnableArray(name) if not self._arrays.ArrayExists(name) else None
+                if not self._arrays.ArrayExists(name):
+                    self._arrays.EnableArray(name)
 
     def _fail(self, error):
         """Shows an error as readers of VTK do."""

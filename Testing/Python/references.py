@@ -113,19 +113,22 @@ class Found:
     """The values of patches in references, however they are arranged."""
 
     def __init__(self, data, reader, refs):
-        self.data, self.reader, self.cache, self.used = data, reader, {}, set()
+        self.data, self.reader, self.cache = data, reader, {}
+        self.has_groups = not data[0].axes and len({name for step in data for name in step.level_names}) > 1
         self.arrays = {name[:-len("/.zarray")] for name in refs if name.endswith("/.zarray")}
 
     def read(self, name):
-        self.used.add(name)
         if name not in self.cache:
             self.cache[name] = plain(self.reader.read(name), self.reader.attributes(name))
         return self.cache[name]
 
+    def groups_of(self, step, level):
+        """Returns the parts of the name of a level's group."""
+        return [step.level_names[level].replace(" ", "_")] if self.has_groups else []
+
     def level_array(self, number, step, variable, level):
         """Returns the array of a level at one step, its first cell, and its dimensions; None if there is no such array."""
-        group = "" if step.axes or len({name for s in self.data for name in s.level_names}) == 1 else step.level_names[level].replace(" ", "_") + "/"
-        name = group + variable.replace("/", "_")
+        name = "/".join(self.groups_of(step, level) + [variable.replace("/", "_")])
         if name not in self.arrays:
             return None
         array, dimensions = self.read(name), self.reader.attributes(name)["_ARRAY_DIMENSIONS"]
@@ -147,8 +150,7 @@ class Found:
             axes = min(step.dimension, len(dimensions))
             return array[tuple(slice(f, f + n) for f, n in zip(first[:axes][::-1], count[:axes][::-1]))]
         parts = ["step_%05d" % number] if len(self.data) > 1 and not steady else []
-        parts += [step.level_names[level].replace(" ", "_")] if not step.axes and len({n for s in self.data for n in s.level_names}) > 1 else []
-        name = "/".join(parts + ["patch_%05d" % patch, variable.replace("/", "_")])
+        name = "/".join(parts + self.groups_of(step, level) + ["patch_%05d" % patch, variable.replace("/", "_")])
         if name not in self.arrays:
             return None
         array, attributes = self.read(name), self.reader.attributes(name)
@@ -213,7 +215,7 @@ def check_kwave(folder):
 
 
 def check_part(found, number, step, part, name, want, where):
-    """Compares the domain, a cuboid or a list of points, each of which may be several patches."""
+    """Compares the domain, a cuboid or a list of points. Each may consist of several patches."""
     level_name = {"domain": "domain", "points": "sensor"}.get(part, "sensor" if part.startswith("cuboid") else part)
     level = step.level_names.index(level_name)
     array = found.level_array(number, step, name, level)
@@ -254,7 +256,7 @@ def check_grads(folder):
 def check_store():
     """An array that cannot be added as a whole leaves nothing behind, and names that differ in a slash stay apart."""
     store = _references._Store(lambda path: path)
-    piece = _references._Piece("<f8", [], (4096, 1024), (1024, 1024), False)
+    piece = _references._Piece("<f8", [], (4096, 1024), (1024, 1024))
     piece.places = {(n, 0): ["a", 0, 8 << 20] if n == 0 else float(n) for n in range(4)}
     before = dict(store.refs)
     try:
@@ -262,7 +264,7 @@ def check_store():
         expect(False, "32 MB of constants are in the references")
     except _references._Unfit:
         expect(store.refs == before, "a part of an array stayed")
-    small = _references._Piece("<f8", [], (1,), (1,), False)
+    small = _references._Piece("<f8", [], (1,), (1,))
     small.places = {(0,): 1.0}
     for _ in range(2):
         store.array("a_b", small, ["x"], {})
