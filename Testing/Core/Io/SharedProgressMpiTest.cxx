@@ -52,7 +52,7 @@ void CheckThatAllEnd(Communicator& ranks)
   for (const int tasks : {0, 1, 200}) {
     SharedProgress together(ranks);
     Expect(Read(together, Rank == 0 ? tasks : 50, -1), "not all was read");
-    Expect(!together.Stopped(), "stopped by nobody");
+    Expect(!together.Stopped(), "stopped although no rank asked for it");
   }
 }
 
@@ -146,10 +146,11 @@ void CheckThatWorkIsDone(Communicator& ranks)
         })
              : ProgressCallback(),
         [&](const ProgressCallback& progress) {
-          Expect(static_cast<bool>(progress) == told, "nobody to be told");
+          Expect(static_cast<bool>(progress) == told,
+              "a callback for a caller that gave none, or none for one that did");
           // Two rounds.
           for (int i = 0; told && i < 100 * (Rank + 1); ++i) {
-            Expect(progress(i % 50 / 50.0), "stopped by nobody");
+            Expect(progress(i % 50 / 50.0), "stopped although no rank asked for it");
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
           }
           worked = true;
