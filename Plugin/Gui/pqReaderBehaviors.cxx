@@ -40,6 +40,8 @@ constexpr const char* ProxyName = "PatchReader";
 
 /// Milliseconds between two looks for new time steps.
 constexpr int LookMilliseconds = 3000;
+/// Milliseconds from a change of what the views show to the update of dates and lists.
+constexpr int ShownMilliseconds = 20;
 
 bool IsOurs(pqPipelineSource* source)
 {
@@ -239,6 +241,9 @@ void pqReaderBehaviors::startup()
     QObject::connect(
         animation, Signal::of(&pqAnimationManager::endPlay), this, [this] { this->IsPlaying = false; });
   }
+  this->ShownTimer.setSingleShot(true);
+  this->ShownTimer.setInterval(ShownMilliseconds);
+  this->connect(&this->ShownTimer, SIGNAL(timeout()), SLOT(onShownTimer()));
   this->connect(&this->Timer, SIGNAL(timeout()), SLOT(onTimer()));
   this->Timer.start(LookMilliseconds);
 }
@@ -246,6 +251,7 @@ void pqReaderBehaviors::startup()
 void pqReaderBehaviors::shutdown()
 {
   this->Timer.stop();
+  this->ShownTimer.stop();
   qApp->removeEventFilter(this);
 }
 
@@ -259,12 +265,12 @@ bool pqReaderBehaviors::eventFilter(QObject* watched, QEvent* event)
 
 void pqReaderBehaviors::onSourceAdded(pqPipelineSource* source)
 {
-  this->connect(
-      source, SIGNAL(visibilityChanged(pqPipelineSource*, pqDataRepresentation*)), SLOT(onShownChanged()));
+  this->ShownTimer.connect(
+      source, SIGNAL(visibilityChanged(pqPipelineSource*, pqDataRepresentation*)), SLOT(start()));
   if (!IsOurs(source)) {
     return;
   }
-  this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(onShownChanged()));
+  this->ShownTimer.connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(start()));
   if (vtkSMPropertyHelper(source->getProxy(), "FileName").GetNumberOfElements() != 1) {
     return;
   }
@@ -278,23 +284,25 @@ void pqReaderBehaviors::onSourceAdded(pqPipelineSource* source)
   }
 }
 
-/// Updates the lists of arrays, and the dates. Queued, because a reader or a filter of it is being shown or
-/// updated just now.
-void pqReaderBehaviors::onShownChanged()
+/// Updates the lists of arrays, and the dates. The timer may also fire within a render, which handles events
+/// while it reads. A date that is made visible within a render is drawn without its data, and ParaView 6.1
+/// crashes then.
+void pqReaderBehaviors::onShownTimer()
 {
-  QMetaObject::invokeMethod(
-      this,
-      [this] {
-        pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
-        for (pqPipelineSource* source : model->findItems<pqPipelineSource*>()) {
-          if (IsOurs(source)) {
-            OfferNewArrays(source->getProxy(), "CellArrayStatus", "CellArrayInfo");
-            OfferNewArrays(source->getProxy(), "PointArrayStatus", "PointArrayInfo");
-            this->Dates.Refresh(source);
-          }
-        }
-      },
-      Qt::QueuedConnection);
+  pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
+  for (pqServer* server : model->findItems<pqServer*>()) {
+    if (server->isProgressPending()) {
+      this->ShownTimer.start();
+      return;
+    }
+  }
+  for (pqPipelineSource* source : model->findItems<pqPipelineSource*>()) {
+    if (IsOurs(source)) {
+      OfferNewArrays(source->getProxy(), "CellArrayStatus", "CellArrayInfo");
+      OfferNewArrays(source->getProxy(), "PointArrayStatus", "PointArrayInfo");
+      this->Dates.Refresh(source);
+    }
+  }
 }
 
 void pqReaderBehaviors::onSourceRemoved(pqPipelineSource* source)

@@ -91,7 +91,7 @@ public:
 
 private Q_SLOTS:
   void onSourceAdded(pqPipelineSource* source);
-  void onShownChanged();
+  void onShownTimer();
   void onSourceRemoved(pqPipelineSource* source);
   void onTimer();
 
@@ -101,6 +101,7 @@ private:
   DateInView Dates;
   SeriesFollower Follower;
   QTimer Timer;
+  QTimer ShownTimer;  ///< runs after a reader or a filter of it was shown, hidden or updated
   bool IsPlaying = false;
 };
 
