@@ -1,0 +1,48 @@
+"""PatchIO's reader, filters and writer as classes of VTK, for programs that use VTK without ParaView.
+
+    from patchio.vtk import vtkPatchReader, vtkPatchContour
+
+    reader = vtkPatchReader()
+    reader.AddFileName("dumps.visit")
+    contour = vtkPatchContour()
+    contour.SetInputConnection(reader.GetOutputPort())
+    contour.SetInputArrayToProcess(0, 0, 0, 1, "density")
+    contour.SetValue(0, 0.5)
+    contour.Update()
+
+The reader's output is a vtkMultiBlockDataSet of a vtkMultiPieceDataSet per level. The package works with the VTK that it was built for,
+and with no other.
+"""
+from vtkmodules.vtkCommonCore import vtkVersion
+from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkMultiPieceDataSet
+
+_BUILT_FOR = "@VTK_VERSION@"
+if vtkVersion.GetVTKVersion() != _BUILT_FOR:
+    raise ImportError("patchio.vtk was built for VTK %s, found VTK %s. Build it for that one with -DPATCHIO_BUILD_VTK=ON, or use the other "
+                      "functions of patchio, which need no VTK." % (_BUILT_FOR, vtkVersion.GetVTKVersion()))
+
+from .vtkPatchIOFilters import (vtkPatchClip, vtkPatchContour, vtkPatchSettings, vtkPatchSlice, vtkPatchSurface,  # noqa: E402
+                                vtkPatchTemporalStatistics, vtkPatchThreshold, vtkPatchVolume)
+from .vtkPatchIOReaders import vtkPatchReader  # noqa: E402
+from .vtkPatchIOWriters import vtkPatchWriter  # noqa: E402
+
+__all__ = ["vtkPatchClip", "vtkPatchContour", "vtkPatchReader", "vtkPatchSettings", "vtkPatchSlice", "vtkPatchSurface",
+           "vtkPatchTemporalStatistics", "vtkPatchThreshold", "vtkPatchVolume", "vtkPatchWriter", "multiblock"]
+
+
+def multiblock(data):
+    """Returns a vtkMultiBlockDataSet with the blocks of a reader's or a filter's output, which share its memory.
+
+    The blocks of a level are a vtkMultiBlockDataSet, too. In the output they are a vtkMultiPieceDataSet, which PyVista does not know.
+    """
+    found = vtkMultiBlockDataSet()
+    for number in range(data.GetNumberOfBlocks()):
+        child = data.GetBlock(number)
+        if isinstance(child, vtkMultiPieceDataSet):
+            pieces, child = child, vtkMultiBlockDataSet()
+            for piece in range(pieces.GetNumberOfPieces()):
+                child.SetBlock(piece, pieces.GetPieceAsDataObject(piece))
+        found.SetBlock(number, child)
+        if data.HasMetaData(number):
+            found.GetMetaData(number).Copy(data.GetMetaData(number))
+    return found

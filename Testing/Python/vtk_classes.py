@@ -1,0 +1,218 @@
+"""The package patchio.vtk: the reader against numpy, the filters against known areas and volumes, the writer, and PyVista's accessor.
+
+usage: vtk_classes.py PACKAGE DATA SCRATCH
+       vtk_classes.py PACKAGE DATA pyvista      (skipped without PyVista)
+
+PACKAGE: the folder of the package patchio. DATA: Data/linadv_3d/dumps.visit, whose domain is 1 x 0.5 x 0.5.
+"""
+import os
+import sys
+
+import numpy as np
+
+sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), sys.argv[1]]
+import patchio  # noqa: E402
+from patchio import vtk  # noqa: E402
+from values import check_values, compared, expect, faults  # noqa: E402
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy  # noqa: E402
+from vtkmodules.vtkCommonCore import VTK_STRING  # noqa: E402
+from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkMultiBlockDataSet, vtkPlane, vtkPolyData  # noqa: E402
+from vtkmodules.vtkFiltersCore import vtkFeatureEdges, vtkMassProperties, vtkTriangleFilter  # noqa: E402
+from vtkmodules.vtkFiltersVerdict import vtkCellSizeFilter  # noqa: E402
+
+VOLUME = 0.25
+CENTER = (0.5, 0.25, 0.25)
+
+
+def leaves(data):
+    """Returns the data sets of an output."""
+    if not data.IsA("vtkCompositeDataSet"):
+        return [data]
+    iterator = data.NewIterator()
+    found = []
+    while not iterator.IsDoneWithTraversal():
+        found.append(iterator.GetCurrentDataObject())
+        iterator.GoToNextItem()
+    return found
+
+
+def opened(path):
+    reader = vtk.vtkPatchReader()
+    reader.AddFileName(path)
+    reader.Update()
+    return reader
+
+
+def array_of(grid, name):
+    return vtk_to_numpy(grid.GetCellData().GetArray(name))
+
+
+def visible(grid):
+    """Returns which cells of a grid are not hidden."""
+    flags = grid.GetCellData().GetArray("vtkGhostType")
+    return vtk_to_numpy(flags) == 0 if flags else np.ones(grid.GetNumberOfCells(), bool)
+
+
+def size_of(output, name):
+    """Returns the area or volume of all visible cells."""
+    total = 0
+    for leaf in leaves(output):
+        sizes = vtkCellSizeFilter()
+        sizes.SetInputDataObject(leaf)
+        sizes.Update()
+        total += array_of(sizes.GetOutput(), name)[visible(leaf)].sum()
+    return total
+
+
+def close(found, want, tolerance, what):
+    compared[0] += 1
+    expect(abs(found - want) <= tolerance * want, "%s: %g instead of %g", what, found, want)
+
+
+def check_reader(path):
+    """Values of all patches, level by level, and the volume of the visible cells."""
+    reader = opened(path)
+    step = patchio.open(path)[0]
+    output = reader.GetOutputDataObject(0)
+    for level in range(output.GetNumberOfBlocks()):
+        numbers = np.nonzero(step.patches["level"] == level)[0]
+        for name, variable in step.variables.items():
+            if variable.centering != "cell":
+                continue
+            want = np.sort(np.concatenate([step.read(name, patches=[number])[number].ravel() for number in numbers]))
+            found = [array_of(grid, name).ravel() for grid in leaves(output.GetBlock(level))]
+            check_values(np.sort(np.concatenate(found)), want, "%s of level %d" % (name, level))
+    close(size_of(output, "Volume"), VOLUME, 1e-9, "volume")
+    return reader
+
+
+def add_distance(output):
+    """Adds the distance from the center to all cells."""
+    for grid in leaves(output):
+        bounds, sizes = grid.GetBounds(), [n - 1 for n in grid.GetDimensions()]
+        axes = [np.linspace(bounds[2 * a], bounds[2 * a + 1], sizes[a] + 1) for a in range(3)]
+        x, y, z = [(axis[1:] + axis[:-1]) / 2 - CENTER[a] for a, axis in enumerate(axes)]
+        array = numpy_to_vtk(np.sqrt(x[None, None, :] ** 2 + y[None, :, None] ** 2 + z[:, None, None] ** 2).ravel(), 1)
+        array.SetName("distance")
+        grid.GetCellData().AddArray(array)
+
+
+def run(kind, data, **settings):
+    """Returns the output of a filter whose input is `data`."""
+    made = getattr(vtk, kind)()
+    for setter, value in settings.items():
+        getattr(made, setter)(*(value if isinstance(value, tuple) else (value,)))
+    made.SetInputDataObject(data)
+    made.Update()
+    return made.GetOutputDataObject(0)
+
+
+def one_mesh(output):
+    """Wraps all blocks in one child of the root, so that a filter makes one mesh."""
+    root = vtkMultiBlockDataSet()
+    root.SetBlock(0, output)
+    return root
+
+
+def check_filters(output):
+    """Slice, clip, threshold, contour and surface of known size."""
+    add_distance(output)
+    plane = vtkPlane()
+    plane.SetOrigin(0.5, 0.26, 0.25)
+    plane.SetNormal(0, 1, 0)
+    close(size_of(run("vtkPatchSlice", output, SetCutFunction=plane), "Area"), 0.5, 1e-6, "slice")
+    close(size_of(run("vtkPatchClip", output, SetClipFunction=plane), "Volume"), 0.24 * 0.5, 1e-6, "clip")
+    close(size_of(run("vtkPatchSurface", output), "Area"), 2.5, 1e-6, "surface")
+    by_distance = {"SetInputArrayToProcess": (0, 0, 0, vtkDataObject.CELL, "distance")}
+    ball = run("vtkPatchThreshold", output, SetUpperThreshold=0.2, **by_distance)
+    inside = sum((array_of(grid, "distance")[visible(grid)] <= 0.2).sum() for grid in leaves(output))
+    expect(sum(leaf.GetNumberOfCells() for leaf in leaves(ball)) == inside, "threshold: not %d cells", inside)
+    contour = run("vtkPatchContour", one_mesh(output), SetValue=(0, 0.2), **by_distance)
+    sphere, = [leaf for leaf in leaves(contour) if leaf.GetNumberOfCells()]
+    edges = vtkFeatureEdges()
+    edges.SetInputData(sphere)
+    edges.FeatureEdgesOff()
+    edges.ManifoldEdgesOff()
+    edges.Update()
+    expect(edges.GetOutput().GetNumberOfCells() == 0, "the sphere has %d open edges", edges.GetOutput().GetNumberOfCells())
+    triangles, properties = vtkTriangleFilter(), vtkMassProperties()
+    triangles.SetInputData(sphere)
+    properties.SetInputConnection(triangles.GetOutputPort())
+    close(properties.GetSurfaceArea(), 4 * np.pi * 0.04, 0.03, "area of the sphere")
+
+
+def check_errors():
+    """A missing file gives an error event."""
+    said = []
+
+    def collect(_object, _event, text):
+        said.append(text)
+
+    collect.CallDataType = VTK_STRING
+    reader = vtk.vtkPatchReader()
+    reader.AddObserver("ErrorEvent", collect)
+    reader.AddFileName("/nonexistent/dumps.visit")
+    reader.Update()
+    expect(any("/nonexistent/dumps.visit: No such file" in text for text in said), "errors %s", said)
+
+
+def check_writer(reader, folder):
+    """A container that vtkPatchWriter has written has the values that were read."""
+    path = os.path.join(folder, "written.pio")
+    writer = vtk.vtkPatchWriter()
+    writer.SetInputConnection(reader.GetOutputPort())
+    writer.SetFileName(path)
+    writer.Write()
+    found = patchio.open(path)[0]
+    for level, output in enumerate(leaves_of_level(reader.GetOutputDataObject(0))):
+        numbers = np.nonzero(found.patches["level"] == level)[0]
+        values = np.sort(np.concatenate([found.read("uval", patches=[number])[number].ravel() for number in numbers]))
+        check_values(values, np.sort(np.concatenate([array_of(grid, "uval") for grid in output])), "level %d of the container" % level)
+
+
+def leaves_of_level(output):
+    return [leaves(output.GetBlock(level)) for level in range(output.GetNumberOfBlocks())]
+
+
+def check_pyvista(path):
+    """The accessor of PyVista against PyVista's own filters, and against known areas."""
+    try:
+        import pyvista
+        from pyvista import register_dataset_accessor  # noqa: F401
+    except ImportError as error:
+        print("skipped: no PyVista with accessors: %s" % error)
+        sys.exit(77)
+    mesh = pyvista.wrap(vtk.multiblock(opened(path).GetOutputDataObject(0)))
+    for mesh in (mesh, pyvista.read(path)):
+        add_distance(mesh)
+        close(mesh.patchio.slice("y", (0.5, 0.26, 0.25)).area, 0.5, 1e-6, "slice")
+        close(mesh.patchio.clip("y", (0.5, 0.26, 0.25), invert=False).volume, 0.24 * 0.5, 1e-6, "clip")
+        close(mesh.patchio.extract_surface().area, 2.5, 1e-6, "surface")
+        sphere = mesh.patchio.contour([0.2], "distance")
+        close(sphere.area, 4 * np.pi * 0.04, 0.03, "area of the sphere")
+        expect(isinstance(sphere, vtkPolyData) and sphere.n_open_edges == 0, "the sphere has open edges")
+        ball = mesh.patchio.threshold((0, 0.2), "distance")
+        expect(0 < ball.n_cells and ball["distance"].max() <= 0.2, "threshold")
+        expect(mesh.patchio.contour(3, "distance").n_cells > sphere.n_cells, "three contours")
+        for call, fault in (("contour([1], 'nothing')", "'nothing'"), ("slice('w')", "normal")):
+            try:
+                eval("mesh.patchio." + call)
+                expect(False, "%s: no error", call)
+            except ValueError as error:
+                expect(fault in str(error), "%s: %s", call, error)
+
+
+def main():
+    path, scratch = sys.argv[2:4]
+    if scratch == "pyvista":
+        check_pyvista(path)
+    else:
+        os.makedirs(scratch, exist_ok=True)
+        reader = check_reader(path)
+        check_writer(reader, scratch)
+        check_filters(reader.GetOutputDataObject(0))
+        check_errors()
+    print("%s: %d values compared" % ("FAILED" if faults or compared[0] < 10 else "passed", compared[0]))
+
+
+main()
