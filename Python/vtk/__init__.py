@@ -14,7 +14,7 @@ The reader's output is a vtkMultiBlockDataSet of a vtkMultiPieceDataSet per leve
 and with no other.
 """
 from vtkmodules.vtkCommonCore import vtkVersion
-from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkMultiPieceDataSet
+from vtkmodules.vtkCommonDataModel import vtkImageData, vtkMultiBlockDataSet, vtkMultiPieceDataSet, vtkUniformGrid
 
 _BUILT_FOR = "@VTK_VERSION@"
 if vtkVersion.GetVTKVersion() != _BUILT_FOR:
@@ -33,15 +33,18 @@ __all__ = ["vtkPatchClip", "vtkPatchContour", "vtkPatchReader", "vtkPatchSetting
 def multiblock(data):
     """Returns a vtkMultiBlockDataSet with the blocks of a reader's or a filter's output, which share its memory.
 
-    The blocks of a level are a vtkMultiBlockDataSet, too. In the output they are a vtkMultiPieceDataSet, which PyVista does not know.
+    It has a vtkMultiBlockDataSet in place of each vtkMultiPieceDataSet, and a vtkImageData in place of each vtkUniformGrid, because PyVista
+    does not know these.
     """
     found = vtkMultiBlockDataSet()
-    for number in range(data.GetNumberOfBlocks()):
-        child = data.GetBlock(number)
-        if isinstance(child, vtkMultiPieceDataSet):
-            pieces, child = child, vtkMultiBlockDataSet()
-            for piece in range(pieces.GetNumberOfPieces()):
-                child.SetBlock(piece, pieces.GetPieceAsDataObject(piece))
+    pieces = isinstance(data, vtkMultiPieceDataSet)
+    for number in range(data.GetNumberOfPieces() if pieces else data.GetNumberOfBlocks()):
+        child = data.GetPieceAsDataObject(number) if pieces else data.GetBlock(number)
+        if isinstance(child, (vtkMultiPieceDataSet, vtkMultiBlockDataSet)):
+            child = multiblock(child)
+        elif isinstance(child, vtkUniformGrid):
+            grid, child = child, vtkImageData()
+            child.ShallowCopy(grid)
         found.SetBlock(number, child)
         if data.HasMetaData(number):
             found.GetMetaData(number).Copy(data.GetMetaData(number))

