@@ -448,10 +448,13 @@ BlockForm FormOf(const std::string& name)
   if (name == "merged") {
     return BlockForm::Merged;
   }
+  if (name == "fewest") {
+    return BlockForm::Fewest;
+  }
   if (name == "filled") {
     return BlockForm::Filled;
   }
-  throw py::value_error("blocks must be 'patches', 'merged' or 'filled', not '" + name + "'");
+  throw py::value_error("blocks must be 'patches', 'merged', 'fewest' or 'filled', not '" + name + "'");
 }
 
 std::shared_ptr<BlockPlan> PlanBlocks(const Step& step, const std::vector<int>& patches,

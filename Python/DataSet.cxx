@@ -37,12 +37,13 @@ std::vector<Block> BlocksOf(const Catalog& catalog, const std::vector<int>& patc
   if (form == BlockForm::Patches) {
     return BlocksOfPatches(catalog, patches);
   }
-  // No box has covered cells or gaps: VTK's contour filter draws hidden cells of images, too.
   BlockOptions options;
   options.Merge = true;
-  options.Cover.CellsWorthABox = 0;
+  if (form != BlockForm::Fewest) {  // VTK's contour filter draws hidden cells of images, too.
+    options.Cover.CellsWorthABox = 0;
+  }
   return MakeBlocks(catalog, FlagsOf(catalog, patches), PatchTypes(catalog, variables), nesting,
-      form == BlockForm::Merged, options);
+      form != BlockForm::Filled, options);
 }
 
 /// Marks the cells of `part` with flag 1 in `marks`, which has one entry per cell of `part`.

@@ -31,6 +31,7 @@ enum class BlockForm
 {
   Patches,  ///< one block per patch, in the given order
   Merged,   ///< few boxes without gaps, cut so that they leave out cells that a finer patch covers
+  Fewest,   ///< boxes with hidden cells where that saves boxes: gaps, and cells that a finer patch covers
   Filled    ///< few boxes without gaps, which together have all cells of the patches
 };
 

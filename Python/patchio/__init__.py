@@ -1,7 +1,7 @@
 """Reads patch-based simulation output into numpy arrays, with many concurrent reads and without copies, and writes containers.
 
-It opens the formats of PatchIO's ParaView plugin (SAMRAI dumps, AMReX plotfiles, k-Wave files, GrADS descriptors, VTKHDF files,
-PatchIO containers), and needs neither ParaView nor MPI.
+The package opens the formats of PatchIO's ParaView plugin (SAMRAI dumps, AMReX plotfiles, k-Wave files, GrADS descriptors, VTKHDF
+files, PatchIO containers), and needs neither ParaView nor MPI.
 
     import patchio
 
@@ -26,7 +26,7 @@ Arrays have their slowest axis first: [k, j, i] in three dimensions, [j, i] in t
 several components. The arrays are ordinary numpy arrays that own their memory and outlive the data set. Values have the type of
 the file, in this machine's byte order. Undefined values are NaN, also if the format marks them by a number.
 
-All levels of a refined grid are read, including coarse cells under finer ones, and patches of a level may overlap:
+read() returns all levels of a refined grid, including coarse cells under finer cells, and patches of a level may overlap:
 Step.covered() returns the cells that other patches replace.
 
 Faulty files, unknown names and similar errors raise Error, whose message names the file and a remedy. For a missing file, the
@@ -62,13 +62,13 @@ def open(path, *, metadata="on", threads=None, listed_only=False, verify=False):
 
     path         a file or folder: dumps.visit, summary.samrai, the folder plt00010 or its Header, out.h5, model.ctl;
                  or a list of files and folders, which become one series
-    metadata     "on": index files (.*.patchio) in the folder of the data, shared with ParaView's reader, store the locations of
-                 all values, so that the data open faster the next time; "read": index files are used, but not written;
-                 "off": index files are neither used nor written
+    metadata     "on": reads and writes index files (.*.patchio) in the folder of the data, which store the locations of all
+                 values, so that the data open faster the next time, also in ParaView; "read": reads index files, but writes none;
+                 "off": neither reads nor writes index files
     threads      number of concurrent reads, or None for the best number for the storage
     listed_only  SAMRAI, AMReX: skip steps in the folder that the path does not list
     verify       containers: True: compare each array with its checksum during the read, and treat arrays that differ as broken.
-                 The comparison takes noticeable time only if reads are as fast as memory
+                 The comparison takes noticeable time only if the storage is as fast as memory
 
     Raises Error if no step can be opened, and MissingFile if the file does not exist. Open a series again after its files
     have changed.
@@ -152,7 +152,7 @@ class DataSet:
     def references(self, prefix=None):
         """Returns a dict with references to the bytes of all values, in the format of kerchunk, version 1; json.dump() writes it.
 
-        With it, zarr, xarray and others read the same files lazily, without patchio, also from an object store:
+        With the references, zarr, xarray and others read the same files lazily, without patchio, also from an object store:
 
             with open("refs.json", "w") as out:
                 json.dump(data.references(), out)
@@ -160,14 +160,15 @@ class DataSet:
             store = zarr.storage.FsspecStore(files, read_only=True, path="level_1")
             level = xarray.open_zarr(store, consolidated=False)
 
-        prefix   beginning of the files' names instead of the folder of the data, such as "s3://bucket/run/"; None: local paths
+        prefix   prefix of the file names in the references, such as "s3://bucket/run/", instead of the folder of the data; None: local
+                 paths
 
-        A group for each level (none if there is one level) has the arrays of xarray.open_dataset(path, engine="patchio"), with the
-        steps along `time`. Where patches are not equal chunks of one array, each patch has arrays of its own, in groups such as
-        level_1/patch_00017, or step_00003/level_1/patch_00017; their attributes have the place, ghost layers and, for values in
-        one row, the shape. Arrays whose bytes are not the values are left out with a warning.
+        Each level has a group (a single level has none) with the arrays of xarray.open_dataset(path, engine="patchio"), and the steps
+        along `time`. If the patches of a level do not form a regular grid of chunks, each patch has its own arrays, in groups such as
+        level_1/patch_00017, or step_00003/level_1/patch_00017. Attributes of these arrays give the position, the ghost layers and,
+        for values in one row, the shape. Arrays whose stored bytes are not the values are left out with a warning.
 
-        Raises Error for meshes, and for files outside of the folder that `prefix` stands for.
+        Raises Error for meshes, and for files outside the folder that `prefix` replaces.
         """
         if prefix is not None:
             prefix = _arguments.text(prefix, "prefix", "a text")

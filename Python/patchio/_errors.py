@@ -33,7 +33,7 @@ def missing_files():
 
 
 def path_text(path):
-    """Returns a path that can be printed: bytes that are not UTF-8 become \\xff, as in messages of the compiled part."""
+    """Returns a path as printable text: bytes that are not UTF-8 become escapes such as \\xff, as in messages of the compiled part."""
     return os.fsencode(str(path)).decode(errors="backslashreplace")
 
 

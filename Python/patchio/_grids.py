@@ -1,16 +1,28 @@
 """Steps as grids of VTK, for PyVista and for ParaView."""
+import itertools
+
 import numpy as np
 from vtkmodules import vtkCommonCore, vtkCommonDataModel
-from vtkmodules.util.numpy_support import numpy_to_vtk, numpy_to_vtkIdTypeArray
+from vtkmodules.util.numpy_support import get_vtk_array_type, numpy_to_vtkIdTypeArray
 
 from . import _arguments, _sampling
 from ._errors import step_error
 
-# VTK's numbers of cell types, and how many points a cell of the type has.
+# VTK's cell types, and the number of points of a cell of the type.
 _POINTS_OF_TYPES = {1: 1, 3: 2, 5: 3, 8: 4, 9: 4, 10: 4, 11: 8, 12: 8, 13: 6, 14: 5, 15: 10, 16: 12, 21: 3, 22: 6, 23: 8, 24: 10,
                     25: 20, 26: 15, 27: 13, 28: 9, 29: 27, 30: 6, 31: 12, 32: 18, 33: 24, 34: 7, 35: 4, 37: 19}
 _TYPES_OF_ANY_SIZE = (2, 4, 6, 7)
 _LISTS = {"Vertices": "SetVerts", "Lines": "SetLines", "Polygons": "SetPolys", "Strips": "SetStrips"}
+
+
+# VTK's arrays of the types of numpy, which numpy_to_vtk() finds anew at each call.
+_ARRAYS = {}
+
+
+def _array_class(dtype):
+    if dtype not in _ARRAYS:
+        _ARRAYS[dtype] = vtkCommonCore.vtkDataArray.CreateDataArray(get_vtk_array_type(dtype))
+    return _ARRAYS[dtype]
 
 
 def vtk_array(values, name=None, copy=True):
@@ -18,8 +30,13 @@ def vtk_array(values, name=None, copy=True):
 
     Filters of VTK may give this memory to further arrays (vtkDataArray::ShallowCopy), which do not keep it.
     """
-    found = numpy_to_vtk(values, int(copy))
-    if not copy:    # VTK keeps the observer, and the observer the values
+    found = _array_class(values.dtype).NewInstance()
+    found.SetNumberOfComponents(values.shape[1] if values.ndim > 1 else 1)
+    found.SetVoidArray(values, values.size, 1)
+    if copy:
+        shared, found = found, found.NewInstance()
+        found.DeepCopy(shared)
+    else:    # VTK keeps the observer, and the observer the values
         found.AddObserver("DeleteEvent", lambda *_, values=values: None)
     if name is not None:
         found.SetName(name)
@@ -43,19 +60,19 @@ def _cells_of(step, offsets, connectivity, points):
     offsets, connectivity = offsets.astype(np.int64), connectivity.astype(np.int64)
     sizes = np.diff(offsets)
     if (sizes < 0).any() or offsets[:1].any() or offsets[-1:].sum() != len(connectivity):
-        raise step_error(step, "expected the offsets of cells to rise from 0 to %d, found other ones. The file is damaged.", len(connectivity))
+        raise step_error(step, "expected offsets of cells that rise from 0 to %d, found other offsets. The file is damaged.", len(connectivity))
     if connectivity.size and not 0 <= connectivity.min() <= connectivity.max() < points:
         raise step_error(step, "expected cells of points 0 to %d, found points %d to %d. The file is damaged.", points - 1,
                          connectivity.min(), connectivity.max())
     cells = vtkCommonDataModel.vtkCellArray()
     if offsets.size:
-        # Copies: a vtkCellArray shares the memory of these arrays, but does not keep the arrays, and so not their owners.
+        # A vtkCellArray shares the memory of these arrays, but does not keep the owners of the memory alive, so it gets copies.
         cells.SetData(numpy_to_vtkIdTypeArray(offsets, 1), numpy_to_vtkIdTypeArray(connectivity, 1))
     return cells, sizes
 
 
 def _check_types(step, types, sizes):
-    """Raises Error for cells whose number of points does not fit their type: VTK would read beyond the list."""
+    """Raises Error for cells whose number of points does not fit their type, because VTK would read beyond the list."""
     for kind in np.unique(types).tolist():
         found = np.unique(sizes[types == kind])
         if kind not in _TYPES_OF_ANY_SIZE and found.tolist() != [_POINTS_OF_TYPES.get(kind)]:
@@ -87,8 +104,21 @@ def _mesh_of(step, arrays, block):
 
 # ---- blocks ----------------------------------------------------------------------------------------------
 
+def _uniform_grids(step, rows):
+    """Yields a grid without arrays for each block of a uniform grid."""
+    levels = rows["level"]
+    more = np.array([[axis < step.dimension and not flat[axis] for axis in range(3)] for flat in step._flat], int)[levels]
+    sizes, spacings = rows["upper"] - rows["lower"] + 1 + more, step.levels["spacing"][levels]
+    for size, origin, spacing in zip(sizes.tolist(), (step.origin + rows["lower"] * spacings).tolist(), spacings.tolist()):
+        grid = vtkCommonDataModel.vtkImageData()
+        grid.SetDimensions(size)
+        grid.SetOrigin(origin)
+        grid.SetSpacing(spacing)
+        yield grid
+
+
 def _grid_of(step, row, arrays, block):
-    """Returns the grid of a block, without its arrays."""
+    """Returns the grid of a block that is not a uniform grid, without its arrays."""
     level = row["level"]
     if step.mesh:
         return _mesh_of(step, arrays, block)
@@ -106,50 +136,46 @@ def _grid_of(step, row, arrays, block):
         grid.SetPoints(_points_of(positions))
         return grid
     nodes = step._nodes_of(level, row["lower"], row["upper"])
-    sizes = [len(axis) for axis in nodes]
-    if step.grid == "rectilinear":
-        grid = vtkCommonDataModel.vtkRectilinearGrid()
-        grid.SetDimensions(sizes)
-        for axis, positions in zip("XYZ", nodes):
-            getattr(grid, "Set%sCoordinates" % axis)(vtk_array(np.ascontiguousarray(positions, float)))
-        return grid
-    grid = vtkCommonDataModel.vtkImageData()
-    grid.SetDimensions(sizes)
-    grid.SetOrigin([axis[0] for axis in nodes])
-    grid.SetSpacing(step.levels["spacing"][level])
+    grid = vtkCommonDataModel.vtkRectilinearGrid()
+    grid.SetDimensions([len(axis) for axis in nodes])
+    for axis, positions in zip("XYZ", nodes):
+        getattr(grid, "Set%sCoordinates" % axis)(vtk_array(np.ascontiguousarray(positions, float)))
     return grid
 
 
+def _names_of(step, rows):
+    """Yields the names of blocks."""
+    names, numbers = step.level_names, step.patches["number"]
+    for number, (level, patch, parts) in enumerate(zip(rows["level"].tolist(), rows["patch"].tolist(), rows["parts"].tolist())):
+        yield "%s, patch %d" % (names[level], numbers[patch]) if parts == 1 else "%s, block %d" % (names[level], number)
+
+
 def _add_values(grid, values, variable, points, copy):
-    """Adds an array: axis x is the fastest one in both, so a flat view suffices."""
+    """Adds an array to a grid. Axis x is the fastest in numpy and in VTK, so a flat view suffices."""
     data = grid.GetCellData() if variable.centering == "cell" and not points else grid.GetPointData()
     data.AddArray(vtk_array(values.reshape((-1, variable.components) if variable.components > 1 else -1), variable.name, copy))
 
 
-def _name_of(step, row, number):
-    if row["parts"] == 1:
-        return "%s, patch %d" % (step.level_names[row["level"]], step.patches["number"][row["patch"]])
-    return "%s, block %d" % (step.level_names[row["level"]], number)
-
-
 def grids_of(step, variables, patches, levels, bounds=None, blocks="merged", threads=None, copy=False):
     """Reads blocks, as Step.to_pyvista() describes them. Returns a list of (level, name, grid of VTK). copy: see vtk_array()."""
-    blocks = _arguments.choice(blocks, "blocks", ("merged", "patches"))
+    blocks = _arguments.choice(blocks, "blocks", ("merged", "fewest", "patches"))
     names, wanted = step._names(variables), step._wanted(patches, levels)
     if bounds is not None:
         wanted = _sampling.patches_near(step, wanted, bounds)
     geometry = step.mesh or ([step.coordinates] if step.coordinates else [])
     plan, rows = step._plan(names, wanted, levels, blocks)
     arrays = step._read_blocks(plan, list(dict.fromkeys(names + geometry)), threads)
+    points = np.array([role == "points" for role in step.level_roles])[rows["level"]].tolist()
+    uniform = _uniform_grids(step, rows) if step.grid == "uniform" else itertools.repeat(None)
     found = []
-    for number, row in enumerate(rows):
-        grid = _grid_of(step, row, arrays, number)
-        points = step.level_roles[row["level"]] == "points"
-        for name in names:
-            if number in arrays[name]:
-                _add_values(grid, arrays[name].pop(number), step.variables[name], points, copy)
-        flags = b"" if points or step.mesh else plan.flags(number)
+    for number, (level, name, grid) in enumerate(zip(rows["level"].tolist(), _names_of(step, rows), uniform)):
+        if grid is None or points[number]:
+            grid = _grid_of(step, rows[number], arrays, number)
+        for variable in names:
+            if number in arrays[variable]:
+                _add_values(grid, arrays[variable].pop(number), step.variables[variable], points[number], copy)
+        flags = b"" if points[number] or step.mesh else plan.flags(number)
         if flags:
             grid.GetCellData().AddArray(vtk_array(np.frombuffer(flags, np.uint8), "vtkGhostType"))
-        found.append((int(row["level"]), _name_of(step, row, number), grid))
+        found.append((level, name, grid))
     return found

@@ -5,7 +5,7 @@ _DEBIAN = {"xarray": " or 'apt install python3-xarray'"}
 
 
 def optional(name, user):
-    """Returns a module. If it is missing, raises ImportError, which names `user`, the function that needs it, and says what to install."""
+    """Returns the module `name`. Raises ImportError if it is missing; the message says that `user` needs the module, and what to install."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

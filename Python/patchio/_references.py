@@ -10,7 +10,7 @@ import numpy as np
 from . import _xarray
 from ._errors import Error, missing_files
 
-_MOST_INLINE = 1 << 22    # bytes of coordinates and constant chunks that one array may have in the references themselves
+_MOST_INLINE = 1 << 22    # maximum number of bytes of coordinates, or of constant chunks, that one array may have inside the references
 _CHUNK = np.dtype([("number", "u8"), ("offset", "u8"), ("bytes", "u8"), ("skipped", "u8")])
 # Filters of HDF5 as numcodecs names them; the size of elements is added to "shuffle".
 _CODECS = {"deflate": {"id": "zlib", "level": 6}, "shuffle": {"id": "shuffle"}, "fletcher32": {"id": "fletcher32"},
@@ -26,9 +26,9 @@ class _Unfit(Exception):
 class _Piece:
     """The values of one variable on one patch, in chunks of the same shape.
 
-    dtype, filters    of all chunks; filters in the order in which they were applied
-    shape, chunk      [k, j, i] and components; with `flat`, all values of the patch are one axis
-    places            {index of a chunk: [file, offset, bytes], or a number: each value of the chunk}
+    dtype, filters    of all chunks; filters in the order in which the writer applied them
+    shape, chunk      shapes of the values and of a chunk, [k, j, i] and components; with `flat`, all values of the patch are one axis
+    places            {index of a chunk: [file, offset, bytes], or a number that is each value of the chunk}
     """
 
     def __init__(self, dtype, filters, shape, chunk, flat=False):
@@ -36,7 +36,7 @@ class _Piece:
         self.flat, self.places = flat, {}
 
     def layout(self):
-        """Returns what the pieces of one zarr array have in common."""
+        """Returns the properties that the pieces of one zarr array must share."""
         return self.dtype, self.filters, self.chunk, self.flat
 
 
@@ -58,7 +58,7 @@ def _box_of(dims, first, count):
 
 
 def _chunk_like(shape, flat_chunk, padded):
-    """Returns the shape of chunks of consecutive values as a part of an array: whole planes or rows. None: there is no such shape."""
+    """Returns the shape of chunks of `flat_chunk` consecutive values in an array: whole planes or rows; None if no shape fits."""
     rest = flat_chunk
     chunk = [1] * len(shape)
     for axis in reversed(range(len(shape))):
@@ -68,14 +68,14 @@ def _chunk_like(shape, flat_chunk, padded):
         rest //= chunk[axis]
     if rest != 1:
         return None
-    # Where chunks end within an axis, they must do so at the same places in each row or plane.
+    # Chunks that end within an axis must end at the same index in each row or plane.
     cut = next((axis for axis in range(len(shape)) if chunk[axis] > 1), len(shape))
     exact = all(shape[axis] % chunk[axis] == 0 for axis in range(len(shape)) if axis > 0 or not padded)
     return tuple(chunk) if exact and all(chunk[axis] == shape[axis] for axis in range(cut + 1, len(shape))) else None
 
 
 def _merge_short_chunks(dims, chunk_dims, item, chunks):
-    """Merges the chunks of a row into one if its last chunk is shorter; zarr needs chunks of equal size. Raises _Unfit."""
+    """Merges the chunks of each row if the last chunks of rows are short, because zarr needs chunks of equal size. Raises _Unfit."""
     whole = int(np.prod(chunk_dims, dtype=object)) * item
     if (chunks["bytes"] % whole == 0).all():
         return chunk_dims, chunks
@@ -96,7 +96,7 @@ def _merge_short_chunks(dims, chunk_dims, item, chunks):
 
 
 def _piece_in_chunks(stored, files, shape):
-    """Returns the piece of an array in chunks, and raises _Unfit if its chunks also hold values of other patches or steps."""
+    """Returns the piece of an array in chunks. Raises _Unfit if the chunks also hold values of other patches or steps."""
     dtype, file, dims, chunk_dims, filters, first, count, fill, chunks = stored
     begin, end = _box_of(dims, first, count)
     chunks = np.frombuffer(chunks, _CHUNK)
@@ -168,7 +168,7 @@ def _piece_of(location, files, shape, components, interleaved):
 
 
 def _pieces(step, name, patches, ghosts):
-    """Returns the range of undefined numbers, and for each patch a piece, the reason why there is none, or None if it has no values."""
+    """Returns the range of undefined numbers, and for each patch its piece, the reason why it has no piece, or None without values."""
     variable = step.variables[name]
     with missing_files():
         files, undefined, interleaved, locations = step._core.locate(step._number(name), patches.tolist())
@@ -205,7 +205,7 @@ class _Store:
         self.group("")
 
     def group(self, name, attributes=None):
-        """Adds a group, and those that it is in, or attributes to it. Returns the beginning of names in it."""
+        """Adds the group `name`, its parent groups, and `attributes` to that group. Returns the prefix of the names in the group."""
         parts = name.split("/") if name else []
         for depth in range(len(parts) + 1):
             self.refs.setdefault("/".join(parts[:depth] + [".zgroup"]), '{"zarr_format":2}')
@@ -216,7 +216,7 @@ class _Store:
         return prefix
 
     def array(self, name, piece, dimensions, attributes, fill=None):
-        """Adds an array with its chunks, or nothing at all if it raises _Unfit."""
+        """Adds an array with its chunks. If the method raises _Unfit, it adds nothing."""
         name, found = self._free(name), {}
         meta = {"zarr_format": 2, "shape": [int(size) for size in piece.shape], "chunks": list(piece.chunk), "dtype": piece.dtype, "compressor": None,
                 "filters": piece.filters or None, "fill_value": fill, "order": "C"}
@@ -231,7 +231,7 @@ class _Store:
                     constants[where] = _inline(_constant(piece, where))
                 inline += len(constants[where])
                 if inline > _MOST_INLINE:
-                    raise _Unfit("more chunks than references can hold have no bytes, but one value")
+                    raise _Unfit("too many chunks have one value and no stored bytes")
                 where = constants[where]
             else:
                 where = [self.path_of(where[0]), where[1], where[2]]
@@ -239,7 +239,7 @@ class _Store:
         self.refs.update(found)
 
     def _free(self, name):
-        """Returns a name that no array has. Names may differ only in characters that zarr does not allow."""
+        """Returns `name`, with "_" appended until no other array has it. Names may differ only in characters that zarr does not allow."""
         while name + "/.zarray" in self.refs:
             name += "_"
         return name
@@ -250,7 +250,7 @@ class _Store:
             return
         values = np.asarray(values, np.dtype(values.dtype).newbyteorder("<"), order="C")
         if values.nbytes > _MOST_INLINE:
-            self.left_out[name] = "a coordinate with more values than references can hold"
+            self.left_out[name] = "a coordinate with too many values for references"
             return
         piece = _Piece(values.dtype.str, [], values.shape, values.shape)
         self.array(name, piece, dimensions, attributes or {})
@@ -278,7 +278,7 @@ def _constant(piece, value):
 
 
 def _fill_of(piece, undefined):
-    """Returns zarr's fill value, which xarray takes for missing values: only for floating-point arrays."""
+    """Returns zarr's fill value, which xarray reads as a missing value; None for arrays that are not floating-point."""
     kind = np.dtype(piece.dtype)
     if kind.kind != "f":
         return None
@@ -290,7 +290,7 @@ def _fill_of(piece, undefined):
 
 
 def _undefined(numbers):
-    """Returns an attribute with the range of numbers that mean that there is no value."""
+    """Returns an attribute with the range of the numbers that mean "undefined"; no attribute if every number is a value."""
     most = float(np.finfo(float).max)    # JSON has no infinite numbers
     return {} if numbers is None else {"undefined": [min(max(number, -most), most) for number in numbers]}
 
@@ -298,7 +298,7 @@ def _undefined(numbers):
 # ---- levels ----------------------------------------------------------------------------------------------
 
 def _join(pieces, lowers, lower, shape):
-    """Returns the pieces of a level as one piece. lowers, lower: the lowest index of each piece, and of the level. Raises _Unfit."""
+    """Returns the pieces of a level as one piece. lowers, lower: lowest index of each piece, and of the level. Raises _Unfit."""
     first = next((piece for piece in pieces if piece.places and not all(isinstance(w, float) for w in piece.places.values())), pieces[0])
     joined = _Piece(first.dtype, first.filters, shape, first.chunk)
     for piece, low in zip(pieces, lowers):
@@ -327,7 +327,7 @@ def _join(pieces, lowers, lower, shape):
 
 
 def _level_piece(step, name, level, array):
-    """Returns the range of undefined numbers, and a level at one step as one piece, None if it has no values. Raises _Unfit."""
+    """Returns the range of undefined numbers, and a level at one step as one piece; None without values. Raises _Unfit."""
     variable, patches = step.variables[name], _xarray.patches_of(step, name, level)
     if any(variable.ghosts[:step.dimension]):
         raise _Unfit("patches have ghost layers")
@@ -372,7 +372,7 @@ def _series_piece(steps, name, level, array):
 
 
 def _is_complete(piece):
-    """Returns whether each chunk of an array is there."""
+    """Returns whether a piece has all chunks of its array."""
     return len(piece.places) == np.prod([-(-size // chunk) for size, chunk in zip(piece.shape, piece.chunk)], dtype=object)
 
 
@@ -384,7 +384,7 @@ class _Steps:
         self.times = _xarray.times_of(data)
 
     def is_steady(self, variable):
-        """Returns whether a variable has the same values at all steps. A file tells this of its own steps only."""
+        """Returns whether a variable has the same values at all steps. `variable.steady` concerns only the steps of one file."""
         return len(self) == 1 or (variable.steady and len(set(self.data.paths)) == 1)
 
     def __len__(self):
@@ -404,7 +404,7 @@ def _key(name):
 
 
 def _add_patches(store, steps, name, level_of, group):
-    """Adds one array per patch, each in the patch's own group."""
+    """Adds one array per patch, in the group of the patch. level_of: see _add_level()."""
     for number, step in enumerate(steps):
         patches = _xarray.patches_of(step, name, level_of(step))
         if not patches.size:
@@ -426,7 +426,7 @@ def _add_patches(store, steps, name, level_of, group):
 
 
 def _add_patch(store, where, step, name, patch, piece, undefined):
-    """Adds the array of a patch. Returns the reason why this is not possible, or None."""
+    """Adds the array of a patch to the group `where`. Returns None, or the reason why the array cannot be referenced."""
     variable = step.variables[name]
     points = step.level_roles[step.patches["level"][patch]] == "points"
     names = ["point"] if points else _xarray._axis_names(step, variable.centering)[:step.dimension][::-1]
@@ -468,9 +468,9 @@ def _attributes_of_patch(step, variable, patch):
 
 
 def _add_level(store, steps, level_of, group):
-    """Adds the variables of a level as arrays, or where patches do not fit, one array per patch.
+    """Adds each variable of a level as one array, or as one array per patch if the patches do not form a regular grid of chunks.
 
-    level_of    function that returns the number of the level in a step: -1 if the step lacks the level, None for all levels
+    level_of    function that returns the level's number in a step; -1 if the step lacks the level, None for all levels together
     """
     numbers = {level_of(step) for step in steps} - {-1}
     level = numbers.pop() if len(numbers) == 1 else -1    # k-Wave files may number the same level differently
@@ -481,7 +481,7 @@ def _add_level(store, steps, level_of, group):
         done.update(names)
         try:
             arrays, coordinates = _xarray.describe(step, names, level, boxes) if names and level != -1 else ({}, {})
-        except Error:    # of deformed patches that are not one array
+        except Error:    # deformed patches that are not one array
             arrays, coordinates = {}, {}
         for name, described in itertools.zip_longest(names, arrays.items()):
             dimensions = _add_array(store, steps, step, name, level, group, described) if described else None
@@ -499,7 +499,7 @@ def _add_level(store, steps, level_of, group):
 
 
 def _add_array(store, steps, step, name, level, group, described):
-    """Adds a variable of a level as one array. Returns its dimensions, or None if this is not possible."""
+    """Adds a variable of a level as one array. Returns the dimensions of the array, or None if the variable needs several arrays."""
     key, (dimensions, array, attributes) = described
     steady = steps.is_steady(step.variables[name])
     dimensions = ([] if steady else ["time"]) + dimensions
@@ -528,7 +528,7 @@ def _add_coordinate(store, name, dimensions, values):
 
 
 def _folder_of(data):
-    """Returns the folder that holds the data set, which may itself be a folder."""
+    """Returns the folder with the file or folder of the data set."""
     given = [data.path] if isinstance(data.path, (str, os.PathLike)) else data.path
     paths = [os.path.abspath(os.fspath(path)) for path in given]
     paths = [os.path.dirname(path) if os.path.basename(path) == "Header" else path for path in paths]
@@ -548,7 +548,7 @@ def _group_names(steps):
 
 
 def references(data, prefix):
-    """Implements DataSet.references(). Returns the references, and {array: reason} of what is left out."""
+    """Implements DataSet.references(). Returns the references, and {array: reason} for the arrays that are left out."""
     folder = _folder_of(data)
 
     def path_of(file):
@@ -557,13 +557,13 @@ def references(data, prefix):
             return path
         inside = os.path.relpath(path, folder)
         if inside.split(os.sep)[0] == "..":
-            raise Error("%s is not in the folder %s, which the prefix stands for. Leave the prefix out." % (path, folder))
+            raise Error("%s is outside the folder %s, which the prefix replaces. Leave the prefix out." % (path, folder))
         return prefix + ("" if not prefix or prefix.endswith("/") else "/") + inside
 
     steps, store = _Steps(data), _Store(path_of)
     first = steps[0]
     if first.mesh:
-        raise Error("%s is a mesh. References describe grids of boxes." % first.path)
+        raise Error("%s is a mesh, which references cannot describe. Use read() or to_pyvista() instead." % first.path)
     store.group("", {"source": str(data.path), "format": data.format})
     if first.axes:
         _add_level(store, steps, lambda step: None, "")

@@ -14,7 +14,8 @@ _FARTHEST = 2**52    # limit in cells from the origin; a float cannot represent 
 
 
 def corners(step):
-    """Returns the lowest and highest positions of the patches: two arrays, n x 3. Not for curvilinear grids and lists of points."""
+    """Returns the lowest and highest positions of the patches: two arrays, n x 3. The result is meaningless for curvilinear
+    grids and lists of points."""
     level = step.patches["level"]
     more = (np.arange(3) < step.dimension) & ~np.array(step._flat, bool).reshape(-1, 3)[level]
     lower, upper = step.patches["lower"], step.patches["upper"] + more
@@ -60,8 +61,9 @@ def new_grid(step, shape, dtype, fill):
 
 
 def _along(nodes, at, centering):
-    """Returns the slice of the ascending positions `at` that a patch covers along an axis, and the index of its value at each."""
-    if len(nodes) == 1:    # a plane, without thickness
+    """Returns the slice of the ascending positions `at` that a patch covers along an axis, and the index of the patch's value at each
+    position."""
+    if len(nodes) == 1:    # a patch without thickness
         little = _CLOSE * max(1, abs(nodes[0]))
         first, last = np.searchsorted(at, [nodes[0] - little, nodes[0] + little])
         return slice(first, last), np.zeros(last - first, int)
@@ -76,11 +78,11 @@ def _along(nodes, at, centering):
 
 
 def paint(step, centering, arrays, axes, grid, filled=None):
-    """Copies the arrays of patches, {patch: array}, to a grid with positions `axes` along x, y, z. Finer patches come last.
+    """Copies the arrays of patches, {patch: array}, to a grid with the positions `axes` along x, y, z. Finer patches overwrite coarser ones.
 
     filled    array of bool, set to True where a value was copied
     """
-    # Where patches of a level overlap, cells are from the patch with the lowest number, as in covered(), and nodes from the highest.
+    # If patches of a level overlap, cells come from the patch with the lowest number, as in covered(), and nodes from the highest number.
     order = sorted(arrays, key=lambda patch: (step.patches["level"][patch], -patch if centering == "cell" else patch))
     for patch in order:
         found = [_along(nodes, at, centering) for nodes, at in zip(step.nodes(patch), axes)]
@@ -126,7 +128,7 @@ def positions_of_level(step, level, centering, low, high):
             if not last - first <= _MOST_ALONG_AXIS:
                 raise step_error(step, "a grid of %.9g cells along an axis is too large. Choose a coarser level or smaller bounds.", last - first)
             if not max(-first, last) <= _FARTHEST:
-                raise step_error(step, "bounds %g to %g are too far from the data.", low[axis], high[axis])
+                raise step_error(step, "bounds %g to %g are too far from the data. Choose bounds near the data.", low[axis], high[axis])
             nodes = step.origin[axis] + np.arange(first, last + 1) * spacing
         axes.append(0.5 * (nodes[1:] + nodes[:-1]) if centering == "cell" and len(nodes) > 1 else nodes)
     return axes
@@ -146,7 +148,7 @@ def _positions_of_shape(step, shape, centering, low, high):
 
 
 def _region(step, given, low, high):
-    """Returns two corners: those of the given bounds, or those of the patches if no bounds are given."""
+    """Returns the two corners of the given bounds; the corners of all patches if `given` is None."""
     if given is None:
         return low.min(0), high.max(0)
     words = "%d numbers (xmin, xmax, ymin, ymax, ...)" % (2 * step.dimension)
@@ -161,8 +163,8 @@ def _region(step, given, low, high):
 
 
 def patches_near(step, patches, given):
-    """Returns those of the patches that touch a region, six numbers, or four in two dimensions. Lists of points, deformed patches and
-    meshes have no known places, and are all returned."""
+    """Returns the patches that touch the region `given`, six numbers, or four in two dimensions. Also returns all lists of points,
+    deformed patches and meshes, whose positions are unknown."""
     if not step.axes and step.grid != "uniform":
         return patches
     low, high = corners(step)

@@ -22,7 +22,7 @@ class Variable:
     centering   "cell" or "node"
     components
     ghosts      number of ghost layers in the file, on both sides of the axes x, y, z
-    steady      True: the same values at all steps of its file
+    steady      True: the values are the same at all steps of the variable's file
     long_name   description and unit from the file (GrADS); "" if the file has none
     """
 
@@ -58,8 +58,8 @@ class Step:
     grid          "uniform": boxes of equal cells; "rectilinear": see `axes`; "curvilinear": see `coordinates`;
                   "unstructured", "polygonal": see `mesh`
     origin        uniform grids: position of the lower corner of cell (0, 0, 0), on all levels
-    levels        array with the fields first_patch, patch_count (patches are numbered level by level), ratio (cells in
-                  one of the next coarser level, along x, y, z) and spacing (size of a cell; uniform grids)
+    levels        array with the fields first_patch, patch_count (patches are numbered level by level), ratio (number of cells
+                  in a cell of the next coarser level, along x, y, z) and spacing (size of a cell; uniform grids)
     level_names   list: "level 0", "sensor", ...
     level_roles   list: "refinement"; "separate", boxes independent of other levels; "points", lists of
                   points, see positions()
@@ -128,29 +128,32 @@ class Step:
         arrays = [{wanted[number]: array for number, array in of_variable.items()} for of_variable in arrays]
         return arrays[0] if isinstance(variables, str) else dict(zip(names, arrays))
 
-    def _read(self, read, what, names, ghosts=False, threads=None, skip_broken=False):
-        """Reads variables by a function of the compiled part. Returns a list with {position in `what`: array} for each variable."""
+    def _read(self, read, blocks, names, ghosts=False, threads=None, skip_broken=False):
+        """Reads variables by `read`, a function of the compiled part, on `blocks`, patch numbers or a plan of blocks.
+
+        Returns a list with {number of the block: array} for each variable.
+        """
         numbers = [self._number(name) for name in names]
         count = _threads.threads_here(self._threads if threads is None else _threads.threads_wanted(threads))
         with _errors.missing_files():
-            found, faults, self.report, self.report_text = read(what, numbers, ghosts, count, not skip_broken, self._verify)
-        # The array owns the memory: no copy.
+            found, faults, self.report, self.report_text = read(blocks, numbers, ghosts, count, not skip_broken, self._verify)
+        # The arrays own the memory, without a copy.
         arrays = [{number: np.ndarray(shape, kind, memory) for number, memory, kind, shape in of_variable} for of_variable in found]
         self.faults = faults
         if faults:
             if not skip_broken:
                 with _errors.missing_files():
                     raise Error(faults[0][2])
-            text = "%d of %d arrays cannot be read. The first error: %s" % (len(faults), len(names) * len(what), faults[0][2])
+            text = "%d of %d arrays cannot be read. The first error: %s" % (len(faults), len(names) * len(blocks), faults[0][2])
             warnings.warn(text, stacklevel=3)
         return arrays
 
     def _plan(self, names, patches, levels, form):
-        """Makes blocks of patches. Returns them as the compiled part holds them, and an array with a row for each.
+        """Makes blocks of patches. Returns the BlockPlan of the compiled part, and an array with a row for each block.
 
-        names    variables: patches with different ones of them stay apart
-        levels   as for read(): only patches of these levels hide coarser cells; None: all
-        form     "patches", "merged" or "filled", see BlockForm in DataSet.h
+        names    variables: patches that have different ones of these variables are not merged
+        levels   only patches of these levels hide coarser cells, numbers or names as for read(); None: all levels
+        form     "patches", "merged", "fewest" or "filled", see BlockForm in DataSet.h
         """
         shown = np.ones(len(self.levels), bool)
         if levels is not None:
@@ -160,7 +163,7 @@ class Step:
         return plan, np.frombuffer(plan.rows, _BLOCK)
 
     def _read_blocks(self, plan, names, threads=None):
-        """Returns {name: {number of the block: array}} for blocks of _plan()."""
+        """Returns {name: {number of the block: array}} for a BlockPlan."""
         return dict(zip(names, self._read(self._core.read_blocks, plan, names, threads=threads)))
 
     def dtype(self, name):
@@ -229,10 +232,11 @@ class Step:
         variables, patches, levels    as for read()
         bounds    six numbers as in Step.bounds (four in two dimensions): only patches that touch this region, as a whole
         blocks    "merged": few grids: patches of a level that form a box are one grid, and cells under finer patches of `levels` are
-                  left out; "patches": one grid per patch. Deformed patches and the partitions of a mesh are not merged
+                  left out; "fewest": larger boxes, with gaps and covered cells; "patches": one grid per patch. Deformed patches and the
+                  partitions of a mesh are not merged
 
-        Each place is drawn once, with the finest data: "vtkGhostType" flags the cells that other grids replace. Merged grids
-        have few or none of them, so that filters which do not know the flags (VTK's contours) are right, too.
+        Each position is drawn once, with the finest data: "vtkGhostType" flags the cells that other grids replace. Merged grids have
+        few or no such cells, so that the results of filters that ignore the flags (VTK's contours) are correct, too.
         Values are not copied. Raises ImportError if pyvista is not installed.
         """
         return _pyvista.to_pyvista(self, variables, patches, levels, bounds, blocks)
@@ -245,8 +249,8 @@ class Step:
                      ParaView's reader shows (the sensor if it has time series); for rectilinear grids (GrADS) all levels,
                      where surface variables lack the dimension lev
 
-        Patches are joined. Places without a patch are NaN (which turns integers into floats). Cells under finer levels have
-        the values of this level; for the finest values, use uniform_grid(). x, y, z are cell centres; node variables have
+        Patches are joined. Cells without a patch are NaN (which turns integers into floats). Cells under finer levels have the
+        values of this level; for the finest values, use uniform_grid(). x, y, z are cell centres; node variables have
         the dimensions x_node, y_node, z_node. Lists of points have the dimension `point`. `lev` has the values of the GrADS
         levels, such as pressures, and `height` has the positions of these levels in ParaView. A variable with the name of a
         coordinate gets a trailing "_". `time` is a coordinate, and a date if the format has dates:
@@ -254,7 +258,7 @@ class Step:
             series = xarray.concat([step.to_xarray("u") for step in data], "time")
 
         Curvilinear grids have the dimensions i, j, k and the coordinates x, y, z, of the middles of cells; x_node ... of nodes.
-        xarray.open_dataset(path, engine="patchio") reads the same when values are needed.
+        xarray.open_dataset(path, engine="patchio") returns the same data, but reads values only when they are needed.
 
         Raises ImportError if xarray is not installed, and Error for meshes, deformed patches of several blocks that share
         indices, and levels without variables.
@@ -344,7 +348,7 @@ class Step:
         return patch
 
     def _wanted(self, patches, levels):
-        """Returns the numbers of the wanted patches, each once, in the order of the argument `patches`."""
+        """Returns the numbers of the selected patches, each once, in the order of the argument `patches`."""
         if patches is None:
             wanted = np.arange(len(self.patches))
         else:

@@ -18,7 +18,7 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 def threads_here(count):
-    """Returns `count`. In a process that was forked from a process with threads, warns and returns 1."""
+    """Returns `count`; in a process that was forked from a process with threads, warns and returns 1."""
     global _has_threads
     if _lost_threads and count != 1:
         warnings.warn("This process was forked after a read or write, so it uses one thread. "

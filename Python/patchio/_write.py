@@ -18,7 +18,7 @@ def write(path, values, *, step=0, time=None, lower=None, level=None, spacing=1.
                components. Types: float32, float64, and int and uint of 8, 16, 32 and 64 bits. Masked values must be filled before
     step       number of the step, from 0; a container has each number once
     time       time of the step, a finite number; by default the step's number
-    lower      n x 3 (or n x 2): lowest cell of each patch, counted in cells of its level; by default 0 for a single box. Patches
+    lower      n x 3 (or n x 2): lowest cell of each patch, in cells of the patch's level; by default 0 for a single box. Patches
                of a level must not overlap
     level      n numbers in ascending order: the level of each patch, from 0, the coarsest; by default 0 for all patches
     spacing    size of a cell of level 0, one number or one per axis (x, y, z)
@@ -28,13 +28,13 @@ def write(path, values, *, step=0, time=None, lower=None, level=None, spacing=1.
     dimension  2 or 3. By default, the dimension follows from `lower`, or from the arrays of a single box. The argument is needed if
                all arrays of a single box have three axes and the last axis has a length of 2 or 3: an array (20, 30, 2) may be a
                vector in two dimensions, or a scalar in three
-    compress   "off"; "deflate", which every program with HDF5 can read; "zstd", which is faster, but other programs need HDF5's plugin
-               for it; "auto": deflate for the variables that become at least a tenth smaller
+    compress   "off"; "deflate", which every program with HDF5 can read; "zstd", which is faster, but other programs need the HDF5
+               plugin for zstd; "auto": deflate for variables that become at least a tenth smaller
     overwrite  True: replace an existing container
     threads    number of threads that write
 
     When this function returns, the step is in the container and on the storage. Raises Error if the container has the step already,
-    if another program writes the container, or if the storage fails. Raises ValueError or TypeError for wrong arguments and for
+    if another program writes to the container, or if the storage fails. Raises ValueError or TypeError for wrong arguments and for
     arrays that do not fit each other.
     """
     path, overwrite = _arguments.file_name(path, "path"), _arguments.flag(overwrite, "overwrite")
@@ -77,7 +77,7 @@ def _arrays_of(values):
         if not _arguments.text(name, "the name of a variable"):
             raise ValueError("the name of a variable must not be empty")
         if not single and not isinstance(value, (list, tuple)):
-            raise TypeError("'%s' must be a list of arrays, one a patch, because other variables have such a list" % name)
+            raise TypeError("'%s' must be a list of arrays, one per patch, because another variable has such a list" % name)
         arrays[name] = [None if array is None and not single else _array(name, patch, array)
                         for patch, array in enumerate([value] if single else value)]
     return arrays
@@ -101,7 +101,7 @@ class _Places:
                              % (" and ".join(map(str, sorted(counts))) or "no variable"))
         unknown = nodes - set(arrays)
         if unknown:
-            raise ValueError("nodes names '%s', which is not among the values" % sorted(unknown)[0])
+            raise ValueError("nodes contains '%s', which is not a name in values" % sorted(unknown)[0])
         count = counts.pop()
         if dimension is not None:
             dimension = _arguments.whole(dimension, "dimension", "2 or 3", 2, 3)
@@ -113,7 +113,7 @@ class _Places:
             raise _arguments.wrong(ValueError, "lower", words, lower)
         self.dimension = cells.shape[1]
         if dimension not in (None, self.dimension):
-            raise ValueError("lower has %d numbers a patch, and dimension is %d" % (self.dimension, dimension))
+            raise ValueError("lower has %d numbers per patch, but dimension is %d" % (self.dimension, dimension))
         words = "the level of each of the %d patches, whole numbers from 0 to %d in rising order" % (count, _MOST_LEVELS - 1)
         self.level = _arguments.wholes(np.zeros(count, int) if level is None else level, "level", words, 0, _MOST_LEVELS - 1)
         if self.level.shape != (count,) or (np.diff(self.level) < 0).any():
@@ -137,12 +137,13 @@ class _Places:
             raise ValueError("patch %d has no cells" % patch)
         upper = [int(n + c - 1) for n, c in zip(lower, cells)]
         if max(upper) > _MOST_CELL:
-            raise ValueError("patch %d must end at cell %d or before, not at %d: choose a smaller lower" % (patch, _MOST_CELL, max(upper)))
+            raise ValueError("patch %d ends at cell %d, beyond the limit %d. Choose a smaller lower" % (patch, max(upper), _MOST_CELL))
         return lower.tolist() + rest, upper + rest
 
 
 def _dimension_of(arrays, nodes):
-    """Returns the dimension of a single box, from the axes of its arrays. Raises ValueError if arrays may be vectors or scalars."""
+    """Returns the dimension of a single box, from the axes of its arrays. Raises ValueError if the arrays may be vectors in two
+    dimensions, or scalars in three."""
     given = {name: patches[0] for name, patches in arrays.items() if patches and patches[0] is not None}
     axes = {array.ndim for array in given.values()}
     if axes == {3} and all(array.shape[2] - (name in nodes) in (2, 3) for name, array in given.items()):

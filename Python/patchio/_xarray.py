@@ -1,11 +1,11 @@
-"""Levels of steps as datasets of xarray, read at once or when they are indexed."""
+"""Levels of steps as datasets of xarray. Values are read at once, or when they are indexed."""
 import numpy as np
 
 from . import _sampling
 from ._errors import step_error
 from ._optional import optional
 
-_DATES = ("1678", "2261")    # years that xarray's dates reach, in nanoseconds
+_DATES = ("1678", "2261")    # first and last year of xarray's dates, which count nanoseconds
 _LEAST_CHUNK = 128           # cells along an axis
 _NO_PATCH = 32               # VTK's flag of hidden cells
 
@@ -13,7 +13,7 @@ _NO_PATCH = 32               # VTK's flag of hidden cells
 # ---- one variable ----------------------------------------------------------------------------------------
 
 def patches_of(step, name, level):
-    """Returns the patches of a level that have a variable; level None: of all levels. Empty if the step lacks the variable."""
+    """Returns the patches of a level that have a variable; of all levels for level None; no patches if the step lacks the variable."""
     if name not in step.variables:
         return np.zeros(0, int)
     present = step.presence[list(step.variables).index(name)]
@@ -26,12 +26,12 @@ def _disjoint(lower, upper):
 
 
 class LevelArray:
-    """The patches of one level as one array, [k, j, i] and components. Indexing reads the values, and only those that are wanted.
+    """The patches of one level as one array, [k, j, i] and components. read() reads only the values at its index.
 
-    Places without a patch are NaN, which turns integers into floats.
+    Cells without a patch are NaN, which turns integers into floats.
 
-    box       lowest and highest cell of the array; None: those of all patches of the level
-    full      True: patches fill the box
+    box       lowest and highest cell of the array; None: the bounding box of all patches of the level
+    full      True: the patches fill the box; None: found from the patches
     """
 
     def __init__(self, step, name, level, box=None, full=None):
@@ -60,7 +60,7 @@ class LevelArray:
         self.borders = [np.unique(lower[:, axis]) for axis in range(self.axes)][::-1]
 
     def read(self, step, key=()):
-        """Returns the values of a step at an index of whole numbers and slices, as numpy does."""
+        """Returns the values of a step at `key`, an index of whole numbers and slices as in numpy."""
         key = tuple(key) + (slice(None),) * (len(self.shape) - len(key))
         picks = [range(size)[part] for size, part in zip(self.shape, key)]
         places = [pick if isinstance(pick, range) else range(pick, pick + 1) for pick in picks]
@@ -68,7 +68,7 @@ class LevelArray:
             return np.zeros([len(pick) for pick in picks if isinstance(pick, range)], self.dtype)
         first, last = np.zeros(3, int), np.zeros(3, int)
         for axis, place in enumerate(reversed(places[:self.axes])):
-            # One cell has the node, but where there are gaps, it may be on either side.
+            # A node needs only one of its cells, but next to gaps, the existing cell may be on either side.
             most, sides = self.upper[axis] - self.lower[axis], self.more[axis] * (not self.full)
             first[axis] = min(max(min(place[0], place[-1]) - sides, 0), most)
             last[axis] = min(max(max(place[0], place[-1]) - self.more[axis] + sides, first[axis]), most)
@@ -76,12 +76,12 @@ class LevelArray:
         start = list(first[:self.axes][::-1]) + [0] * (len(self.shape) - self.axes)
         index = tuple(pick - low if not isinstance(pick, range) else np.arange(pick.start, pick.stop, pick.step) - low
                       for pick, low in zip(picks, start))
-        for axis, part in reversed(list(enumerate(index))):    # one axis after the other: numpy would combine the lists
+        for axis, part in reversed(list(enumerate(index))):    # one axis at a time, because numpy would combine the index lists
             values = values.take(part, axis)
         return values
 
     def _read_cells(self, step, first, last):
-        """Returns the values of cells, or of their nodes, counted from the lower corner of the array."""
+        """Returns the values of the cells `first` to `last`, or of their nodes; counted from the lower corner of the array."""
         patches = patches_of(step, self.name, self.level)
         more = tuple(self.more[:self.axes][::-1])
         whole = tuple(np.add((last - first + 1)[:self.axes][::-1], more)) + self.shape[self.axes:]
@@ -110,7 +110,8 @@ class LevelArray:
         return values
 
     def chunks(self):
-        """Returns the sizes of chunks along each axis, which end at borders of patches and are not small."""
+        """Returns the sizes of chunks along each axis. Chunks end at borders of patches; all but the last have at least
+        _LEAST_CHUNK cells."""
         found = []
         for axis, borders in enumerate(self.borders):
             ends = [0]
@@ -122,7 +123,10 @@ class LevelArray:
 
 
 def _at_nodes(gaps, more):
-    """Returns the nodes all of whose cells are gaps; along axes with more = 0, cells are their own nodes."""
+    """Returns a mask of the nodes whose adjacent cells are all gaps.
+
+    more    per axis, the number of nodes beyond the number of cells; 0: the mask stays unchanged along the axis
+    """
     for axis, wider in enumerate(more):
         if wider:
             pad = [(0, 0)] * gaps.ndim
@@ -133,7 +137,7 @@ def _at_nodes(gaps, more):
 
 
 class PointsArray:
-    """The values of lists of points as one array. Indexing reads all of them."""
+    """The values of lists of points as one array. read() reads all values, whatever the index."""
 
     def __init__(self, step, name, level):
         self.name, self.level = name, level
@@ -149,7 +153,7 @@ class PointsArray:
         return np.concatenate(list(values.values()))[tuple(key)]
 
     def chunks(self):
-        """Returns the sizes of chunks along each axis: all values."""
+        """Returns the sizes of chunks along each axis: one chunk with all values."""
         return [(size,) for size in self.shape]
 
 
@@ -187,7 +191,7 @@ def _axis_names(step, centering):
 
 
 def _coordinates_of(step, names, axes):
-    """Returns positions for xarray, and the labels of the third axis of a rectilinear grid."""
+    """Returns the coordinates of xarray: the positions along the axes, or the labels and heights of the levels of a rectilinear grid."""
     coordinates = {name: (name, at) for name, at in zip(names, axes)}
     if step.axes and names[2] == "lev":
         third = step.axes[2]
@@ -197,7 +201,7 @@ def _coordinates_of(step, names, axes):
 
 
 def _positions_of(step, array, centering, names):
-    """Returns the positions of a curvilinear grid: arrays x, y (and z) of nodes, or of the middles of cells."""
+    """Returns the coordinates x, y (and z) of a curvilinear grid's nodes, or of the middles of its cells."""
     dimensions = names[::-1]
     shape = tuple((array.upper - array.lower + 2)[:array.axes][::-1])
     grid = None
@@ -213,14 +217,14 @@ def _positions_of(step, array, centering, names):
 
 
 def axes_of_box(step, level, lower, upper, centering):
-    """Returns the coordinates of a box of cells that is not deformed."""
+    """Returns the coordinates of a box of cells on a uniform or rectilinear grid."""
     nodes = step._nodes_of(level, lower, upper)[:step.dimension]
     axes = [0.5 * (at[1:] + at[:-1]) if centering == "cell" and len(at) > 1 else at for at in nodes]
     return _coordinates_of(step, _axis_names(step, centering)[:step.dimension], axes)
 
 
 def _of_boxes(step, name, level, box, full):
-    """Returns (dimensions, LevelArray), coordinates."""
+    """Returns (dimensions, array) and the coordinates of a variable on boxes."""
     variable, array = step.variables[name], LevelArray(step, name, level, box, full)
     names = _axis_names(step, variable.centering)[:step.dimension]
     dimensions = names[::-1]
@@ -229,7 +233,7 @@ def _of_boxes(step, name, level, box, full):
         coordinates = _positions_of(step, array, variable.centering, names)
     else:
         coordinates = axes_of_box(step, first, array.lower, array.upper, variable.centering)
-    if step.level_names[first] == "surface":    # of GrADS: without levels
+    if step.level_names[first] == "surface":    # of GrADS, without levels
         array = Surface(array)
         dimensions = dimensions[1:]
         coordinates = {key: coordinates[key] for key in dimensions}
@@ -252,16 +256,16 @@ class Surface:
 
 
 def _of_points(step, name, level):
-    """Returns (dimensions, PointsArray), coordinates: the points of one list."""
+    """Returns (dimensions, PointsArray) and the coordinates of a variable on lists of points."""
     places = np.concatenate([step.positions(patch) for patch in patches_of(step, name, level)])
     more = [name + "_component"] * (step.variables[name].components > 1)
     return (["point"] + more, PointsArray(step, name, level)), {axis: ("point", places[:, a]) for a, axis in enumerate("xyz"[:step.dimension])}
 
 
 def describe(step, variables, level, boxes=None):
-    """Returns {name: (dimensions, array, attributes)}, where array.read(step) has the values, and coordinates.
+    """Returns {name: (dimensions, array, attributes)} and the coordinates. array.read(step) returns the values.
 
-    boxes    {name: (lower, upper, full)} for arrays that are larger than their patches at this step
+    boxes    {name: (lower, upper, full)} for arrays that are larger than the box of the patches at this step
     """
     if step.mesh:
         _sampling.check_boxes(step)
@@ -292,7 +296,7 @@ def describe(step, variables, level, boxes=None):
 
 
 def boxes_of_series(steps, paths, level):
-    """Returns {name: (lower, upper, full)}: the box of an array that has the patches of all steps, and whether they fill it at each step.
+    """Returns {name: (lower, upper, full)}: the box around the patches of all steps, and whether the patches fill the box at each step.
 
     steps    a DataSet, or a list of its steps; paths: their files
     """
@@ -320,7 +324,7 @@ def boxes_of_series(steps, paths, level):
 
 
 def time_of(date, time):
-    """Returns a date if there is one that xarray can hold, else the time as a number."""
+    """Returns the date if xarray can represent it, otherwise the time as a number."""
     if _DATES[0] <= date[:4] <= _DATES[1]:
         try:
             return np.datetime64(date.replace(" ", "T")).astype("datetime64[ns]")
@@ -330,7 +334,7 @@ def time_of(date, time):
 
 
 def times_of(data):
-    """Returns the times of all steps: dates if all steps have one, else numbers."""
+    """Returns the times of all steps: dates if xarray can represent all dates, otherwise numbers."""
     dates = [time_of(date, time) for date, time in zip(data.dates or [""] * len(data), data.times)]
     return np.array(dates if all(isinstance(date, np.datetime64) for date in dates) else data.times)
 

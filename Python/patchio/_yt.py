@@ -8,7 +8,7 @@ _MOST_CELLS = 1 << 19    # of a grid
 
 
 def _refinement(step, used):
-    """Returns how many times finer each level is than the one before. Raises Error unless this is one number for all, as yt needs it."""
+    """Returns the refinement ratio between levels. Raises Error unless one whole number holds for all levels and axes, as yt requires."""
     spacing = step.levels["spacing"][:used, :step.dimension]
     ratios = spacing[:-1] / spacing[1:]
     if not ratios.size:
@@ -21,7 +21,7 @@ def _refinement(step, used):
 
 
 def _cut(part, fine):
-    """Returns parts of a (block, lower, upper) with at most _MOST_CELLS cells, so that yt reads no more at once. Cuts are at edges of coarser cells."""
+    """Cuts (block, lower, upper) into parts of at most _MOST_CELLS cells, which limits the reads of yt. Cuts are at edges of coarser cells."""
     number, lower, upper = part
     sizes = upper - lower + 1
     axis = int(sizes.argmax())
@@ -34,7 +34,7 @@ def _cut(part, fine):
 
 
 def _within_parents(step, blocks, ratio):
-    """Returns (block, lower, upper) of parts of the blocks, each in one part of the level before: a grid of yt has one parent."""
+    """Returns (block, lower, upper) of parts of the blocks, each within one part of the next coarser level: a grid of yt has one parent."""
     parts, before = [], None
     fine = np.where(np.arange(3) < step.dimension, ratio, 1)
     for level in range(int(blocks["level"].max()) + 1):
@@ -47,7 +47,7 @@ def _within_parents(step, blocks, ratio):
             lows, highs = np.maximum(lower, before[0] * fine), np.minimum(upper, before[1] * fine + fine - 1)
             inside = np.flatnonzero((lows <= highs).all(1))
             if (highs[inside] - lows[inside] + 1).prod(1).sum() != (upper - lower + 1).prod():
-                raise step_error(step, "to_yt() needs patches inside patches of the coarser level, unlike patch %d. Choose "
+                raise step_error(step, "to_yt() needs patches inside patches of the coarser level, but patch %d is not. Choose "
                                        "levels=[0], or use uniform_grid().", blocks["patch"][number])
             found += [(number, lows[i], highs[i]) for i in inside]
         found = [smaller for part in found for smaller in _cut(part, fine)]
@@ -57,7 +57,7 @@ def _within_parents(step, blocks, ratio):
 
 
 def _reader(step, name, component, patches, lower, upper):
-    """Returns a function with which yt reads the values [i, j, k] of a box of cells, each time when it needs them."""
+    """Returns the function by which yt reads the values [i, j, k] of a box of cells, whenever yt needs the values."""
     def read(_grid, _field):
         plan = step._core.plan_box(patches, lower, upper)
         values = step._read_blocks(plan, [name])[name][0]
@@ -67,7 +67,7 @@ def _reader(step, name, component, patches, lower, upper):
 
 
 def _fields(step, names, patches, lower, upper):
-    """Returns {name of a field: function that reads it} of a box, with a field for each component."""
+    """Returns {name of a field: function that reads the field} for a box, with a field for each component."""
     fields = {}
     for name in names:
         components = step.variables[name].components
@@ -80,7 +80,7 @@ def _fields(step, names, patches, lower, upper):
 def _check_presence(step, names, patches):
     for name in names:
         if not step.presence[list(step.variables).index(name)][patches].all():
-            raise step_error(step, "to_yt() needs variables on every patch, unlike '%s'. Choose other variables or levels.", name)
+            raise step_error(step, "to_yt() needs variables on every patch, but some patches lack '%s'. Choose other variables or levels.", name)
 
 
 def to_yt(step, variables, levels):

@@ -16,7 +16,7 @@ PLUGIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "paraview_read
 def load(ns=None):
     """Loads the plugin on all ranks, and on a server if there is one, which needs this package at the same path.
 
-    ns      globals(): where the function PatchIOPythonReader is put
+    ns      dict that receives the function PatchIOPythonReader, such as globals()
     """
     from paraview.simple import LoadPlugin, servermanager
     # ParaView 5.11 needs a function that Python 3.11 has removed. A pvserver of such a ParaView cannot load the plugin.

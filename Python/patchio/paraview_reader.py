@@ -1,8 +1,8 @@
-"""A reader for any ParaView, as a Python plugin: for ParaViews that PatchIO's compiled plugin does not fit.
+"""A reader as a Python plugin, for ParaView versions for which PatchIO's compiled plugin is not built.
 
-paraview.py loads it. The reader has time steps, arrays, levels, a region and the number of reads at once, and divides the patches over the
-ranks of a pvserver. Slices, contours and surfaces are those of ParaView. The compiled plugin gives fewer grids, is faster where there are
-many patches, and reports what a read cost.
+paraview.py loads the plugin. The reader supports time steps, arrays, levels, a region and the number of concurrent reads, and divides the
+patches over the ranks of a pvserver. Slices, contours and surfaces are those of ParaView. The compiled plugin makes fewer grids, is faster
+for many patches, and reports the cost of a read.
 """
 import os
 import sys
@@ -33,6 +33,9 @@ def _vector(name, default, label, text, kind="int", domain=""):
         kind.title(), name, label, name, len(default.split()), default, domain, text, kind.title())
 
 
+_FORMS = {0: "patches", 1: "merged", 2: "fewest"}
+_CHOICE = """<EnumerationDomain name="enum"><Entry value="0" text="One Per Patch"/><Entry value="1" text="Without Hidden Cells"/>
+  <Entry value="2" text="Fewest"/></EnumerationDomain>"""
 _SWITCH = '<BooleanDomain name="bool"/>'
 
 
@@ -45,7 +48,7 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
         VTKPythonAlgorithmBase.__init__(self, nInputPorts=0, nOutputPorts=1, outputType="vtkMultiBlockDataSet")
         self._path, self._data, self._step = None, None, None
         self._levels, self._region, self._use_region = (0, _MOST_LEVEL), (0, 1, 0, 1, 0, 1), False
-        self._merge, self._threads, self._concurrency, self._load = True, 0, 0, 0
+        self._form, self._threads, self._concurrency, self._load = 1, 0, 0, 0
         self._arrays = vtkDataArraySelection()
         self._arrays.AddObserver("ModifiedEvent", lambda *_: self.Modified())
 
@@ -71,45 +74,46 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
 
     @smproperty.dataarrayselection(name="Arrays")
     def GetDataArraySelection(self):
-        """Returns the arrays and whether they are read."""
+        """Returns the selection of the arrays to read."""
         return self._arrays
 
     @smproperty.xml(_vector("LevelRange", (0, _MOST_LEVEL), "Level Range", "The first and the last level to read."))
     def SetLevelRange(self, first, last):
-        """Sets the levels."""
+        """Sets the first and the last level to read."""
         self._set("_levels", (first, last))
 
     @smproperty.xml(_vector("UseRegion", (0,), "Use Region", "Read only patches that touch Region Bounds.", domain=_SWITCH))
     def SetUseRegion(self, use):
-        """Switches the region on."""
+        """Switches the region on or off."""
         self._set("_use_region", bool(use))
 
-    @smproperty.xml(_vector("RegionBounds", (0, 1, 0, 1, 0, 1), "Region Bounds", "The region: from and to along x, y and z.", "double"))
+    @smproperty.xml(_vector("RegionBounds", (0, 1, 0, 1, 0, 1), "Region Bounds", "The region: lower and upper bound along x, y and z.", "double"))
     def SetRegionBounds(self, *bounds):
-        """Sets the region."""
+        """Sets the region: lower and upper bound along x, y and z."""
         self._set("_region", tuple(bounds))
 
-    @smproperty.xml(_vector("MergeBlocks", (1,), "Merge Blocks", "Make few grids of many patches of a level, without the cells that finer levels "
-                            "cover. Off: a grid for each patch, in which such cells are flagged.", domain=_SWITCH))
-    def SetMergeBlocks(self, merge):
+    @smproperty.xml(_vector("Blocks", (1,), "Blocks", "The grids of a level. Without Hidden Cells: few grids, which leave out the cells that finer levels "
+                            "cover. Fewest: larger grids, in which such cells are hidden; faster where there are many patches. ParaView's Contour draws "
+                            "hidden cells. One Per Patch: each patch is a grid; cells that finer levels cover are hidden.", domain=_CHOICE))
+    def SetBlocks(self, form):
         """Chooses the form of the blocks."""
-        self._set("_merge", bool(merge))
+        self._set("_form", form)
 
-    @smproperty.xml(_vector("ThreadsPerRank", (0,), "Threads Per Rank", "NT: reads at once on each rank. 0: by Storage Concurrency, or if that is 0, "
-                            "by the profile of the storage.", domain='<IntRangeDomain name="range" min="0" max="%d"/>' % _MOST_THREADS))
+    @smproperty.xml(_vector("ThreadsPerRank", (0,), "Threads Per Rank", "NT: the number of concurrent reads on each rank. 0: from Storage Concurrency or, if "
+                            "that is 0, from the profile of the storage.", domain='<IntRangeDomain name="range" min="0" max="%d"/>' % _MOST_THREADS))
     def SetThreadsPerRank(self, threads):
-        """Sets NT."""
+        """Sets NT, the number of concurrent reads on each rank."""
         self._set("_threads", threads)
 
-    @smproperty.xml(_vector("StorageConcurrency", (0,), "Storage Concurrency", "N*: the number of reads at once that is best for the storage. "
+    @smproperty.xml(_vector("StorageConcurrency", (0,), "Storage Concurrency", "N*: the best number of concurrent reads for the storage. "
                             "NT = (N* - NC) / number of ranks. 0: unknown."))
     def SetStorageConcurrency(self, reads):
-        """Sets N*."""
+        """Sets N*, the best number of concurrent reads for the storage."""
         self._set("_concurrency", reads)
 
-    @smproperty.xml(_vector("OtherLoad", (0,), "Other Load", "NC: the number of reads at once by others."))
+    @smproperty.xml(_vector("OtherLoad", (0,), "Other Load", "NC: the number of concurrent reads by other programs."))
     def SetOtherLoad(self, reads):
-        """Sets NC."""
+        """Sets NC, the number of concurrent reads by other programs."""
         self._set("_load", reads)
 
     # ---- reading -----------------------------------------------------------------------------------------
@@ -126,16 +130,16 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
                     self._arrays.EnableArray(name)
 
     def _fail(self, error):
-        """Shows an error as readers of VTK do."""
+        """Shows an error in VTK's output window. Returns 0, the result of a failed request."""
         vtkOutputWindow.GetInstance().DisplayErrorText("PatchIO: %s\n" % error)
         return 0
 
     def RequestInformation(self, request, inputs, outputs):
-        """Publishes the time steps."""
+        """Provides the time steps to the pipeline."""
         info = outputs.GetInformationObject(0)
         info.Set(vtkAlgorithm.CAN_HANDLE_PIECE_REQUEST(), 1)
         if not self._path:
-            return self._fail("choose a file first.")
+            return self._fail("the file name is empty. Set FileName.")
         try:
             self._open()
         except (patchio.Error, OSError) as error:
@@ -163,7 +167,8 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
             return self._fail(error)
         return 1
 
-    def _reads_at_once(self, ranks):
+    def _concurrent_reads(self, ranks):
+        """Returns NT for patchio.open(): a number, or None for automatic."""
         if self._threads > 0:
             return min(self._threads, _MOST_THREADS)
         return min(max((self._concurrency - self._load) // ranks, 1), _MOST_THREADS) if self._concurrency > 0 else None
@@ -175,7 +180,7 @@ class PatchIOPythonReader(VTKPythonAlgorithmBase):
         levels = [level for level in shown if self._levels[0] <= level <= self._levels[1]]
         mine = [patch for patch in step.part(rank, ranks).tolist() if step.patches["level"][patch] in levels]
         bounds = self._region if self._use_region else None
-        grids = _grids.grids_of(step, names, mine, levels, bounds, "merged" if self._merge else "patches", self._reads_at_once(ranks), copy=True)
+        grids = _grids.grids_of(step, names, mine, levels, bounds, _FORMS.get(self._form, "merged"), self._concurrent_reads(ranks), copy=True)
         output.SetNumberOfBlocks(len(step.levels))
         for level, name in enumerate(step.level_names):
             pieces = vtkMultiPieceDataSet()

@@ -20,7 +20,7 @@ from . import open as open_data
 
 
 class _Source(pyvista.BaseVTKReader):
-    """The part of a reader of VTK that PyVista calls."""
+    """The methods of a VTK reader that PyVista calls."""
 
     def __init__(self):
         super().__init__()
@@ -30,7 +30,7 @@ class _Source(pyvista.BaseVTKReader):
         self.off = set()
 
     def SetFileName(self, filename):
-        """Opens the data set of a file or folder. The step of a plotfile is active first, else the first step of the series."""
+        """Opens the data set of a file or folder. The active step is that of the path or, if the path is a series, the first step."""
         self.data = open_data(str(filename))
         names = [os.path.realpath(os.path.join(filename, *more)) for more in ((), ("Header",))]
         steps = [index for index, path in enumerate(self.data.paths) if os.path.realpath(path) in names]
@@ -46,19 +46,19 @@ class _Source(pyvista.BaseVTKReader):
         return "patchio"
 
     def names(self, centering):
-        """Returns the variables at "cell" or "node"."""
+        """Returns the names of the variables with this centering, "cell" or "node"."""
         return [name for name, variable in self.step.variables.items() if variable.centering == centering]
 
     def set_status(self, name, on):
-        """Switches a variable on or off, by the rules of Step.read()."""
+        """Switches a variable on or off. Raises Error for an unknown name, as Step.read() does."""
         self.step._number(name)
         (self.off.discard if on else self.off.add)(name)
 
     def levels_read(self):
-        """Returns the levels as Step.to_pyvista() takes them, from a level, or the first and the last one."""
+        """Returns the argument `levels` of Step.to_pyvista(), from a single level, or from the first and the last level."""
         if self.levels is None or isinstance(self.levels, str) or not isinstance(self.levels, (tuple, list)):
             return self.levels
-        first, last = _arguments.wholes(self.levels, "levels", "a level, or the first and the last one", 0).tolist()
+        first, last = _arguments.wholes(self.levels, "levels", "a level, or the first and the last level", 0).tolist()
         return list(range(first, min(last, len(self.step.levels) - 1) + 1))
 
     def Update(self):
@@ -86,7 +86,7 @@ class _Source(pyvista.BaseVTKReader):
 
 
 def _of_source(name, text):
-    """Returns a property of the reader that the source holds."""
+    """Returns a property of PatchReader whose value is an attribute of its _Source."""
     return property(lambda self: getattr(self.reader, name), lambda self, value: setattr(self.reader, name, value), doc=text)
 
 
@@ -95,7 +95,7 @@ class PatchReader(pyvista.BaseReader, pyvista.PointCellDataSelection, pyvista.Ti
 
     _class_reader = _Source
 
-    levels = _of_source("levels", "The level to read, by number or name, or the first and the last one; None: all.")
+    levels = _of_source("levels", "The level to read, by number or name, or the first and the last level; None: all.")
     bounds = _of_source("bounds", "Six numbers: only patches that touch this region are read. None: all.")
     blocks = _of_source("blocks", '"merged": few grids; "patches": a grid per patch.')
 
@@ -123,10 +123,10 @@ class PatchReader(pyvista.BaseReader, pyvista.PointCellDataSelection, pyvista.Ti
 
 
 class PlainNameReader(PatchReader):
-    """Reads paths without an extension: plotfiles of AMReX. PyVista treats all other paths as it does without patchio."""
+    """Reads AMReX plotfiles, whose paths have no extension. Other paths without an extension behave as without patchio."""
 
     def __new__(cls, path):
-        """Returns PyVista's reader for a folder of DICOM files. Raises ValueError for other paths that are no plotfiles."""
+        """Returns this reader for a plotfile, and PyVista's reader for a folder of DICOM files. Raises ValueError for other paths."""
         folder = path if os.path.isdir(path) else os.path.dirname(path)
         if os.path.isfile(os.path.join(folder, "Header")):
             return super().__new__(cls)

@@ -16,7 +16,7 @@ _STEPS_KEPT = 4
 
 
 class _Series:
-    """The steps of a data set, which are opened again in processes that get a copy."""
+    """The steps of a data set. A process that gets a pickled copy opens the data set again."""
 
     def __init__(self, path, options):
         self.path, self.options = path, options
@@ -32,11 +32,11 @@ class _Series:
 
     @functools.cached_property
     def data(self):
-        """The DataSet."""
+        """The DataSet of `path`, opened at the first access."""
         return open_data(self.path, **self.options)
 
     def read(self, index, array, key):
-        """Returns values of a step, for one thread at a time."""
+        """Returns values of a step. Thread-safe: one thread reads at a time."""
         with self.lock:
             return array.read(self.step(index), key)
 
@@ -49,7 +49,7 @@ class _Series:
 class _LazyArray(BackendArray):
     """A variable whose values are read when xarray computes them.
 
-    steps    indices of the steps, which are the first axis; a number: one step, without an axis
+    steps    range of step indices, along the first axis; or the index of one step, without an axis
     """
 
     def __init__(self, series, array, steps):
@@ -84,7 +84,7 @@ class PatchBackend(BackendEntrypoint):
 
         level    as for Step.to_xarray(): number or name of a level; None: the first with variables
         step     index of a step; None: all steps, along the dimension `time`
-        metadata, threads, listed_only    as for patchio.open(); with listed_only=False, the plotfiles of a folder are one series
+        metadata, threads, listed_only    as for patchio.open(); with listed_only=False, all plotfiles in the folder are one series
         """
         series = _Series(os.fspath(filename_or_obj), {"metadata": metadata, "threads": threads, "listed_only": listed_only})
         data = series.data
@@ -116,7 +116,7 @@ class PatchBackend(BackendEntrypoint):
         return found
 
     def guess_can_open(self, filename_or_obj):
-        """Returns whether the name is that of a data set: dumps.visit, summary.samrai, NAME.pio, NAME.ctl, or a folder of AMReX."""
+        """Returns whether the path is that of a data set: dumps.visit, summary.samrai, NAME.pio, NAME.ctl, or an AMReX plotfile."""
         if not isinstance(filename_or_obj, (str, os.PathLike)):
             return False
         path = os.fspath(filename_or_obj)

@@ -42,7 +42,7 @@ def pieces_of(reader, time=None):
 
 def check_patches(series, folder):
     """Compares each patch of each step with the values that h5py has read, and its place."""
-    reader = opened(series["index"], MergeBlocks=0)
+    reader = opened(series["index"], Blocks=0)
     for time, about in zip(series["times"], series["steps"]):
         truth = TruthOfStep(os.path.join(folder, about["npz"]))
         found = pieces_of(reader, time)

@@ -12,7 +12,7 @@ import numpy as np
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), sys.argv[1]]
 import patchio  # noqa: E402
-from patchio import vtk  # noqa: E402
+from patchio import _grids, vtk  # noqa: E402
 from values import check_values, compared, expect, faults  # noqa: E402
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy  # noqa: E402
 from vtkmodules.vtkCommonCore import VTK_STRING  # noqa: E402
@@ -84,6 +84,16 @@ def check_reader(path):
             check_values(np.sort(np.concatenate(found)), want, "%s of level %d" % (name, level))
     close(size_of(output, "Volume"), VOLUME, 1e-9, "volume")
     return reader
+
+
+def check_blocks(path):
+    """All forms of blocks have the same visible cells, with the same values."""
+    step, shown = patchio.open(path)[-1], {}
+    for form in ("patches", "merged", "fewest"):
+        grids = [grid for _, _, grid in _grids.grids_of(step, ["uval"], None, None, blocks=form)]
+        shown[form] = np.sort(np.concatenate([array_of(grid, "uval")[visible(grid)] for grid in grids]))
+        close(sum(size_of(grid, "Volume") for grid in grids), VOLUME, 1e-9, "volume of blocks=%s" % form)
+        check_values(shown[form], shown["patches"], "blocks=%s" % form)
 
 
 def add_distance(output):
@@ -208,6 +218,7 @@ def main():
         check_pyvista(path)
     else:
         os.makedirs(scratch, exist_ok=True)
+        check_blocks(path)
         reader = check_reader(path)
         check_writer(reader, scratch)
         check_filters(reader.GetOutputDataObject(0))
