@@ -1,13 +1,14 @@
 #!/usr/bin/python3
 """Runs one of the example scripts on Data/linadv_3d and compares its output with values that h5py reads.
 
-usage: examples.py movie|slices|time_series|pyvista_blocks REPOSITORY SCRATCH [RANKS]
+usage: examples.py movie|slices|time_series|pyvista_blocks|neighbours REPOSITORY SCRATCH [RANKS]
 
 The first two run in pvbatch (PATCHIO_PLUGIN), the others need the package patchio (PYTHONPATH).
 """
 import csv
 import glob
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
@@ -192,11 +193,26 @@ def check_pyvista_blocks():
         expect(colours_of(picture) > 2, "no points in the picture")
 
 
+def check_neighbours():
+    """Runs the cells of the notebook as a script."""
+    missing = [name for name in ("pyvista", "xarray", "matplotlib") if importlib.util.find_spec(name) is None]
+    if missing:
+        print("skipped: %s not installed" % ", ".join(missing))
+        sys.exit(77)
+    with open(os.path.join(EXAMPLES, "neighbours.ipynb")) as file:
+        cells = ["".join(cell["source"]) for cell in json.load(file)["cells"] if cell["cell_type"] == "code"]
+    script = os.path.join(scratch, "neighbours.py")
+    with open(script, "w") as file:
+        file.write("\n\n".join(cells + ['print("%d pictures; highest value %.4f" % (len(plt.get_fignums()), blocks.get_data_range("uval")[1]))']))
+    highest = max(values.max() for values, _, _, _ in visible_cells(SUMMARIES[-1]))
+    run_in_python(script, PATCHIO_EXAMPLE=DATA, MPLBACKEND="Agg", words="3 pictures; highest value %.4f" % highest)
+
+
 def main():
     shutil.rmtree(scratch, ignore_errors=True)
     os.makedirs(scratch)
     {"movie": check_movie, "slices": check_slices, "time_series": check_time_series,
-     "pyvista_blocks": check_pyvista_blocks}[sys.argv[1]]()
+     "pyvista_blocks": check_pyvista_blocks, "neighbours": check_neighbours}[sys.argv[1]]()
     if not faults:
         print("passed: %s" % sys.argv[1])
     return 1 if faults else 0
