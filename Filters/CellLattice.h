@@ -108,7 +108,7 @@ public:
   /// Returns the cubes that a block covers.
   const Box& CubesOf(int block) const { return (*this->Bins)[block]; }
   /// Returns the blocks that cover any of `cubes`.
-  std::vector<int> Meeting(const Box& cubes) const { return this->Bins->Meeting(cubes); }
+  std::vector<int> Intersecting(const Box& cubes) const { return this->Bins->Intersecting(cubes); }
 
   /// Returns the visible cell that covers `cube`; false (see CellRef) if there is none. `hint` is the block
   /// to try first, and becomes the block that was found. `hint` is not used for points, because several

@@ -415,7 +415,7 @@ void TakeCells(ByteReader& from, CellSet& set)
 std::vector<Box> CellsFor(const CellLattice& lattice, int block, const BoxBins& wanted)
 {
   std::vector<Box> boxes;
-  for (const int other : wanted.Meeting(lattice.CubesOf(block))) {
+  for (const int other : wanted.Intersecting(lattice.CubesOf(block))) {
     boxes.push_back(CellsAt(lattice, block, Intersect(wanted[other], lattice.CubesOf(block))));
   }
   std::sort(boxes.begin(), boxes.end(), [](const Box& a, const Box& b) { return a.Cells() > b.Cells(); });

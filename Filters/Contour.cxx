@@ -72,7 +72,7 @@ void ContourSlab::FindStates()
   const std::vector<int>& layers = this->Lattice.AxisOf(this->Part.Block, 2).Places;
   around.Lower[2] = layers[this->Part.Begin];
   around.Upper[2] = layers[this->Part.End - 1] - 1;
-  for (const int other : this->Lattice.Meeting(Grown(around, {1, 1, 1}))) {
+  for (const int other : this->Lattice.Intersecting(Grown(around, {1, 1, 1}))) {
     // Corners beside finer cells belong to the finer block.
     if (other != this->Part.Block && !this->Lattice.IsFiner(other, this->Part.Block)) {
       this->AddStatesOf(other);
@@ -433,7 +433,7 @@ std::vector<Slab> FindSlabs(const CellLattice& lattice, double level)
       continue;
     }
     if (around != BothSides && !lattice.OfPoints()) {
-      for (const int other : lattice.Meeting(Grown(lattice.CubesOf(b), {1, 1, 1}))) {
+      for (const int other : lattice.Intersecting(Grown(lattice.CubesOf(b), {1, 1, 1}))) {
         around |= sides[other];
       }
     }

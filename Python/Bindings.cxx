@@ -61,7 +61,8 @@ namespace patchio {
 
 namespace {
 
-/// A step from _write.py: plain values, and the memory of arrays, which must stay until the step is written.
+/// A step from _write.py: its description, and pointers to its arrays, which must stay in memory until the
+/// step is written.
 struct StepFromPython
 {
   container::StepToWrite Step;
@@ -134,13 +135,13 @@ StepFromPython StepOfArrays(std::int64_t step, double time, int dimension, const
     const std::uint64_t bytes =
         container::ValuesOf(catalog, variable, patch) * SizeOf(result.Step.Types[variable]);
     if (static_cast<std::uint64_t>(info.size * info.itemsize) != bytes) {
-      throw py::value_error("an array with a wrong shape for its patch");
+      throw py::value_error("an array does not have the shape of its patch");
     }
     result.Values.push_back({patch, variable, info.ptr});
   }
   try {
     CheckCatalog(catalog);
-  } catch (const Error& error) {  // the beginning of its text uses a term of PatchIO
+  } catch (const Error& error) {  // the text begins with a term that Python users do not know
     const std::string text = error.what();
     const std::size_t rest = text.find(" has ");
     throw py::value_error("the step has " + (rest == std::string::npos ? text : text.substr(rest + 5)));
@@ -179,8 +180,8 @@ struct Memory
   std::size_t Bytes = 0;
 };
 
-/// Returns numbers of values per axis as numpy has shapes, the slowest axis first. Lists of points, and
-/// meshes, have one axis.
+/// Returns `dims`, the numbers of values per axis, as a shape for numpy, the slowest axis first. Lists of
+/// points and meshes have one axis.
 py::tuple ShapeOf(const Catalog& catalog, int level, const std::array<std::int64_t, 3>& dims, int components)
 {
   const bool list = catalog.IsMesh() || catalog.RoleOf(level) == LevelRole::Points;
@@ -210,7 +211,8 @@ std::array<std::int64_t, 3> DimsOf(
   return {values.Width(0), values.Width(1), values.Width(2)};
 }
 
-/// Returns a list for each variable, of (block, Memory, name of the type, shape). Values are not copied.
+/// Returns a list of (block, Memory, name of the type, shape) for each variable. Moves the values without a
+/// copy.
 py::list TakeValues(const Catalog& catalog, const ReadOptions& options, LoadResult& loaded)
 {
   py::list variables;
@@ -353,8 +355,8 @@ py::dict CatalogAsDict(const Catalog& catalog)
   return fields;
 }
 
-/// Calls `work` while other Python threads run, but only one such call at a time, because HDF5 is not
-/// thread-safe.
+/// Calls `work` without the interpreter's lock, so that other Python threads run, but makes only one such
+/// call at a time, because HDF5 is not thread-safe.
 template <typename Work>
 auto Alone(Work work)
 {
@@ -364,7 +366,7 @@ auto Alone(Work work)
   return work();
 }
 
-/// Ends a read when the user presses Ctrl-C. Checks only occasionally, because a check needs the interpreter.
+/// A check for Ctrl-C during a read. The check needs the interpreter, so it is made only occasionally.
 class Interrupt
 {
 public:
@@ -378,7 +380,7 @@ public:
     }
     return this->Seen;
   }
-  /// Throws the exception that the signal has set.
+  /// Throws the exception of the signal, if Wanted() has seen a signal.
   void Check() const
   {
     if (this->Seen) {
@@ -391,16 +393,16 @@ private:
   bool Seen = false;
 };
 
-ChannelMode ModeOf(const std::string& name)
+IndexMode ModeOf(const std::string& name)
 {
   if (name == "on") {
-    return ChannelMode::On;
+    return IndexMode::On;
   }
   if (name == "read") {
-    return ChannelMode::ReadOnly;
+    return IndexMode::ReadOnly;
   }
   if (name == "off") {
-    return ChannelMode::Off;
+    return IndexMode::Off;
   }
   throw py::value_error("metadata must be 'on', 'read' or 'off', not '" + name + "'");
 }
@@ -408,7 +410,7 @@ ChannelMode ModeOf(const std::string& name)
 std::shared_ptr<DataSet> Open(
     const std::vector<std::string>& paths, const std::string& metadata, bool listedOnly)
 {
-  const ChannelMode mode = ModeOf(metadata);
+  const IndexMode mode = ModeOf(metadata);
   return Alone([&] { return std::make_shared<DataSet>(paths, mode, listedOnly); });
 }
 
@@ -498,8 +500,8 @@ py::bytes FlagsOf(const BlockPlan& plan, std::size_t block)
   return {reinterpret_cast<const char*>(flags.data()), flags.size()};
 }
 
-/// Reads values of blocks. how: variables, ghosts, threads, stop at the first fault, verify. Returns the
-/// result of TakeValues(), the faults, the report as a dict, and the report as text.
+/// Reads values of blocks. how: variables, ghosts, threads, whether to stop at the first fault, verify.
+/// Returns the result of TakeValues(), the faults, the report as a dict, and the report as text.
 py::tuple Read(Step& step, std::vector<Block> blocks, const py::args& how)
 {
   const auto [variables, ghosts, threads, stopAtFault, verify] =
@@ -562,8 +564,8 @@ py::tuple ChunkedAsTuple(const LocationTable& table, const ChunkedArray& array)
       py::bytes(reinterpret_cast<const char*>(chunks.data()), chunks.size() * sizeof(std::uint64_t)));
 }
 
-/// Returns the location of a variable on a patch: None if the patch lacks the variable, the value as a float
-/// if all values are the same and not stored, a text with the reason if the bytes are not the values, or a
+/// Returns the location of a variable on a patch: None if the patch lacks the variable; a float if all values
+/// are this number and not stored; a text with the reason if the stored bytes are not the values; otherwise a
 /// list with an entry per stored array: (type, file, offset, bytes) or the result of ChunkedAsTuple().
 py::object LocationAsObject(const LocationTable& table, const Location& location)
 {
@@ -594,9 +596,9 @@ py::object LocationAsObject(const LocationTable& table, const Location& location
   return arrays;
 }
 
-/// Returns the paths of files, the range of undefined values (None if every number is a value), whether
-/// components lie side by side in one stored array, and for each patch the result of LocationAsObject().
-/// Throws Error for values that cannot be located.
+/// Returns the paths of files, the range of numbers that mean "undefined" (None if every number is a value),
+/// whether components are interleaved in one stored array, and for each patch the result of
+/// LocationAsObject(). Throws Error for values that cannot be located.
 py::tuple Locate(Step& step, int variable, const std::vector<int>& patches)
 {
   const LocationTable table = Alone([&] { return step.Locate(variable, patches); });
@@ -616,7 +618,7 @@ py::tuple Locate(Step& step, int variable, const std::vector<int>& patches)
   return py::make_tuple(files, undefined, info.Interleaved, locations);
 }
 
-/// Returns the shape of the patch, and one byte per cell: 1 if the cell is covered; no bytes if no cell is
+/// Returns the shape of the patch, and one byte per cell, 1 if the cell is covered; no bytes if no cell is
 /// covered.
 py::tuple CoveredCells(Step& step, int patch)
 {

@@ -39,15 +39,16 @@ std::vector<Block> BlocksOf(const Catalog& catalog, const std::vector<int>& patc
   }
   BlockOptions options;
   options.Merge = true;
-  if (form != BlockForm::Fewest) {  // VTK's contour filter draws hidden cells of images, too.
+  if (form != BlockForm::Fewest) {  // because VTK's contour filter draws hidden cells of images
     options.Cover.CellsWorthABox = 0;
   }
   return MakeBlocks(catalog, FlagsOf(catalog, patches), PatchTypes(catalog, variables), nesting,
       form != BlockForm::Filled, options);
 }
 
-/// Marks the cells of `part` with flag 1 in `marks`, which has one entry per cell of `part`.
-void MarkThose(const Box& grid, const Box& part, const std::vector<std::uint8_t>& marks, std::uint8_t flag,
+/// Sets `flags`, which has one entry per cell of `grid`, to `flag` for the cells of `part` whose entry in
+/// `marks` is not 0. marks: one entry per cell of `part`, or empty.
+void MarkCells(const Box& grid, const Box& part, const std::vector<std::uint8_t>& marks, std::uint8_t flag,
     std::uint8_t* flags)
 {
   const std::uint8_t* from = marks.data();
@@ -92,10 +93,10 @@ std::vector<std::uint8_t> BlockPlan::Flags(std::size_t number) const
     }
     if (part.Cells == this->Described->Patches[part.Owner].Cells) {
       const std::vector<std::uint8_t> elsewhere = this->Nests.CellsShownElsewhere(part.Owner);
-      MarkThose(block.Cells, part.Cells, elsewhere, Duplicate, flags.data());
+      MarkCells(block.Cells, part.Cells, elsewhere, Duplicate, flags.data());
     }
     const std::vector<std::uint8_t> covered = this->Nests.CoveredCells(part.Owner, part.Cells);
-    MarkThose(block.Cells, part.Cells, covered, Refined, flags.data());
+    MarkCells(block.Cells, part.Cells, covered, Refined, flags.data());
   }
   const bool visible = std::all_of(flags.begin(), flags.end(), [](std::uint8_t flag) { return flag == 0; });
   return visible ? std::vector<std::uint8_t>() : flags;
@@ -276,7 +277,7 @@ std::vector<int> Step::PatchesOfPart(int part, int parts) const
   return patches;
 }
 
-DataSet::DataSet(const std::vector<std::string>& paths, ChannelMode mode, bool listedOnly) : Mode(mode)
+DataSet::DataSet(const std::vector<std::string>& paths, IndexMode mode, bool listedOnly) : Mode(mode)
 {
   if (paths.empty()) {
     throw Error("The list of paths is empty.");

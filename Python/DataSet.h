@@ -26,35 +26,35 @@ struct ReaderState
   std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
 };
 
-/// The way in which blocks are made from patches.
+/// The form of blocks that are made from patches.
 enum class BlockForm
 {
   Patches,  ///< one block per patch, in the given order
   Merged,   ///< few boxes without gaps, cut so that they leave out cells that a finer patch covers
   Fewest,   ///< boxes with hidden cells where that saves boxes: gaps, and cells that a finer patch covers
-  Filled    ///< few boxes without gaps, which together have all cells of the patches
+  Filled    ///< few boxes without gaps, with all cells of the patches
 };
 
 /// Blocks of a step, made from its patches. Immutable.
 class BlockPlan
 {
 public:
-  /// patches: global numbers, each once. shown: one flag per patch; these hide cells, whether or not they are
-  /// among `patches`. variables: numbers in the catalog; only patches with the same ones of them are merged.
-  /// Throws Error if a patch does not exist.
+  /// patches: global numbers, each once. shown: one flag per patch; patches with the flag hide coarser cells,
+  /// whether or not `patches` has them. variables: numbers in the catalog; only patches that have the same
+  /// ones of these variables are merged. Throws Error if a patch does not exist.
   BlockPlan(std::shared_ptr<const Catalog> catalog, const std::vector<int>& patches,
       const std::vector<bool>& shown, const std::vector<int>& variables, BlockForm form);
 
-  /// Makes one block of those cells of `box`, a box of the patches' level, which the patches have. There is
-  /// no block if they have none. Throws Error as above.
+  /// Makes one block of the cells that `box`, on the patches' level, shares with the patches; no block if
+  /// they share no cells. Throws Error as above.
   BlockPlan(std::shared_ptr<const Catalog> catalog, const std::vector<int>& patches, const Box& box);
 
   /// The blocks. They have no ghost layers.
   const std::vector<Block>& Blocks() const { return this->All; }
   const Catalog& Data() const { return *this->Described; }
-  /// Returns one flag per cell of a block, axis 0 fastest, as VTK defines them: hidden cells (no patch has
-  /// them), refined cells (finer patches cover them), duplicates (another patch of the level has them). Empty
-  /// if all cells are visible. Requires block < Blocks().size().
+  /// Returns one flag per cell of a block, axis 0 fastest, as VTK defines the flags: hidden (no patch has the
+  /// cell), refined (finer patches cover the cell), duplicate (another patch of the level has the cell).
+  /// Returns an empty list if all cells are visible. Requires block < Blocks().size().
   std::vector<std::uint8_t> Flags(std::size_t block) const;
 
 private:
@@ -67,10 +67,10 @@ struct ReadOptions
 {
   std::vector<Block> Blocks;
   std::vector<int> Variables;  ///< numbers in the catalog
-  bool Ghosts = false;         ///< true: read the stored ghost layers, too; blocks are patches then
+  bool Ghosts = false;         ///< true: also read the stored ghost layers; every block must be a patch
   int Threads = 0;             ///< NT; 0: from the storage's profile, adapted during the read
-  bool StopAtFault = true;     ///< false: arrays that cannot be read are left out
-  bool Verify = false;         ///< compare values with their checksums, if there are any
+  bool StopAtFault = true;     ///< false: skip arrays that cannot be read
+  bool Verify = false;         ///< true: compare values with their checksums, if the files have checksums
 };
 
 /// One time step. A step may outlive its data set. Not thread-safe: only one thread at a time may use the
@@ -85,26 +85,27 @@ public:
   const TimeStep& Head() const { return this->Which; }
   /// Returns the catalog of the file. Its current step is the step of the file that was read last.
   const Catalog& Data() const { return this->Opened->Data(); }
-  /// Returns a warning about damaged index files; empty if there are none.
+  /// Returns a warning about damaged index files; empty if no index file is damaged.
   const std::string& Warning() const { return this->Opened->Warning(); }
 
-  /// Reads values. LoadResult::At() takes positions in options.Blocks and options.Variables. Throws Error
-  /// for numbers that do not exist, and if memory is insufficient. Faults of files are in the result.
+  /// Reads values. The arguments of LoadResult::At() are positions in options.Blocks and options.Variables.
+  /// Throws Error for numbers that do not exist, and if the memory is insufficient. The result has the faults
+  /// of files.
   LoadResult Read(const ReadOptions& options, const ReadProgressCallback& progress);
 
-  /// Returns the locations of a variable on patches, in their order. Throws Error for numbers that do not
+  /// Returns the locations of a variable, one per patch of `patches`. Throws Error for numbers that do not
   /// exist.
   LocationTable Locate(int variable, const std::vector<int>& patches);
   /// Returns the type of a variable's values after a read; nullopt if no patch has the variable. Throws
   /// Error.
   std::optional<ElementType> TypeOfVariable(int variable);
   /// Returns one flag per cell of the patch, axis 0 fastest: 1 if a finer level or another patch of the level
-  /// covers the cell (see Nesting::CellsShownElsewhere()). Empty if no cell is covered.
+  /// covers the cell (see Nesting::CellsShownElsewhere()). Returns an empty list if no cell is covered.
   std::vector<std::uint8_t> CoveredCells(int patch);
   /// Returns one block per patch. Throws Error if a patch does not exist.
   std::vector<Block> BlocksOf(const std::vector<int>& patches) const;
   /// Returns blocks of patches, see BlockPlan. Patches of the levels with levels[level] hide cells of coarser
-  /// ones. Throws Error.
+  /// levels. Throws Error.
   BlockPlan PlanBlocks(const std::vector<int>& patches, const std::vector<bool>& levels,
       const std::vector<int>& variables, BlockForm form) const;
   /// Returns one block with the cells of a box, see BlockPlan. Throws Error.
@@ -122,7 +123,7 @@ private:
 
   std::shared_ptr<OpenedStep> Opened;
   TimeStep Which;
-  double OpenSeconds;  ///< time of opening, in seconds; 0 after the first report, which includes it
+  double OpenSeconds;  ///< time of opening, in seconds; 0 after the first report, which includes this time
   std::shared_ptr<ReaderState> State;
   std::unique_ptr<Nesting> Nests;
 };
@@ -132,7 +133,7 @@ class DataSet
 {
 public:
   /// Opens the series of all paths. Throws Error if no step can be opened.
-  DataSet(const std::vector<std::string>& paths, ChannelMode mode, bool listedOnly);
+  DataSet(const std::vector<std::string>& paths, IndexMode mode, bool listedOnly);
 
   const Series& Steps() const { return this->All; }
   /// Returns the name of the format.
@@ -141,9 +142,9 @@ public:
   std::shared_ptr<Step> Open(std::size_t step);
 
 private:
-  ChannelMode Mode;
+  IndexMode Mode;
   Series All;
-  const char* Name;  ///< name of the first path's format: the file of a step may be missing
+  const char* Name;  ///< name of the format of the first path; the files of steps may be missing
   std::shared_ptr<ReaderState> State = std::make_shared<ReaderState>();
   std::shared_ptr<OpenedStep> Last;  ///< the step that was opened last, if its file has several steps
   std::string LastPath;

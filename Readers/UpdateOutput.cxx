@@ -38,8 +38,8 @@ PointLists ListsOfRank(LoadedStep& loaded)
   const std::size_t levels = catalog.Levels.size();
   PointLists lists{std::vector<double>(levels, 0),
       std::vector<double>(NumbersOfBox * levels, std::numeric_limits<int>::min())};
-  for (std::size_t i = 0; i < plan.Mine.size(); ++i) {
-    const int level = plan.Blocks[plan.Mine[i]].Level;
+  for (std::size_t i = 0; i < plan.LocalBlocks.size(); ++i) {
+    const int level = plan.Blocks[plan.LocalBlocks[i]].Level;
     for (std::size_t v = 0; v < loaded.Variables().size(); ++v) {
       const LoadedArray& array = loaded.Array(i, v);
       if (catalog.RoleOf(level) != LevelRole::Points ||
@@ -102,7 +102,7 @@ AssemblyOptions OptionsOfAssembly(const LoadedStep& loaded, int rank, bool point
 vtkSmartPointer<vtkDataSet> MakeBlock(
     LoadedStep& loaded, std::size_t number, PatchAssembler& assembler, BlockFrame& frame)
 {
-  const Block& block = loaded.Plan.Blocks[loaded.Plan.Mine[number]];
+  const Block& block = loaded.Plan.Blocks[loaded.Plan.LocalBlocks[number]];
   if (!loaded.Patches.Flags()[block.Parts[0].Owner]) {
     return nullptr;
   }
@@ -145,7 +145,7 @@ void FillTree(
     const StepPlan& plan, const std::vector<vtkSmartPointer<vtkDataSet>>& grids, vtkMultiBlockDataSet* output)
 {
   for (std::size_t i = 0; i < grids.size(); ++i) {
-    const Block& block = plan.Blocks[plan.Mine[i]];
+    const Block& block = plan.Blocks[plan.LocalBlocks[i]];
     const auto first = std::partition_point(plan.Blocks.begin(), plan.Blocks.end(),
         [&](const Block& other) { return other.Level < block.Level; });
     auto* const pieces = vtkMultiPieceDataSet::SafeDownCast(output->GetBlock(block.Level));
@@ -210,7 +210,7 @@ void AssembleOutput(
   kept.KeepFor(plan.GridsKey);
   std::vector<BlockFrame> frames = std::move(kept.Frames);
   kept = KeptFrames();  // in case of an exception
-  frames.resize(plan.Mine.size());
+  frames.resize(plan.LocalBlocks.size());
   FillTree(plan, MakeBlocks(loaded, threads, assembler, frames), tree);
   if (amr && WhyNotAmr(loaded.Data()).empty()) {
     FillAmr(loaded, tree, amr);
@@ -226,7 +226,7 @@ void AssembleOutput(
 bool ShowSurfaceFirst(LoadedStep& loaded)
 {
   constexpr double longest = 5;
-  const double blocks = loaded.Plan.Sliced ? 0 : static_cast<double>(loaded.Plan.Mine.size());
+  const double blocks = loaded.Plan.Sliced ? 0 : static_cast<double>(loaded.Plan.LocalBlocks.size());
   const double cells = blocks * loaded.CellsOfBlock();
   // The time that Extract (`./dev bench extract`), or VTK 9.2 where Extract cannot work, takes for a surface
   // and its image.

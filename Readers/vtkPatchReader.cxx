@@ -242,7 +242,7 @@ void vtkPatchReader::Open()
     for (const std::string& file : self.Session.Series.Files()) {
       output::ChannelOutput::Await(file);
     }
-    self.Session.Series.SetChannel(this->ChannelFromProperties());
+    self.Session.Series.SetIndexMode(this->ChannelFromProperties());
     self.Session.Open(*self.Ranks, {this->ListedDumpsOnly, this->Follow});
     this->Warn(JoinLines(self.Session.Series.Steps().Warnings));
   }

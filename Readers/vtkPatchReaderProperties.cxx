@@ -80,11 +80,11 @@ StepOptions vtkPatchReaderProperties::OptionsFromProperties() const
   return options;
 }
 
-ChannelMode vtkPatchReaderProperties::ChannelFromProperties() const
+IndexMode vtkPatchReaderProperties::ChannelFromProperties() const
 {
-  return this->MetadataChannel == CHANNEL_OFF  ? ChannelMode::Off
-         : this->MetadataChannel == CHANNEL_ON ? ChannelMode::On
-                                               : ChannelMode::Rebuild;
+  return this->MetadataChannel == CHANNEL_OFF  ? IndexMode::Off
+         : this->MetadataChannel == CHANNEL_ON ? IndexMode::On
+                                               : IndexMode::Rebuild;
 }
 
 ReadRequest vtkPatchReaderProperties::RequestFromProperties() const

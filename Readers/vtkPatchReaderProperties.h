@@ -14,7 +14,7 @@
 #include <string>  // for names
 
 namespace patchio {
-enum class ChannelMode;
+enum class IndexMode;
 struct ReadRequest;
 struct StepOptions;
 }  // namespace patchio
@@ -398,7 +398,7 @@ protected:
   /// Returns a request with the values of the properties. Members that depend on the selected arrays, on the
   /// ranks and on VTK's request keep their defaults.
   patchio::ReadRequest RequestFromProperties() const;
-  patchio::ChannelMode ChannelFromProperties() const;
+  patchio::IndexMode ChannelFromProperties() const;
   /// Returns whether the output is to be the slice of SetSliceWhileReading().
   bool GivesSlice() const { return this->SliceWhileReading && this->Region == ON_PLANE_OF_INTEREST; }
   /// Returns whether the output is to be a vtkOverlappingAMR, which cannot hold a slice.

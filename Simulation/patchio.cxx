@@ -23,7 +23,7 @@ struct patchio_output
 {
   std::unique_ptr<output::Output> Engine;
   std::string Error;
-  int Key = MPI_KEYVAL_INVALID;  ///< key of an attribute; MPI_Finalize() deletes it and completes the output
+  int Key = MPI_KEYVAL_INVALID;  ///< key of an MPI attribute, whose deletion completes the output
   bool IsClosed = false;
 };
 
@@ -36,7 +36,7 @@ std::string lastError;
 void Require(const void* argument, const char* call, const char* name)
 {
   if (!argument) {
-    throw Error(fmt::format("{}() was given NULL for {}.", call, name));
+    throw Error(fmt::format("{}() needs {}, but the argument is NULL.", call, name));
   }
 }
 
@@ -54,7 +54,7 @@ private:
   std::fenv_t Before = {};
 };
 
-/// Keeps outputs until the program ends, so that a call with a closed output can be recognized.
+/// Keeps outputs until the program ends, so that a call with a closed output returns an error.
 patchio_output* Keep(std::unique_ptr<patchio_output> output)
 {
   static std::mutex lock;
@@ -63,18 +63,20 @@ patchio_output* Keep(std::unique_ptr<patchio_output> output)
   return all.emplace_back(std::move(output)).get();
 }
 
-/// Runs work(engine). Returns 0, or 1 after an error, whose message is kept.
+/// Runs work(engine). Returns 0, or 1 after an error, and stores the message for patchio_error().
 template <typename Work>
 int Try(patchio_output* output, const Work& work)
 {
   const WithoutTraps guard;
   try {
     if (!output) {
-      lastError = "A call was given NULL for the output. patchio_open() returns NULL when it fails.";
+      lastError = "The output is NULL. patchio_open() returns NULL when it fails: check its result.";
     } else if (output->IsClosed) {
       output->Error = "The output is closed. patchio_close() is the last call for an output.";
     } else if (!output->Engine) {
-      output->Error = "The output was used after MPI_Finalize(), which closes it.";
+      output->Error =
+          "The output is closed, because MPI_Finalize() closes all outputs. Make all calls before "
+          "MPI_Finalize().";
     } else {
       const std::string fault = CatchError([&] { work(*output->Engine); });
       if (fault.empty()) {
@@ -88,7 +90,7 @@ int Try(patchio_output* output, const Work& work)
   return 1;
 }
 
-/// Runs work(engine), which declares something; see Output::Declare(). `call`: name of the C function.
+/// Runs work(engine) as a declaration, see Output::Declare(). `call`: name of the C function.
 template <typename Work>
 int TryToDeclare(patchio_output* output, const char* call, bool replaces, const Work& work)
 {
@@ -107,7 +109,7 @@ ElementType TypeOf(patchio_type type, const char* name)
     case PATCHIO_INT64:
       return ElementType::Int64;
   }
-  throw Error(fmt::format("Variable '{}' has the type {}: expected one of patchio_type, 0 to {}.",
+  throw Error(fmt::format("Variable '{}' has the type {}. Pass a value of patchio_type, 0 to {}.",
       PlainText(name), static_cast<int>(type), static_cast<int>(PATCHIO_INT64)));
 }
 
@@ -122,8 +124,8 @@ int FinishForgotten(MPI_Comm /*self*/, int /*key*/, void* forgotten, void* /*ext
           : std::string();
   output->Engine.reset();
   if (!fault.empty()) {
-    std::fprintf(
-        stderr, "PatchIO: patchio_close() was not called before MPI_Finalize(). %s\n", fault.c_str());
+    std::fprintf(stderr, "PatchIO: the program did not call patchio_close() before MPI_Finalize(). %s\n",
+        fault.c_str());
   }
   return MPI_SUCCESS;
 }
@@ -148,7 +150,7 @@ void ForgetFinalize(patchio_output& output)
 Centering PlaceOf(patchio_place place, const char* name)
 {
   if (place != PATCHIO_CELLS && place != PATCHIO_NODES) {
-    throw Error(fmt::format("Variable '{}' is at the place {}: expected one of patchio_place, 0 or 1.",
+    throw Error(fmt::format("Variable '{}' has the place {}. Pass a value of patchio_place, 0 or 1.",
         PlainText(name), static_cast<int>(place)));
   }
   return place == PATCHIO_NODES ? Centering::Node : Centering::Cell;
@@ -184,20 +186,23 @@ void CheckMpi(MPI_Comm communicator)
 {
   int begun = 0;
   if (!IsMpiUp(begun)) {
-    throw Error(begun ? "patchio_open() was called after MPI_Finalize()."
-                      : "patchio_open() was called before MPI_Init().");
+    throw Error(
+        begun
+            ? "patchio_open() needs MPI, which MPI_Finalize() has ended. Open outputs before MPI_Finalize()."
+            : "patchio_open() needs MPI. Call MPI_Init() first.");
   }
   // Open MPI converts a Fortran number that is not a communicator to a null pointer.
   if (communicator == MPI_COMM_NULL || communicator == MPI_Comm{}) {
     throw Error(
-        "patchio_open() was given MPI_COMM_NULL, or no communicator. Only ranks of the communicator may call "
-        "it.");
+        "The communicator of patchio_open() is MPI_COMM_NULL or invalid. Call patchio_open() only on ranks "
+        "of the communicator.");
   }
   int isInter = 0;
   MPI_Comm_test_inter(communicator, &isInter);
   if (isInter) {
     throw Error(
-        "patchio_open() was given an intercommunicator: expected a communicator of one group of ranks.");
+        "The communicator of patchio_open() is an intercommunicator. Pass an intracommunicator, which has "
+        "one group of ranks.");
   }
 }
 
@@ -267,7 +272,7 @@ int patchio_grid(patchio_output* output, int dimension, const double* origin, co
       Require(ratios, "patchio_grid", fmt::format("the ratios of {} levels", levels).c_str());
     }
     if (levels < 1) {
-      throw Error(fmt::format("patchio_grid() was given {} levels: expected 1 or more.", levels));
+      throw Error(fmt::format("patchio_grid() needs 1 or more levels, but `levels` is {}.", levels));
     }
     std::vector<Int3> all;
     for (int level = 0; level < levels; ++level) {
@@ -280,10 +285,12 @@ int patchio_grid(patchio_output* output, int dimension, const double* origin, co
 int patchio_patches(patchio_output* output, int count, const patchio_patch* patches)
 {
   return TryToDeclare(output, "patchio_patches", true, [&](output::Output& engine) {
-    const std::string fault =
-        count < 0 || (count > 0 && !patches)
-            ? fmt::format("patchio_patches() was given {} patches{}.", count, patches ? "" : " at NULL")
-            : std::string();
+    std::string fault;
+    if (count < 0) {
+      fault = fmt::format("patchio_patches() has the count {}. Pass 0 or more.", count);
+    } else if (count > 0 && !patches) {
+      fault = fmt::format("patchio_patches() needs an array of {} patches, but the argument is NULL.", count);
+    }
     std::vector<output::DeclaredPatch> all;
     for (int p = 0; p < count && fault.empty(); ++p) {
       output::DeclaredPatch& patch = all.emplace_back();

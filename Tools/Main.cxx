@@ -57,7 +57,7 @@ int ReportParse(const CLI::App& program, const CLI::ParseError& error, const Ses
   if (error.get_name() == "RuntimeError") {
     return error.get_exit_code();  // a script has failed and has printed the reason
   }
-  // If a subcommand is mistyped, CLI11 only says that one is missing.
+  // If a subcommand is mistyped, CLI11 only says that a subcommand is missing.
   const std::vector<std::string> unknown = program.remaining();
   const bool mistyped = program.get_subcommands().empty() && !unknown.empty();
   const char* const kind = mistyped && unknown.front()[0] == '-' ? "option" : "subcommand";
@@ -83,7 +83,7 @@ int Run(int argc, char** argv, Session& session)
   patchio::tools::AddTune(program, session);
   patchio::tools::AddVerify(program, session);
   if (argc == 1) {
-    // This is an error, so that a script notices that one of its variables is empty.
+    // A call without arguments is an error, so that a script notices an empty variable.
     if (session.Root()) {
       std::fputs(program.help().c_str(), stderr);
     }
@@ -108,8 +108,8 @@ int Run(int argc, char** argv, Session& session)
 
 int main(int argc, char** argv)
 {
-  // Without this, the signal would kill the program when a file exceeds the limit (ulimit -f). Now the
-  // program reports an error.
+  // By default, SIGXFSZ kills the program when a file exceeds the limit (ulimit -f). If the signal is
+  // ignored, the write fails, and the program reports the error.
   std::signal(SIGXFSZ, SIG_IGN);
   Session session(&argc, &argv);
   try {
@@ -124,7 +124,7 @@ int main(int argc, char** argv)
   } catch (const std::exception& error) {
     std::fprintf(stderr, "patchio: internal error on rank %d: %s\n", session.Ranks().Rank(), error.what());
     if (session.Ranks().Size() > 1) {
-      // Other ranks may be waiting for this one, and would wait forever.
+      // Other ranks may be waiting for this rank, and would wait forever.
       MPI_Abort(session.Mpi(), Failed);
     }
     return Failed;

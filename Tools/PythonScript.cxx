@@ -20,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Runs a program and returns its exit code; -1 if it could not be run. quiet: hides its output and its
-/// errors.
+/// Runs a program. Returns its exit code, or -1 if the program cannot start. quiet: discards the program's
+/// output and errors.
 int RunProgram(const std::vector<std::string>& words, bool quiet)
 {
   std::vector<char*> arguments;
@@ -51,7 +51,7 @@ int RunProgram(const std::vector<std::string>& words, bool quiet)
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// Empty if there is none.
+/// Returns the first interpreter that meets the needs of RunPythonScript(); empty if no interpreter does.
 std::string FindPython(const std::string& wanted, bool draws)
 {
   const std::vector<std::string> candidates = wanted.empty()
@@ -70,7 +70,7 @@ std::string FindPython(const std::string& wanted, bool draws)
   return {};
 }
 
-/// Empty if there is none.
+/// Returns the path of a script in share/patchio or next to the program; empty if the script is missing.
 std::string FindScript(const std::string& name)
 {
   std::error_code fault;
@@ -91,7 +91,7 @@ int RunPythonScript(
 {
   const std::string script = FindScript(name);
   if (script.empty()) {
-    throw Error(name + " is missing in the folder of this program or its data. Install PatchIO again.");
+    throw Error(name + " is missing in the folders of this program and of its data. Install PatchIO again.");
   }
   std::vector<std::string> words{FindPython(python, draws), script};
   words.insert(words.end(), arguments.begin(), arguments.end());

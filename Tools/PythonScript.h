@@ -16,7 +16,7 @@ int RunPythonScript(const std::string& name, const std::vector<std::string>& arg
     const std::string& python, bool draws);
 
 /// Runs a script as above on rank 0, without matplotlib. Throws CLI::RuntimeError on all ranks if the script
-/// fails; it has printed the reason. Collective: every rank of the session calls it.
+/// fails. The script itself prints the reason. Collective: every rank of the session calls it.
 void RunPythonScriptOnRoot(const std::string& name, const std::vector<std::string>& arguments,
     const std::string& python, const Session& session);
 

@@ -16,7 +16,8 @@ class App;
 
 namespace patchio::tools {
 
-/// A wrong command line: exit code 2. Other errors concern data or the system: exit code 1.
+/// An error in the command line, with exit code 2. Other errors concern data or the system, and have exit
+/// code 1.
 class UsageError : public Error
 {
 public:
@@ -29,13 +30,13 @@ struct SeriesArguments
   std::string Path;
   std::optional<std::int64_t> Step;  ///< nullopt: all steps
   bool ListedOnly = false;           ///< only steps that the index file lists
-  int Threads = 4;                   ///< threads of a rank that read files
+  int Threads = 4;                   ///< threads of a rank that inspect files
 };
 
-/// Adds the argument "path" of the data. orElse: text for the help about other things that the path may be.
+/// Adds the argument "path" of the data. orElse: text for the help: what else the path may be.
 void AddPath(CLI::App& command, std::string& path, const std::string& orElse = {});
-/// Adds the options for all members of `arguments`. unlessGiven: text for the help about the steps that count
-/// without --step.
+/// Adds the options for all members of `arguments`. unlessGiven: text for the help: the steps that are
+/// selected without --step.
 void AddSeriesArguments(
     CLI::App& command, SeriesArguments& arguments, const std::string& unlessGiven = "all time steps");
 

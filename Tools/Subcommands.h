@@ -14,9 +14,10 @@ class Session;
 void AddConvert(CLI::App& program, Session& session);
 /// `patchio export`: exports data of any format to VTKHDF files, or to files of VTK's XML formats.
 void AddExport(CLI::App& program, Session& session);
-/// `patchio index`: writes the index files of a series, so that opening it is quick from the first time on.
+/// `patchio index`: writes the index files of a series, so that even the first opening of the series is
+/// quick.
 void AddIndex(CLI::App& program, Session& session);
-/// `patchio info`: shows the contents of data, and the state of their index files.
+/// `patchio info`: shows the contents of a series, and the state of its index files.
 void AddInfo(CLI::App& program, Session& session);
 /// `patchio plan`: shows the writing ranks of a simulation, their bytes, and the number of steps that they
 /// write at once.

@@ -531,7 +531,7 @@ void InputStep::WriteTo(
   if (compression == container::CompressionChoice::Auto) {
     RunOnAllRanks(this->Ranks, [&] { sample = this->BatchFrom(0, MostCopiedBytes, false); });
   }
-  toWrite.Compression = container::ChooseCompression(this->Ranks, toWrite, compression, sample.Mine);
+  toWrite.Compression = container::ChooseCompression(this->Ranks, toWrite, compression, sample.Arrays);
   to.Write(channel, std::move(toWrite), this->BytesOfMine(), [this, &sample](output::ValueForm form) {
     container::HeldValues first = std::exchange(sample, {});
     const bool inBatches = form == output::ValueForm::Batches;
@@ -581,7 +581,7 @@ container::HeldValues InputStep::BatchFrom(std::size_t begin, std::uint64_t most
             held->emplace_back(ArrayOf(this->Grids[piece.Grid].Grid, array), this->Whole.Types[v],
                 data.Variables[v].Components, cells ? piece.Whole : NodesOf(piece, piece.Whole),
                 cells ? piece.Cells : NodesOf(piece, piece.Cells), copies);
-        batch.Mine.push_back({static_cast<int>(patch), v, one.Data()});
+        batch.Arrays.push_back({static_cast<int>(patch), v, one.Data()});
         copied += one.Bytes();
       }
     }

@@ -139,7 +139,7 @@ output::OutputConfig ConfigOf(vtkPatchWriter& writer, const fs::path& into, bool
   channel.Path = into.string();
   channel.Windows.emplace_back();
   channel.Overwrite = begins && writer.GetOverwrite();
-  channel.RanksAFile = writer.GetRanksAFile();
+  channel.RanksPerFile = writer.GetRanksAFile();
   return config;
 }
 

@@ -45,7 +45,7 @@ std::uint32_t MultiplyModulo(std::uint32_t a, std::uint32_t b)
   return product;
 }
 
-/// Returns x^(2^i) modulo the polynomial of CRC-32 at index i.
+/// Returns an array whose entry i is x^(2^i) modulo the polynomial of CRC-32.
 std::array<std::uint32_t, 32> PowersOfX()
 {
   std::array<std::uint32_t, 32> powers{};
@@ -68,7 +68,7 @@ std::uint32_t Crc32(std::uint32_t before, const void* data, std::size_t bytes)
   return libdeflate_crc32(before, data, bytes);
 }
 
-/// The method of zlib's crc32_combine(): a multiplication by x^(8 * bytesAfter).
+/// Multiplies `crc` by x^(8 * bytesAfter) modulo the CRC polynomial, as zlib's crc32_combine() does.
 std::uint32_t PartOfCrc32(std::uint32_t crc, std::uint64_t bytesAfter)
 {
   if (bytesAfter == 0) {

@@ -158,16 +158,16 @@ private:
 
 /// Packs texts into one string. The texts may contain any bytes, as names from files do.
 std::string JoinTexts(const std::vector<std::string>& texts);
-/// Unpacks the result of JoinTexts(). Returns no texts for an empty string. Throws Error if `joined` is cut
-/// off.
+/// Unpacks the result of JoinTexts(). Returns no texts for an empty string. Throws Error if `joined` is
+/// truncated.
 std::vector<std::string> SplitTexts(const std::string& joined);
 
 /// Returns the 64-bit XXH3 of the bytes, with seed 0. The result is the same on all machines and in all
 /// releases, so files may contain it.
 std::uint64_t Checksum(const void* data, std::size_t bytes);
 
-/// Continues a CRC-32 (that of zlib and PNG) over further bytes. `before`: CRC-32 of the preceding bytes; 0
-/// if there are none.
+/// Extends a CRC-32 (as in zlib and PNG) by further bytes and returns it. `before`: CRC-32 of the preceding
+/// bytes; 0 if there are none.
 std::uint32_t Crc32(std::uint32_t before, const void* data, std::size_t bytes);
 
 /// Returns the contribution of one part of a byte string to the CRC-32 of the whole string. The CRC-32 of the

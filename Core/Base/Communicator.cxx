@@ -102,23 +102,23 @@ public:
 
   void Exchange(std::vector<std::string>& texts, std::vector<std::string>& into) override
   {
-    std::vector<std::uint64_t> mine, theirs(this->SizeValue);
+    std::vector<std::uint64_t> sendSizes, receiveSizes(this->SizeValue);
     for (const std::string& text : texts) {
-      mine.push_back(text.size());
+      sendSizes.push_back(text.size());
     }
-    MPI_Alltoall(mine.data(), 1, MPI_UINT64_T, theirs.data(), 1, MPI_UINT64_T, this->Comm);
+    MPI_Alltoall(sendSizes.data(), 1, MPI_UINT64_T, receiveSizes.data(), 1, MPI_UINT64_T, this->Comm);
     std::vector<MPI_Request> requests;
     into.resize(this->SizeValue);
     for (int rank = 0; rank < this->SizeValue; ++rank) {
       std::string& part = into[rank];
-      part.resize(theirs[rank]);
-      ForPieces(theirs[rank], [&](std::uint64_t begin, int count) {
+      part.resize(receiveSizes[rank]);
+      ForPieces(receiveSizes[rank], [&](std::uint64_t begin, int count) {
         MPI_Irecv(
             part.data() + begin, count, MPI_CHAR, rank, ExchangeTag, this->Comm, &requests.emplace_back());
       });
     }
     for (int rank = 0; rank < this->SizeValue; ++rank) {
-      ForPieces(mine[rank], [&](std::uint64_t begin, int count) {
+      ForPieces(sendSizes[rank], [&](std::uint64_t begin, int count) {
         MPI_Isend(texts[rank].data() + begin, count, MPI_CHAR, rank, ExchangeTag, this->Comm,
             &requests.emplace_back());
       });
@@ -205,9 +205,9 @@ private:
   std::vector<T> GatherV(
       const T* data, std::size_t size, MPI_Datatype type, std::vector<std::uint64_t>& offsets)
   {
-    const std::uint64_t mine = size;
+    const std::uint64_t ownSize = size;
     std::vector<std::uint64_t> sizes(this->SizeValue);
-    MPI_Allgather(&mine, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, this->Comm);
+    MPI_Allgather(&ownSize, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, this->Comm);
     offsets.assign(this->SizeValue + 1, 0);
     std::partial_sum(sizes.begin(), sizes.end(), offsets.begin() + 1);
     std::vector<T> all(offsets.back());
@@ -215,7 +215,7 @@ private:
       const std::vector<int> counts(sizes.begin(), sizes.end());
       const std::vector<int> begins(offsets.begin(), offsets.end());
       MPI_Allgatherv(
-          data, static_cast<int>(mine), type, all.data(), counts.data(), begins.data(), type, this->Comm);
+          data, static_cast<int>(ownSize), type, all.data(), counts.data(), begins.data(), type, this->Comm);
       return all;
     }
     std::copy_n(data, size, all.data() + offsets[this->RankValue]);
@@ -244,9 +244,9 @@ std::vector<std::string> Communicator::Gather(const std::string& text)
 
 std::vector<std::string> Communicator::Exchange(std::vector<std::string> texts)
 {
-  std::vector<std::string> mine;
-  this->Exchange(texts, mine);
-  return mine;
+  std::vector<std::string> received;
+  this->Exchange(texts, received);
+  return received;
 }
 
 void Communicator::Exchange(std::vector<std::string>& texts, std::vector<std::string>& into)
@@ -304,7 +304,7 @@ std::unique_ptr<Communicator> Communicator::SplitByMachine() const
   return MakeSelfCommunicator();
 }
 
-Communicator& Communicator::Aside()
+Communicator& Communicator::BackgroundDuplicate()
 {
   if (!this->Second) {
     this->Second = this->Duplicate();
@@ -343,10 +343,9 @@ std::string CatchError(const std::function<void()>& work)
   } catch (const std::bad_alloc&) {
     return "Out of memory. Select less data, or use more ranks on more machines.";
   } catch (const std::system_error& error) {
-    // std::thread throws this error, too, when a process with little memory left gets no stack for the
-    // thread.
+    // std::thread also throws this error if the process has too little memory left for the thread's stack.
     return error.code() == std::errc::resource_unavailable_try_again
-               ? "Cannot start a thread. Use fewer threads, or raise the limits of memory and threads "
+               ? "Cannot start a thread. Use fewer threads, or raise the limits on memory and threads "
                  "(ulimit -v, ulimit -u)."
                : error.what();
   } catch (const std::exception& error) {
@@ -358,11 +357,11 @@ std::string CatchError(const std::function<void()>& work)
 
 void RunOnAllRanks(Communicator& comm, const std::function<void()>& work)
 {
-  const std::string mine = CatchError(work);
-  if (AllOf(comm, mine.empty())) {
+  const std::string ownFault = CatchError(work);
+  if (AllOf(comm, ownFault.empty())) {
     return;
   }
-  for (const std::string& fault : comm.AllGather(mine)) {
+  for (const std::string& fault : comm.AllGather(ownFault)) {
     if (!fault.empty()) {
       throw Error(fault);
     }
@@ -376,9 +375,9 @@ bool AllOf(Communicator& comm, bool holds)
 
 std::optional<RankDifference> CompareLines(Communicator& comm, const std::vector<std::string>& lines)
 {
-  const std::string mine = JoinTexts(lines);
+  const std::string ownLines = JoinTexts(lines);
   const std::vector<std::uint64_t> sums =
-      GatherValues(comm, std::vector<std::uint64_t>{Checksum(mine.data(), mine.size())});
+      GatherValues(comm, std::vector<std::uint64_t>{Checksum(ownLines.data(), ownLines.size())});
   const auto other =
       std::find_if(sums.begin(), sums.end(), [&](std::uint64_t sum) { return sum != sums[0]; });
   if (other == sums.end()) {
@@ -388,7 +387,7 @@ std::optional<RankDifference> CompareLines(Communicator& comm, const std::vector
   found.Rank = other - sums.begin();
   found.Count = sums.size() - std::count(sums.begin(), sums.end(), sums[0]);
   const bool isShown = comm.Rank() == 0 || comm.Rank() == static_cast<int>(found.Rank);
-  const std::vector<std::string> texts = comm.AllGather(isShown ? mine : std::string());
+  const std::vector<std::string> texts = comm.AllGather(isShown ? ownLines : std::string());
   found.First = SplitTexts(texts[0]);
   found.Other = SplitTexts(texts[found.Rank]);
   found.Line =
@@ -400,7 +399,7 @@ std::optional<RankDifference> CompareLines(Communicator& comm, const std::vector
 std::vector<std::byte> BytesOfRankZero(
     Communicator& comm, const std::function<std::vector<std::byte>()>& produce)
 {
-  // The last byte tells what the other bytes are: 0 for the result, 1 for an error message.
+  // The last byte is 0 if the other bytes are the result, and 1 if they are an error message.
   std::vector<std::byte> message;
   if (comm.Rank() == 0) {
     const std::string fault = CatchError([&] {

@@ -18,8 +18,8 @@
 namespace patchio {
 
 /// A group of processes that read or write together. Collective: every rank of the communicator calls each
-/// method in the same order, except Rank(), Size(), Mpi() and EndSum(). Not thread-safe: a second thread uses
-/// Aside().
+/// method in the same order, except Rank(), Size(), Mpi() and EndSum(). Not thread-safe: a second thread must
+/// use BackgroundDuplicate().
 class Communicator
 {
 public:
@@ -41,7 +41,7 @@ public:
   /// entries.
   std::vector<std::string> Exchange(std::vector<std::string> texts);
   /// Exchanges texts like Exchange(texts), but stores the received texts in `into`, whose memory is reused.
-  /// If it throws, the contents of `texts` and `into` are unspecified.
+  /// After an exception, the contents of `texts` and `into` are unspecified.
   virtual void Exchange(std::vector<std::string>& texts, std::vector<std::string>& into);
   /// Returns the values of all ranks, in rank order, on all ranks: Size() x values.size() numbers. `values`
   /// has the same length on all ranks.
@@ -50,7 +50,8 @@ public:
   virtual std::vector<int> AllGather(const std::vector<int>& values) = 0;
 
   /// Returns the maximum over all ranks of each value, on all ranks. `values` has the same length on all
-  /// ranks. The time grows with the logarithm of Size(), that of AllGather() with Size().
+  /// ranks. Takes time proportional to the logarithm of Size(); AllGather() takes time proportional to
+  /// Size().
   virtual std::vector<double> Largest(const std::vector<double>& values);
   /// Returns the sum over all ranks of each value, on all ranks; see BeginSum().
   std::vector<double> Sum(const std::vector<double>& values);
@@ -66,7 +67,7 @@ public:
   /// Returns a duplicate of this communicator, for work that runs concurrently with work on this one. The
   /// duplicate lives as long as this communicator. The first call is collective: every rank of the
   /// communicator calls it.
-  Communicator& Aside();
+  Communicator& BackgroundDuplicate();
   /// Returns the communicator of the ranks that run on this rank's machine and share its memory. The result
   /// lives as long as this communicator. The first call is collective: every rank of the communicator calls
   /// it.
@@ -92,8 +93,8 @@ void ForPieces(std::uint64_t bytes, Transfer transfer)
   }
 }
 
-/// Divides `count` things evenly among `ranks` ranks. Returns the first index of the part of `rank`, and the
-/// index after its last.
+/// Divides `count` items evenly among `ranks` ranks. Returns the first index of the share of `rank`, and the
+/// index after the last.
 inline std::pair<std::size_t, std::size_t> PartOfRank(std::size_t count, int rank, int ranks)
 {
   return {count * rank / ranks, count * (rank + 1) / ranks};
@@ -124,9 +125,9 @@ std::vector<T> ValuesInTexts(const std::vector<std::string>& texts)
 /// Returns the plain values of all ranks, in rank order, on all ranks. The numbers of values may differ.
 /// Collective: every rank of the communicator calls it.
 template <typename T>
-std::vector<T> GatherValues(Communicator& comm, const std::vector<T>& mine)
+std::vector<T> GatherValues(Communicator& comm, const std::vector<T>& values)
 {
-  return ValuesInTexts<T>(comm.AllGather(TextOfValues(mine)));
+  return ValuesInTexts<T>(comm.AllGather(TextOfValues(values)));
 }
 
 /// Copies any number of bytes from rank `root` to all ranks. Collective: every rank of the communicator calls
@@ -139,8 +140,8 @@ std::unique_ptr<Communicator> MakeSelfCommunicator();
 /// Returns a communicator of the processes of `comm`, which must outlive the result.
 std::unique_ptr<Communicator> MakeMpiCommunicator(MPI_Comm comm);
 
-/// Runs `work`. Returns the message of the exception that it throws, worded for the user, or an empty text if
-/// `work` succeeds.
+/// Runs `work`. Returns the message, worded for the user, of the exception that `work` throws, or an empty
+/// text if `work` succeeds.
 std::string CatchError(const std::function<void()>& work);
 /// Returns the message, worded for the user, of the exception being handled. Call it in a catch block.
 inline std::string CaughtError()
@@ -160,8 +161,8 @@ struct RankDifference
 {
   std::size_t Rank = 0;                   ///< the first rank that differs from rank 0
   std::size_t Count = 0;                  ///< number of ranks that differ from rank 0
-  std::vector<std::string> First, Other;  ///< lines of rank 0, and of `Rank`
-  std::size_t Line = 0;  ///< index of the first line that differs; equals the number of lines if one list is
+  std::vector<std::string> First, Other;  ///< lines of rank 0 and of rank `Rank`
+  std::size_t Line = 0;  ///< index of the first line that differs; the length of the shorter list if it is
                          ///< the beginning of the other
 };
 

@@ -46,12 +46,12 @@ std::string SystemAdvice(int errorNumber)
   switch (errorNumber) {
     case ENOENT:
     case ENOTDIR:
-      return "Check the name, and that the file was not moved and is not still being written";
+      return "Check the name, and whether the file was moved or is still being written";
     case EACCES:
     case EPERM:
       return "Check the permissions of the file and of its folders";
     case EIO:
-      return "The storage failed. Try again, and contact its administrators if the error persists";
+      return "The storage failed. Try again, and tell the administrators if the error persists";
     case ESTALE:
       return "The network file system lost the file, which may have been replaced. Try again";
     case EMFILE:

@@ -40,7 +40,7 @@ private:
   const char* Subject;
 };
 
-/// Makes a text from a file fit to be shown: replaces bytes that are not printable ASCII by '?'.
+/// Replaces all bytes that are not printable ASCII by '?', so that a text from a file can be shown.
 std::string PlainText(std::string text);
 
 /// Joins texts with line breaks.

@@ -31,7 +31,7 @@ int OpenFor(PlainFile::Purpose purpose, const std::string& path, unsigned mode)
   const int create = purpose == PlainFile::Purpose::Create  ? O_CREAT | O_EXCL
                      : purpose == PlainFile::Purpose::Share ? O_CREAT
                                                             : 0;
-  // O_NOFOLLOW: in a folder that other users can write to, one of them may replace a file by a link.
+  // O_NOFOLLOW: in a folder that other users can write to, another user may replace a file by a link.
   return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | create, mode);
 }
 
@@ -74,7 +74,7 @@ std::size_t PlainFile::ReadSome(std::uint64_t offset, void* into, std::size_t by
       break;
     }
     if (got < 0 && errno != EINTR) {
-      this->Fail(fmt::format("{} bytes at {}", bytes, offset));
+      this->Fail(fmt::format("{} bytes at offset {}", bytes, offset));
     }
     done += got > 0 ? static_cast<std::size_t>(got) : 0;
   }
@@ -84,7 +84,8 @@ std::size_t PlainFile::ReadSome(std::uint64_t offset, void* into, std::size_t by
 void PlainFile::Read(std::uint64_t offset, void* into, std::size_t bytes) const
 {
   if (this->ReadSome(offset, into, bytes) < bytes) {
-    throw FileError(this->PathName, fmt::format("{} bytes at {}", bytes, offset), "the end of the file");
+    throw FileError(
+        this->PathName, fmt::format("{} bytes at offset {}", bytes, offset), "the end of the file");
   }
 }
 
@@ -103,7 +104,7 @@ void PlainFile::Write(std::uint64_t offset, std::vector<iovec>& buffers) const
     if (put < 0 && errno != EINTR) {
       const std::size_t left = std::accumulate(next, buffers.end(), std::size_t(0),
           [](std::size_t sum, const iovec& buffer) { return sum + buffer.iov_len; });
-      this->Fail(fmt::format("space for {} bytes at {}", left, offset));
+      this->Fail(fmt::format("space for {} bytes at offset {}", left, offset));
     }
     std::size_t left = put > 0 ? static_cast<std::size_t>(put) : 0;
     offset += left;
@@ -135,9 +136,9 @@ void PlainFile::Reserve(std::uint64_t bytes) const
 
 bool PlainFile::IsInPlace() const
 {
-  struct stat mine = {}, there = {};
-  return ::fstat(this->Number, &mine) == 0 && ::stat(this->PathName.c_str(), &there) == 0 &&
-         mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+  struct stat opened = {}, named = {};
+  return ::fstat(this->Number, &opened) == 0 && ::stat(this->PathName.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 void PlainFile::Flush() const
@@ -147,8 +148,8 @@ void PlainFile::Flush() const
     this->Fail("a file that can be written");
   }
   if (status.st_nlink == 0 && !this->IsInPlace()) {
-    throw FileError(this->PathName, "the file that is being written", "that it was removed",
-        "Do not remove or replace a file before the run that writes it has ended");
+    throw FileError(this->PathName, "the file that is being written", "that the file was removed",
+        "Do not remove or replace a file while a run writes it");
   }
 }
 

@@ -27,7 +27,7 @@ public:
 
   /// Opens the file, without waiting for a writer if `path` is a pipe. `mode`: permissions of a new file,
   /// restricted by the user's umask. Throws Error if the file cannot be opened, if `path` is not a regular
-  /// file (Read only), or if it is a symbolic link (all other purposes).
+  /// file (purpose Read), or if `path` is a symbolic link (all other purposes).
   explicit PlainFile(const std::string& path, Purpose purpose = Purpose::Read, unsigned mode = 0666);
   ~PlainFile();
   PlainFile(const PlainFile&) = delete;
@@ -63,8 +63,8 @@ private:
   int Number;
 };
 
-/// Returns the paths of a folder's entries for which `wanted` returns true, in ascending order. A folder that
-/// cannot be read has none.
+/// Returns the paths of a folder's entries for which `wanted` returns true, in ascending order. Returns
+/// nothing for a folder that cannot be read.
 std::vector<std::filesystem::path> EntriesOf(const std::filesystem::path& folder,
     const std::function<bool(const std::filesystem::directory_entry&)>& wanted);
 
@@ -73,9 +73,9 @@ std::vector<std::filesystem::path> EntriesOf(const std::filesystem::path& folder
 void RemoveStaleFiles(
     const std::string& folder, const std::string& prefix, const std::string& suffix, double seconds);
 
-/// Returns the path without "/" and "/." at its end, which a shell's completion adds. If the last part is "."
-/// or "..", returns the canonical path. Names derived from a path are then the same, however the user typed
-/// the path.
+/// Returns the path without "/" and "/." at its end, which the completion of a shell adds. If the last part
+/// is "." or "..", returns the canonical path. Names derived from a path are then the same, however the user
+/// typed the path.
 std::string TidyPath(const std::string& path);
 
 /// Opens a regular file for reading, without waiting. Returns the file descriptor, or -1 with `errno` set if

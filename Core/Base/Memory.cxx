@@ -46,7 +46,8 @@ std::optional<std::uint64_t> NumberIn(const std::string& path)
   return file >> number ? std::optional(number) : std::nullopt;
 }
 
-/// Names of the files of control groups, and of entries in them, in one version of the interface.
+/// The names of the files in control groups, and of entries in these files, in one version of the cgroup
+/// interface.
 struct GroupFiles
 {
   const char *Mount, *Limit, *Usage;
@@ -71,8 +72,8 @@ std::uint64_t AvailableInGroup(const std::string& folder, const GroupFiles& file
   return *limit - std::min(*limit, used);
 }
 
-/// Returns the least memory available in a group and in all groups above it. Inside a container, the path of
-/// the group may be missing; the mount itself is then the container's group.
+/// Returns the minimum of the memory available in a group and in the groups above it. Inside a container, the
+/// path of the group may be missing; the mount itself is then the container's group.
 std::uint64_t AvailableInGroups(const std::string& root, std::string group, const GroupFiles& files)
 {
   std::uint64_t least = Unknown;
@@ -85,8 +86,8 @@ std::uint64_t AvailableInGroups(const std::string& root, std::string group, cons
   }
 }
 
-/// Returns the least memory available in all groups of this process. The lines of /proc/self/cgroup are
-/// "number:controllers:/path"; version 2 leaves the controllers empty.
+/// Returns the minimum of the memory available in all groups of this process. The lines of /proc/self/cgroup
+/// are "number:controllers:/path"; version 2 leaves the controllers empty.
 std::uint64_t AvailableToGroups(const std::string& root)
 {
   std::uint64_t least = Unknown;

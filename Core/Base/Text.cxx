@@ -35,7 +35,7 @@ std::string CountText(std::uint64_t count, const std::string& one, const std::st
 
 namespace {
 
-constexpr std::size_t MostLetters = 256;  ///< compared letters of a name
+constexpr std::size_t MostLetters = 256;  ///< of a name that Difference() compares
 
 char Small(char letter)
 {

@@ -69,8 +69,8 @@ std::string FromEnvironment(const char* name);
 /// Returns the text without blanks at both ends.
 std::string_view Trimmed(std::string_view text);
 
-/// Parses numbers, signs and words from the beginning of a text, one by one. Each call skips blanks (but not
-/// line ends). If the expected item follows, the call consumes it and returns true.
+/// Parses numbers, given texts and words from the beginning of a text, one by one. Each call skips blanks
+/// (but not line ends). If the expected item follows, the call consumes it and returns true.
 class TextScanner
 {
 public:

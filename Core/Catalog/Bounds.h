@@ -25,10 +25,10 @@ struct Bounds
 double PositionOfNode(const Catalog& catalog, int level, int axis, std::int64_t node);
 
 /// Returns the bounds of the patches of a level without ghost layers; for a level of points, those of
-/// Catalog::Lattice. Axes from Catalog::Dimension on are 0. Returns nothing if the level has no patches or
-/// its positions are stored in a variable (curvilinear grids, meshes).
+/// Catalog::Lattice. The bounds along axes from Catalog::Dimension on are 0. Returns nothing if the level has
+/// no patches or its positions are stored in a variable (curvilinear grids, meshes).
 std::optional<Bounds> BoundsOfLevel(const Catalog& catalog, int level);
-/// Returns the common bounds of all levels, or nothing if no level has bounds.
+/// Returns the bounds of all levels together, or nothing if no level has bounds.
 std::optional<Bounds> BoundsOf(const Catalog& catalog);
 
 }  // namespace patchio

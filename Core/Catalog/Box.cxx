@@ -42,7 +42,7 @@ void BoxBins::ChooseSize()
   for (double& width : mean) {
     width /= boxes;
   }
-  // Boxes far apart would make more bins than boxes; coarser bins keep their number in proportion.
+  // Boxes far apart would need many more bins than there are boxes, so the bins are enlarged.
   double total = 1;
   for (int axis = 0; axis < 3; ++axis) {
     total *= static_cast<double>(this->All.Width(axis)) / mean[axis];
@@ -119,7 +119,7 @@ void BoxBins::Fill()
   }
 }
 
-std::vector<int> BoxBins::Meeting(const Box& cells) const
+std::vector<int> BoxBins::Intersecting(const Box& cells) const
 {
   std::vector<int> found;
   this->ForEachIntersecting(cells, [&](int index) {

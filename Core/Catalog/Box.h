@@ -180,7 +180,7 @@ public:
   }
 
   /// Returns the indices of the boxes that share a cell with `cells`, in ascending order.
-  std::vector<int> Meeting(const Box& cells) const;
+  std::vector<int> Intersecting(const Box& cells) const;
 
   /// Returns an entry for each box that shares cells with boxes of lower index. The key is the index of the
   /// box; the value is the part of the box outside all boxes of lower index, as disjoint boxes. Returns

@@ -110,8 +110,8 @@ struct Level
   Double3 Spacing{1, 1, 1};    ///< cell size, uniform grids only
   std::uint64_t FlatAxes = 0;  ///< bit a set: see IsFlat(a)
 
-  /// True if there is one layer of nodes along this axis, not one on each side of each cell. Boxes are one
-  /// cell wide along it.
+  /// True if there is one layer of nodes along this axis, not one on each side of each cell. Boxes are then
+  /// one cell wide along this axis.
   bool IsFlat(int axis) const { return (this->FlatAxes >> axis & 1) != 0; }
 };
 
@@ -150,8 +150,8 @@ struct Axis
   std::vector<double> Labels;
 };
 
-/// The description of one time step, without field data. A plain value: one rank reads it, and the other
-/// ranks receive it through Serialize(). If a file holds several steps, one catalog describes all of them;
+/// The description of one time step, without field data. One rank reads the catalog, and the other ranks
+/// receive it through Serialize(). If a file holds several steps, one catalog describes all of them;
 /// StepInFile (with Time and Step) selects one.
 class Catalog
 {
@@ -164,7 +164,7 @@ public:
   int StepInFile = 0;   ///< index of this step in its file, see TimeStep::InFile
   int StepsInFile = 1;  ///< number of steps in the file that this catalog describes
   /// True if each step of the file has its own patches. The catalog then has the patches of StepInFile only,
-  /// Format::ReadStep() reads those of other steps, and no variable is TimeInvariant.
+  /// Format::ReadStep() reads the patches of other steps, and no variable is TimeInvariant.
   bool PatchesChange = false;
   std::string Date;          ///< date of the step as text for the user; empty if Time says enough
   Double3 Origin{0, 0, 0};   ///< position of cell index (0,0,0)'s lower corner, uniform grids only
@@ -196,8 +196,8 @@ public:
   }
 
   bool IsMesh() const { return this->Grid == GridKind::Unstructured || this->Grid == GridKind::Polygonal; }
-  /// Returns whether the boxes of patches tell their positions, so that patches can be merged and can hide
-  /// each other.
+  /// Returns whether the boxes of patches give the patches' positions, so that patches can be merged and can
+  /// hide each other.
   bool HasPlacedBoxes() const
   {
     return this->Grid == GridKind::Uniform || this->Grid == GridKind::Rectilinear;

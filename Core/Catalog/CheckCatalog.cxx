@@ -63,7 +63,7 @@ void CheckPoints(const Catalog& catalog)
     }
     Require(catalog.Grid == GridKind::Uniform, "points that do not belong to a uniform grid");
     if (const char* const fault = FaultOfBox(catalog.Dimension, catalog.Lattice)) {
-      Require.Fail(fmt::format("{}, {}, as the lattice of its points", fault, TextOf(catalog.Lattice)));
+      Require.Fail(fmt::format("{}, {}, as the lattice of the points", fault, TextOf(catalog.Lattice)));
     }
     const int positions = catalog.PositionsOf(static_cast<int>(l));
     Require(level.PatchCount == 0 || positions >= 0, "points without positions");
@@ -90,7 +90,9 @@ void CheckPatches(const Catalog& catalog)
       Require(patch.Number >= 0 && patch.Writer >= 0 && patch.File >= 0, "a patch with negative numbers");
       const char* fault = FaultOfBox(catalog.Dimension, patch.Cells);
       for (int axis = 0; axis < 3 && !fault; ++axis) {
-        fault = level.IsFlat(axis) && patch.Cells.Width(axis) != 1 ? "a thick box on a flat level" : nullptr;
+        fault = level.IsFlat(axis) && patch.Cells.Width(axis) != 1
+                    ? "a box with several cells along a flat axis"
+                    : nullptr;
       }
       if (fault) {
         Require.Fail(fmt::format("{}, {}, as patch {} of {}", fault, TextOf(patch.Cells), patch.Number,
@@ -157,7 +159,7 @@ void CheckMeshArray(const Catalog& catalog, int number)
               (variable.Role == MeshRole::Flags || (variable.Center == Centering::Node) == points),
       "a mesh array with an impossible shape");
   Require(variable.Role != MeshRole::Types || catalog.Grid == GridKind::Unstructured,
-      "cell types for cells that have none");
+      "cell types on a polygonal grid");
   const int lists = ofList && catalog.Grid == GridKind::Polygonal ? MeshSize::MostLists : 1;
   Require(variable.CellList >= 0 && variable.CellList < lists, "an array of an unknown list of cells");
   Require(
@@ -168,17 +170,17 @@ void CheckMeshArray(const Catalog& catalog, int number)
 void CheckMeshes(const Catalog& catalog)
 {
   Require(catalog.Meshes.size() == (catalog.IsMesh() ? catalog.Patches.size() : 0),
-      "mesh sizes that do not match its patches");
+      "mesh sizes that do not match the patches");
   Require(!catalog.IsMesh() || (catalog.Levels.size() == 1 && catalog.Dimension == 3),
-      "a mesh with levels, or flat");
+      "a mesh with several levels or only two dimensions");
   for (std::size_t v = 0; v < catalog.Variables.size(); ++v) {
     const Variable& variable = catalog.Variables[v];
     Require(variable.Role <= MeshRole::Flags, "an array of an unknown role");
     Require(!catalog.IsMesh() ||
                 (variable.Ghosts == Int3{0, 0, 0} && variable.Material < 0 && !variable.Positions),
-        "an array on a mesh that belongs to another grid");
+        "a mesh with ghost layers, materials or lists of points");
     if (variable.Role != MeshRole::Values) {
-      Require(catalog.IsMesh(), "a mesh array on another grid");
+      Require(catalog.IsMesh(), "a mesh array on a grid that is not a mesh");
       CheckMeshArray(catalog, static_cast<int>(v));
     }
   }
@@ -233,7 +235,7 @@ void CheckVariables(const Catalog& catalog)
   CheckArraySizes(catalog);
   const int coordinates = catalog.CoordinatesVariable;
   if (catalog.Grid != GridKind::Curvilinear) {
-    Require(coordinates == -1, "coordinates on a grid that needs none");
+    Require(coordinates == -1, "coordinates on a grid that is not curvilinear");
     return;
   }
   Require(coordinates >= 0 && coordinates < static_cast<int>(catalog.Variables.size()), "no coordinates");
@@ -258,12 +260,12 @@ void CheckChildren(const Catalog& catalog)
   const std::vector<int>& begin = catalog.ChildBegin;
   const std::vector<int>& children = catalog.Children;
   if (begin.empty()) {
-    Require(children.empty(), "children of an unknown patch");
+    Require(children.empty(), "children without a child table");
     return;
   }
   Require(begin.size() == catalog.Patches.size() + 1 && begin.front() == 0 &&
               begin.back() == static_cast<std::int64_t>(children.size()),
-      "a child table that does not match its patches");
+      "a child table that does not match the patches");
   for (std::size_t p = 0; p < catalog.Patches.size(); ++p) {
     Require(begin[p] <= begin[p + 1], "a child table out of order");
   }
@@ -303,7 +305,7 @@ void CheckCatalog(const Catalog& catalog)
 {
   Require(catalog.Dimension == 2 || catalog.Dimension == 3, "neither 2 nor 3 dimensions");
   Require(catalog.StepsInFile >= 1 && catalog.StepInFile >= 0 && catalog.StepInFile < catalog.StepsInFile,
-      "a step number outside its file");
+      "a step index outside the file");
   Require(catalog.Grid <= GridKind::Polygonal, "an unknown grid");
   for (const double x : catalog.Origin) {
     Require(std::isfinite(x), "an origin that is not finite");

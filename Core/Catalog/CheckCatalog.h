@@ -1,4 +1,4 @@
-// Checks of catalogs, which are made from files and may therefore contain anything.
+// Checks of catalogs, which come from files and may therefore be invalid.
 #pragma once
 
 #include "Catalog/Catalog.h"

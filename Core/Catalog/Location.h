@@ -1,4 +1,4 @@
-// The location of an array's bytes in files, their encoding, and the range of the values.
+// The location and encoding of an array's bytes in files, and the range of the values.
 #pragma once
 
 #include <algorithm>
@@ -243,9 +243,9 @@ struct ChunkRange
 };
 ChunkRange ChunksHolding(const ChunkedArray& array);
 
-/// Changes `array`, which has StepValues, to the array of one time step. `chunks`: the first chunk of the
-/// array; the chunks must have consecutive numbers. Sets FirstChunk and ChunkCount to the chunks that hold
-/// values of that step.
+/// Restricts `array` to one of its time steps; does nothing if StepValues is 0. `chunks`: the first chunk of
+/// the array; the chunks must have consecutive numbers. Sets FirstChunk and ChunkCount to the chunks that
+/// hold values of the step.
 void SelectStep(ChunkedArray& array, const Chunk* chunks, int step);
 
 /// Appends a location's entries in `from` to `to`. Returns the location in `to`. `files[i]` is the number in

@@ -165,9 +165,9 @@ Nesting::LevelPatches Nesting::PatchesOf(const Level& level) const
   return {std::move(numbers), BoxBins(std::move(boxes)), std::nullopt};
 }
 
-std::vector<int> Nesting::PatchesMeeting(int level, const Box& cells) const
+std::vector<int> Nesting::PatchesIntersecting(int level, const Box& cells) const
 {
-  std::vector<int> patches = this->ShownPatches[level].Bins.Meeting(cells);
+  std::vector<int> patches = this->ShownPatches[level].Bins.Intersecting(cells);
   for (int& patch : patches) {
     patch = this->ShownPatches[level].Numbers[patch];
   }
@@ -196,7 +196,7 @@ std::vector<int> Nesting::ChildrenOf(int patch, const Box& part) const
     }
   } else {
     const Int3& ratio = this->Data.Levels[parent.Level + 1].Ratio;
-    return this->PatchesMeeting(parent.Level + 1, Refine(part, ratio));
+    return this->PatchesIntersecting(parent.Level + 1, Refine(part, ratio));
   }
   return children;
 }
@@ -213,7 +213,7 @@ std::vector<Box> Nesting::CoveredBoxes(int patch) const
   const BoxBins& bins = level.OwnBins ? *level.OwnBins : level.Bins;
   const Int3& ratio = this->Data.Levels[finer].Ratio;
   for (const Box& own : this->OwnCells(patch)) {
-    for (const int index : bins.Meeting(Refine(own, ratio))) {
+    for (const int index : bins.Intersecting(Refine(own, ratio))) {
       const Box part = Intersect(CoarsenInside(bins[index], ratio), own);
       if (!part.Empty()) {
         covered.push_back(part);
@@ -274,7 +274,7 @@ std::vector<std::uint8_t> Nesting::SharedCells(int patch, const Int3& ghosts) co
   Int3 ratio{1, 1, 1};
   for (int level = this->Data.Patches[patch].Level; level >= 0; --level) {
     const bool refines = this->Data.RoleOf(level) == LevelRole::Refinement;
-    for (const int other : this->PatchesMeeting(level, Coarsen(grown, ratio))) {
+    for (const int other : this->PatchesIntersecting(level, Coarsen(grown, ratio))) {
       MarkBox(grown, Intersect(Refine(this->Data.Patches[other].Cells, ratio), grown), 1, flags.data());
     }
     ratio = Times(ratio, this->Data.Levels[level].Ratio);

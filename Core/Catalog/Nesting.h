@@ -12,8 +12,8 @@
 
 namespace patchio {
 
-/// Returns two patches of one level that share a cell, the first of them with the lowest number possible, or
-/// nothing if no patches of a level overlap.
+/// Returns two patches of one level that share a cell, the first with the lowest possible number, or nothing
+/// if no patches of a level overlap.
 std::optional<std::pair<int, int>> FindOverlap(const Catalog& catalog);
 
 /// Multiplies refinement ratios. A product beyond the range of indices is clamped; the entire domain is then
@@ -36,8 +36,8 @@ inline Int3 Times(const Int3& a, const Int3& b)
 class Nesting
 {
 public:
-  /// Finds the relations between the shown patches p, those with shown[p]. A patch that is not shown hides
-  /// nothing. `shown` has one entry per patch and is copied. `catalog` must outlive this object.
+  /// Finds the relations between the shown patches, those whose flag in `shown` is true. A patch that is not
+  /// shown hides nothing. `shown` has one entry per patch and is copied. `catalog` must outlive this object.
   Nesting(const Catalog& catalog, const std::vector<bool>& shown);
 
   /// Returns the shown patches of the next finer level that may overlap the patch, or `part` of the patch.
@@ -52,7 +52,7 @@ public:
 
   /// Returns the shown patches of a level that share cells with a box of that level, in ascending order. The
   /// grid must not be curvilinear.
-  std::vector<int> PatchesMeeting(int level, const Box& cells) const;
+  std::vector<int> PatchesIntersecting(int level, const Box& cells) const;
 
   /// Returns false if the shown patches of a level overlap so much that finding each cell's owner would take
   /// too long, see BoxBins::UniqueParts(). OwnCells() then returns all cells of a patch.

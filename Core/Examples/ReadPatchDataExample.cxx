@@ -1,11 +1,11 @@
-// How a program without VTK reads patches on many ranks with many threads a rank.
+// A program without VTK that reads patches on many ranks with many threads per rank.
 //
 //   mpirun -np 4 patchio_read_patch_data SUMMARY THREADS OUTPUT_PREFIX [VARIABLE...]
 //
-// Each rank reads its own part of the patches of SUMMARY (a summary.samrai) with THREADS threads and writes
-// what it got: OUTPUT_PREFIX.rank<R>.raw holds the values of all its arrays one after another, in the
-// machine's byte order, component fastest; OUTPUT_PREFIX.rank<R>.json says which array lies where.
-// With - as OUTPUT_PREFIX nothing is written but, on standard output, what the reading cost.
+// Each rank reads its part of the patches of SUMMARY (a summary.samrai) with THREADS threads, and writes two
+// files. OUTPUT_PREFIX.rank<R>.raw has the values of all arrays of the rank one after another, in the
+// machine's byte order, component fastest. OUTPUT_PREFIX.rank<R>.json has the offset of each array. If
+// OUTPUT_PREFIX is -, each rank prints only the cost of its read.
 #include "Formats/Format.h"
 #include "Plan/Partition.h"
 #include "Read/ReadPatchData.h"
@@ -21,7 +21,7 @@
 
 namespace {
 
-/// Level one: the patches of this rank.
+/// Level one of two-level reading: returns the patches of this rank.
 std::vector<int> PatchesOfRank(const std::string& summary, int rank, int size)
 {
   const patchio::Catalog catalog = patchio::FormatOf(summary).ReadCatalog(summary);
@@ -101,7 +101,7 @@ int Run(int argc, char** argv, int rank, int size)
     std::cerr << error.what() << "\n";
     return 1;
   }
-  // Level two: all variables of these patches at once, by `threads` threads.
+  // Level two: reads all variables of these patches with `threads` threads.
   const patchio::ReadPatchDataResult result =
       patchio::ReadPatchData(summary, mine.data(), static_cast<int>(mine.size()),
           names.empty() ? nullptr : names.data(), static_cast<int>(names.size()), threads);

@@ -8,13 +8,13 @@
 
 namespace patchio {
 
-/// Returns the axis with the largest distance between adjacent values, in an array whose axis 0 is the
-/// fastest.
+/// Returns the slowest axis along which the box has more than one cell, or 0. Axis 0 is the fastest axis of
+/// an array.
 int SlowestAxis(const Box& cells);
 
-/// Cuts the box into slices across an axis. Each slice has about as many cells as a request to the storage
-/// should have; there are at most some thousand slices. Cuts lie at multiples of `grain` cells from the lower
-/// end, so that no chunk of `grain` planes is read twice.
+/// Cuts the box across an axis into at most 4096 slices. A slice has about two million cells, which is a good
+/// size of a request to the storage. Cuts lie at multiples of `grain` cells from the lower end, so that no
+/// chunk of `grain` planes is read twice.
 std::vector<Box> CutAcross(const Box& cells, int axis, std::int64_t grain = 1);
 
 }  // namespace patchio

@@ -1,5 +1,5 @@
-// Functions that find time steps: the first bytes of files, files in folders, the heads of steps, the step
-// for a requested time.
+// Functions with which formats find time steps: the first bytes of files, the heads of steps, sorting, and
+// the step for a requested time.
 #pragma once
 
 #include "Base/File.h"
@@ -15,14 +15,14 @@ namespace patchio {
 /// Returns the first bytes of a file, at most `most`. Throws Error when the file cannot be read.
 std::string FirstBytes(const std::string& path, std::size_t most);
 
-/// Reads the head of a step from the file that describes it. Throws Error.
+/// Reads the head of a step, its time and number, from the file that describes the step. Throws Error.
 using ReadHead = TimeStep (*)(const std::string& path);
 
-/// Returns the head of a step: from options.Known if that knows the step, otherwise with `read`. Throws
-/// Error.
+/// Returns the head of a step from options.Known or, if that returns nothing, from `read`. Throws Error.
 TimeStep HeadOf(const std::string& path, const SeriesOptions& options, ReadHead read);
 
-/// Adds a step to the series, or a warning "Skipping a `noun`. REASON". Returns whether it added the step.
+/// Adds a step to the series or, if the head of the step cannot be read, the warning "Skipping a NOUN.
+/// REASON". Returns whether the step was added.
 bool AddStep(
     const char* noun, const std::string& path, const SeriesOptions& options, ReadHead read, Series& series);
 
@@ -30,8 +30,8 @@ bool AddStep(
 void SortSteps(Series& series);
 
 /// Returns the index of the last of `times` that is not later than `time`; 0 if all are later or `time` is
-/// not a number. If `time` is below the next of `times` only by rounding (10^-9 of the whole range, and less
-/// than half of the gap), it means that next time. `times` must increase and not be empty.
+/// not a number. A `time` that is less than the next of `times` only by rounding (10^-9 of the whole range,
+/// and less than half of the gap) counts as that next time. `times` must increase and not be empty.
 std::size_t StepAtTime(const std::vector<double>& times, double time);
 
 }  // namespace patchio

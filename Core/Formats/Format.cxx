@@ -14,8 +14,8 @@ namespace patchio {
 
 namespace {
 
-/// Returns a phrase for the files of all formats.
-std::string WhatOpens()
+/// Returns a phrase that lists the files of all formats.
+std::string SupportedFiles()
 {
   std::string phrase;
   for (const Format* format : AllFormats()) {
@@ -45,7 +45,7 @@ const Format& FormatOf(const std::string& path)
   }
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
-    throw FileError(path, WhatOpens(), "a folder of another kind",
+    throw FileError(path, SupportedFiles(), "a folder of another kind",
         "Give the name of a file in the folder, or check that the folder is complete");
   }
   char first = 0;
@@ -59,10 +59,11 @@ const Format& FormatOf(const std::string& path)
   for (const Format* format : AllFormats()) {
     const std::string other = format->Declines(path);
     if (!other.empty()) {
-      throw Error(fmt::format("{}: not supported: {}. Open it with ParaView's own reader.", path, other));
+      throw Error(
+          fmt::format("{}: not supported: {}. Open the file with ParaView's own reader.", path, other));
     }
   }
-  throw FileError(path, WhatOpens(), "a file of another format", "PatchIO does not support this format");
+  throw FileError(path, SupportedFiles(), "a file of another format", "PatchIO does not support this format");
 }
 
 Catalog Format::ReadStep(const TimeStep& step) const

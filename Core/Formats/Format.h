@@ -19,10 +19,10 @@ struct TimeStep
   std::string Path;  ///< the file that describes the step, for Format::ReadCatalog
   double Time = 0;
   std::int64_t Step = 0;
-  int InFile = 0;      ///< number of the step among those of the file, from 0
+  int InFile = 0;      ///< number of the step among the steps in the file, from 0
   std::string Date{};  ///< the time as a date; empty if Time is sufficient
   /// Notes on data of the step that PatchIO does not show; HasNotes is true if the format has looked for
-  /// them. Index files keep the notes, so the notes may depend on the file `Path` alone.
+  /// them. Index files keep the notes, so the notes must depend only on the file `Path`.
   bool HasNotes = false;
   std::vector<std::string> Notes{};
 };
@@ -31,38 +31,41 @@ struct TimeStep
 struct Series
 {
   std::vector<TimeStep> Steps;
-  std::vector<std::string> Warnings;  ///< dumps that were left out, and the reasons
+  std::vector<std::string> Warnings;  ///< skipped dumps, with the reasons
   std::vector<std::string> Notes;     ///< other information for the user
-  /// Files and folders. One of them changes when a step is added or becomes readable: an index, the folder of
-  /// the dumps, a dump that was left out. They need not exist yet. Empty if steps cannot be added.
+  /// Files and folders to watch: at least one of them changes when a step is added or becomes readable.
+  /// Examples: the list of dumps, the folder of the dumps, a skipped dump. The paths need not exist yet.
+  /// Empty if steps cannot be added.
   std::vector<std::string> Watched;
 };
 
 /// The steps that OpenSeries() looks for.
 struct SeriesOptions
 {
-  /// True: the series has only the steps that the list of dumps, such as dumps.visit, names. False: it also
-  /// has the steps found in the same folder.
+  /// True: the series has only the steps in the list of dumps, such as dumps.visit. False: the series also
+  /// has the other steps in the same folder.
   bool ListedOnly = false;
-  /// True: if each path is a file of one step, the files of the same folder with higher numbers in their
-  /// names are added. Only for OpenSeriesOfPaths(); formats ignore it.
+  /// True: if each path is a file of one step, OpenSeriesOfPaths() adds the files of the same folder with
+  /// higher numbers in their names. Formats ignore this option.
   bool LaterFiles = false;
-  /// Returns the head of a step that the metadata channel knows, by TimeStep::Path. Null: no heads are known.
+  /// Returns the head of the step with this TimeStep::Path if the head is known, for example from an index
+  /// file. Null: no heads are known.
   std::function<std::optional<TimeStep>(const std::string&)> Known = nullptr;
 };
 
-/// The way in which Format::Locate() works.
+/// Options of Format::Locate().
 struct LocateOptions
 {
   int Threads = 1;  ///< limit on the threads that read metadata
-  /// For an index: locate the values of all steps of the file, by ChunkedArray::StepValues and the like,
-  /// instead of those of Catalog::StepInFile.
+  /// True, for an index: the locations are for all steps of the file (see ChunkedArray::StepValues), not only
+  /// for step Catalog::StepInFile.
   bool AllSteps = false;
-  /// Gets the progress, often, on the calling thread. After Progress has returned false, Locate() throws
-  /// Error as soon as the requests in flight have ended (see LocateTask). Null: no progress is reported.
+  /// Callback for the progress, called often on the calling thread. After the callback has returned false,
+  /// Locate() throws Error as soon as the requests in flight have ended (see LocateTask). Null: no progress
+  /// is reported.
   ProgressCallback Progress = nullptr;
-  /// Also locate the data with which files allow values to be verified: their checksums (see LocationTable),
-  /// and their headers.
+  /// True: Locate() also returns the checksums of the values (see LocationTable) and checks all headers in
+  /// the data files.
   bool Verify = false;
 };
 
@@ -80,9 +83,9 @@ public:
   /// sound or broken.
   virtual bool Claims(const std::string& path) const = 0;
 
-  /// Returns whether the path is a broken file of this format (empty, truncated or overwritten): its name or
-  /// its neighbours belong to this format, its contents do not, and no other program wrote it. OpenSeries()
-  /// then throws the reason.
+  /// Returns whether the path seems to be a broken file of this format (empty, truncated or overwritten): the
+  /// name or the neighbouring files belong to this format, but the contents belong neither to this format nor
+  /// to another program. OpenSeries() then throws Error with the reason.
   virtual bool SeemsBroken(const std::string& /*path*/) const { return false; }
 
   /// Returns a phrase for the contents of a file of this format that PatchIO does not support, or an empty
@@ -106,23 +109,22 @@ public:
   /// for broken files.
   virtual std::vector<ValueRange> RangesOf(const Catalog& /*catalog*/, int /*variable*/) const { return {}; }
 
-  /// Returns whether an index should be built. An index does not pay if Locate() costs no more than a look
-  /// into the index, and is impossible if the steps of the file are not at equal distances.
+  /// Returns whether PatchIO should build an index. An index is useless if Locate() is as fast as a look-up
+  /// in the index, and impossible if the steps of the file are not stored at equal distances.
   virtual bool NeedsIndex(const Catalog& /*catalog*/) const { return true; }
 
   /// Returns the locations of the requests at Catalog::StepInFile. Requests in a broken data file become
-  /// Missing, with the reason; they cause no error. Every byte range lies inside its file and has the size
+  /// Missing, with the reason, and cause no error. Every byte range lies inside its file and has the size
   /// that the catalog states. Throws Error after options.Progress has returned false.
   virtual LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
       const LocateOptions& options) const = 0;
 };
 
-/// Returns all formats in the order of the list in Formats/CMakeLists.txt. FindFormat() asks them in that
-/// order.
+/// Returns all formats in the order of the list in Formats/CMakeLists.txt, in which FindFormat() tries them.
 const std::vector<const Format*>& AllFormats();
 
-/// Returns the format that claims the path, or for which the path seems to be a broken file; null if there is
-/// none.
+/// Returns the format that claims the path or, if no format does, the format for which the path seems to be a
+/// broken file. Returns null if there is none.
 const Format* FindFormat(const std::string& path);
 /// Returns the format of the path. Throws Error when there is none or the path cannot be read.
 const Format& FormatOf(const std::string& path);

@@ -53,8 +53,8 @@ int Hdf5Locator::NumberOf(const std::string& path)
   return entry->second;
 }
 
-/// Returns a data set. At its first call for the data set, finds it, and adds its file to the table. Throws
-/// Error if the data set has a problem.
+/// Returns a data set. The first call for a data set finds it and adds its file to the table. Throws Error if
+/// the data set has a problem.
 LocatedDataset& Hdf5Locator::Find(const std::string& path, const std::string& name)
 {
   const auto [entry, isNew] = this->Found[path].try_emplace(name);
@@ -80,26 +80,26 @@ LocatedDataset& Hdf5Locator::Find(const std::string& path, const std::string& na
   return found;
 }
 
-Location Hdf5Locator::LocateAt(const DatasetPlace& place, const PatchVariable& request)
+Location Hdf5Locator::LocateAt(const DatasetLocation& where, const PatchVariable& request)
 {
-  LocatedDataset& found = this->Find(place.Path, place.Dataset);
+  LocatedDataset& found = this->Find(where.Path, where.Dataset);
   if (!found.Checked) {
     found.Checked = true;
-    found.Problem = CatchError([&] { this->Check(found, place, request); });
+    found.Problem = CatchError([&] { this->Check(found, where, request); });
     if (!found.Problem.empty()) {
       throw Error(found.Problem);
     }
   }
-  const hdf5::DatasetPart& part = place.Part;
+  const hdf5::DatasetPart& part = where.Part;
   const std::uint64_t count = part.Count + part.StepValues * static_cast<std::uint64_t>(part.Steps - 1);
   if (part.First > found.Info.Values || count > found.Info.Values - part.First) {
-    throw FileError(place.Path,
-        fmt::format("{} numbers from {} on in '{}'", count, part.First, PlainText(place.Dataset)),
+    throw FileError(where.Path,
+        fmt::format("at least {} numbers in '{}'", part.First + count, PlainText(where.Dataset)),
         fmt::format("{}", found.Info.Values), ChangedOrDamaged);
   }
   return found.Info.Layout == hdf5::StorageLayout::Virtual
-             ? this->AppendVirtual(found, place, part.First + count)
-             : hdf5::AppendPart(found, found.Type, place.Dataset, part, found.File, this->Table);
+             ? this->AppendVirtual(found, where, part.First + count)
+             : hdf5::AppendPart(found, found.Type, where.Dataset, part, found.File, this->Table);
 }
 
 LocationTable Hdf5Locator::Run(const std::vector<PatchVariable>& requests)
@@ -109,7 +109,7 @@ LocationTable Hdf5Locator::Run(const std::vector<PatchVariable>& requests)
   return std::move(this->Table);
 }
 
-/// Appends values that were never written, as a chunk without bytes.
+/// Appends values that were never written, as chunks without bytes.
 Location Hdf5Locator::AppendFill(const LocatedDataset& found, std::uint64_t count)
 {
   hdf5::FoundDataset fill;
@@ -123,20 +123,21 @@ Location Hdf5Locator::AppendFill(const LocatedDataset& found, std::uint64_t coun
   return hdf5::AppendPart(fill, found.Type, {}, {0, count}, found.File, this->Table);
 }
 
-/// Appends the values of a place in a virtual data set, as a part of the data set that has them. `end`: index
-/// behind the last value.
-Location Hdf5Locator::AppendVirtual(const LocatedDataset& found, const DatasetPlace& place, std::uint64_t end)
+/// Appends values of a virtual data set, as a part of the data set that stores them. `end`: index after the
+/// last value.
+Location Hdf5Locator::AppendVirtual(
+    const LocatedDataset& found, const DatasetLocation& where, std::uint64_t end)
 {
   const auto other = std::find_if(found.Parts.begin(), found.Parts.end(),
-      [&](const hdf5::VirtualPart& candidate) { return candidate.Has(place.Part.First, end); });
+      [&](const hdf5::VirtualPart& candidate) { return candidate.Has(where.Part.First, end); });
   if (other == found.Parts.end()) {
-    throw hdf5::UnsupportedError(place.Path, SeveralParts, place.Dataset);
+    throw hdf5::UnsupportedError(where.Path, SeveralParts, where.Dataset);
   }
   if (other->Path.empty()) {
-    return this->AppendFill(found, place.Part.Count);
+    return this->AppendFill(found, where.Part.Count);
   }
-  hdf5::DatasetPart there = place.Part;
-  there.First = other->FirstThere + (place.Part.First - other->First);
+  hdf5::DatasetPart there = where.Part;
+  there.First = other->FirstThere + (where.Part.First - other->First);
   const LocatedDataset& source = this->Find(other->Path, other->Dataset);
   // The format's check may have chosen another type for the values of the virtual data set.
   const bool alike = hdf5::TypeOfValues(source.Info) == hdf5::TypeOfValues(found.Info);

@@ -11,17 +11,17 @@
 
 namespace patchio {
 
-/// A data set that was found in a file and checked.
+/// A data set that was found in a file.
 struct LocatedDataset : hdf5::FoundDataset
 {
   ElementType Type = ElementType::Float32;
-  int File = 0;          ///< number in the table of files
-  bool Checked = false;  ///< the format has checked it
-  std::string Problem;   ///< reason why the data set cannot be used; empty: it can
+  int File = 0;          ///< index into LocationTable::Files
+  bool Checked = false;  ///< the format has checked the data set, see Hdf5Locator::Check()
+  std::string Problem;   ///< reason why the data set cannot be used; empty: none
 };
 
-/// The values of one variable on one patch in a file.
-struct DatasetPlace
+/// The location of the values of one variable on one patch: file, data set and part.
+struct DatasetLocation
 {
   std::string Path;     ///< path of the file
   std::string Dataset;  ///< name of the data set
@@ -29,10 +29,11 @@ struct DatasetPlace
 };
 
 /// Reason why a patch cannot be read; see hdf5::UnsupportedError().
-constexpr const char* SeveralParts = "virtual data set that has the values of a patch from several others";
+constexpr const char* SeveralParts =
+    "virtual data set that takes the values of a patch from several data sets";
 
-/// One call of Format::Locate(), made on the thread of that call. Opens each file once, through the task's
-/// source, and finds each data set once. A format derives its locator from this class.
+/// Base class of the locators of HDF5 formats. An object is one call of Format::Locate(), made on the thread
+/// of that call. It opens each file through the task's source, and finds each data set once.
 class Hdf5Locator
 {
 public:
@@ -48,16 +49,16 @@ public:
 protected:
   /// Returns the location of a request whose values are stored. Most formats call LocateAt(). Throws Error.
   virtual Location LocateOne(const PatchVariable& request) = 0;
-  /// Checks a data set, and may change its description. LocateAt() calls this method for the first request
-  /// that needs the data set. An Error from this method becomes the error of all requests for the data set.
+  /// Checks a data set, and may change its description. LocateAt() calls this method at the first request for
+  /// the data set. An Error from this method becomes the error of all requests for the data set.
   virtual void Check(
-      LocatedDataset& /*found*/, const DatasetPlace& /*place*/, const PatchVariable& /*request*/)
+      LocatedDataset& /*found*/, const DatasetLocation& /*where*/, const PatchVariable& /*request*/)
   {
   }
-  /// Returns the location of values at a place: a byte range, or a chunked or library array. Throws Error
-  /// when the file cannot be opened, when the data set does not exist, is damaged, is not supported, fails
-  /// the check or has too few values, and for values that a virtual data set takes from several others.
-  Location LocateAt(const DatasetPlace& place, const PatchVariable& request);
+  /// Returns the location of the values at `where`: a byte range, or a chunked or library array. Throws Error
+  /// when the file cannot be opened, when the data set does not exist, is damaged or unsupported, fails
+  /// Check() or has too few values, and when a virtual data set takes the values from several data sets.
+  Location LocateAt(const DatasetLocation& where, const PatchVariable& request);
 
   const Catalog& Data;
   const LocateOptions& Options;
@@ -68,11 +69,11 @@ private:
   LocatedDataset& Find(const std::string& path, const std::string& name);
   const hdf5::File& Open(const std::string& path);
   int NumberOf(const std::string& path);
-  Location AppendVirtual(const LocatedDataset& found, const DatasetPlace& place, std::uint64_t end);
+  Location AppendVirtual(const LocatedDataset& found, const DatasetLocation& where, std::uint64_t end);
   Location AppendFill(const LocatedDataset& found, std::uint64_t count);
 
   std::map<std::string, hdf5::File> Files;
-  std::map<std::string, int> Numbers;                                  ///< number of each file in the table
+  std::map<std::string, int> Numbers;  ///< index of each path in LocationTable::Files
   std::map<std::string, std::map<std::string, LocatedDataset>> Found;  ///< by file and name
 };
 

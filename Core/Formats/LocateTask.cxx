@@ -12,7 +12,7 @@ namespace {
 // This text is not displayed, because the user who stops a read needs no message.
 constexpr const char* StoppedText = "Locating the values was interrupted.";
 
-/// Checks before each request whether the caller has stopped the work.
+/// A source that checks before each request whether the caller has stopped the work.
 class WatchedSource : public Source
 {
 public:
@@ -61,7 +61,7 @@ void LocateTask::ThrowIfStopped() const
   }
 }
 
-void LocateTask::Tell(double fraction)
+void LocateTask::ReportProgress(double fraction)
 {
   this->Fraction = fraction;
   this->Continues(fraction);
@@ -71,7 +71,7 @@ void LocateTask::Tell(double fraction)
 void LocateTask::CheckNotStopped()
 {
   if (std::this_thread::get_id() == this->Caller) {
-    this->Tell(this->Fraction);
+    this->ReportProgress(this->Fraction);
   } else {
     this->ThrowIfStopped();
   }
@@ -83,7 +83,7 @@ void LocateTask::RunTasks(std::size_t tasks, const TaskBody& body)
     patchio::RunTasks(tasks, this->Options.Threads, body);
     return;
   }
-  this->Tell(0);
+  this->ReportProgress(0);
   patchio::RunTasks(
       tasks, this->Options.Threads, body, [this](double fraction) { return this->Continues(fraction); });
   this->ThrowIfStopped();
@@ -93,7 +93,7 @@ void LocateTask::LocateEach(const Catalog& catalog, const std::vector<PatchVaria
     LocationTable& table, const std::function<Location(const PatchVariable&)>& locate)
 {
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    this->Tell(static_cast<double>(i) / static_cast<double>(requests.size()));
+    this->ReportProgress(static_cast<double>(i) / static_cast<double>(requests.size()));
     if (catalog.PresenceOf(requests[i].Variable, requests[i].Patch) != Presence::Stored) {
       table.Locations.emplace_back();
       continue;
@@ -104,7 +104,7 @@ void LocateTask::LocateEach(const Catalog& catalog, const std::vector<PatchVaria
       table.Problems.push_back({i, problem});
     }
   }
-  this->Tell(1);
+  this->ReportProgress(1);
 }
 
 std::unique_ptr<Source> LocateTask::FilesOf(const std::vector<std::string>& paths)

@@ -14,8 +14,8 @@
 
 namespace patchio {
 
-/// One call of Format::Locate(), made on the thread of that call. Without LocateOptions::Progress, this class
-/// costs nothing.
+/// The progress and cancellation of one call of Format::Locate(), made on the thread of that call. Without
+/// LocateOptions::Progress, this class costs nothing.
 class LocateTask
 {
 public:
@@ -26,7 +26,7 @@ public:
 
   /// Reports the fraction of the work that is done, 0..1. Call it on the thread that made this object. Throws
   /// Error if the caller stops the work.
-  void Tell(double fraction);
+  void ReportProgress(double fraction);
   /// Calls patchio::RunTasks() with the number of threads in the options, and reports the fraction of tasks
   /// done. Throws Error if the caller stops the work, after all running tasks have ended.
   void RunTasks(std::size_t tasks, const TaskBody& body);
@@ -35,15 +35,15 @@ public:
   /// reason. Reports progress. Throws Error if the caller stops the work.
   void LocateEach(const Catalog& catalog, const std::vector<PatchVariable>& requests, LocationTable& table,
       const std::function<Location(const PatchVariable&)>& locate);
-  /// Returns a source as from MakeFileSource(). Its requests throw Error after the caller has stopped the
-  /// work. The source must not outlive this object.
+  /// Returns a source like MakeFileSource(). Requests to the source throw Error after the caller has stopped
+  /// the work. The source must not outlive this object.
   std::unique_ptr<Source> FilesOf(const std::vector<std::string>& paths);
 
   /// Throws Error after the caller has stopped the work. Thread-safe.
   void CheckNotStopped();
 
 private:
-  bool Continues(double fraction);  ///< call it on the thread that made this object
+  bool Continues(double fraction);  ///< reports the progress; only on the thread that made this object
   void ThrowIfStopped() const;
 
   const LocateOptions& Options;

@@ -13,13 +13,13 @@
 namespace patchio::hdf5 {
 namespace {
 
-/// A piece of the file in memory: a block or a page of elements. Reads each piece only when another one is
-/// requested.
+/// A piece of the file in memory: a block or a page of elements. Read() reads the file only if another piece
+/// than the last is requested.
 class ArrayPiece
 {
 public:
   explicit ArrayPiece(FileBytes& bytes) : Source(bytes) {}
-  /// Reads the piece unless it is in memory already. The last 4 bytes of the piece are its checksum.
+  /// Reads the piece unless the piece is in memory already. The last 4 bytes of the piece are its checksum.
   /// signature: first 4 bytes of the piece; null if the piece has no signature.
   const std::byte* Read(std::uint64_t address, std::uint64_t bytes, const char* signature);
 
@@ -29,8 +29,8 @@ private:
   std::vector<std::byte> Bytes;
 };
 
-/// The list of chunks of data sets with a largest extent. Not thread-safe. All methods throw Corrupt for
-/// damaged files, and Error if the storage fails.
+/// The index of the chunks of a data set with fixed maximum dimensions. Not thread-safe. All methods throw
+/// Corrupt for damaged files, and Error if the storage fails.
 class FixedArray
 {
 public:
@@ -47,8 +47,8 @@ private:
   ArrayPiece Block, Page;
 };
 
-/// The list of chunks of data sets with one unlimited axis. Not thread-safe. All methods throw Corrupt for
-/// damaged files, and Error if the storage fails.
+/// The index of the chunks of a data set with one unlimited axis. Not thread-safe. All methods throw Corrupt
+/// for damaged files, and Error if the storage fails.
 class ExtensibleArray
 {
 public:
@@ -276,8 +276,8 @@ bool HasFilters(const Dataset& dataset)
   return dataset.Filters[0] != FilterKind::None;
 }
 
-/// Numbers the chunks as arrays of chunks do: row by row within the largest extent of the data set, with the
-/// unlimited axis slowest.
+/// Numbers the chunks like the elements of FixedArray and ExtensibleArray: row by row within the maximum
+/// dimensions of the data set, with the unlimited axis slowest.
 class ChunkNumbers
 {
 public:
@@ -300,7 +300,7 @@ public:
       this->Strides[d] = stride;
       const std::uint64_t along = axis == 0 ? 1 : (dataset.MostDims[d] - 1) / dataset.ChunkDims[d] + 1;
       if (dataset.MostDims[d] < dataset.Dims[d] || stride > Most / along) {
-        throw Corrupt("more chunks than a file can have");
+        throw Corrupt("more chunks than a file can contain");
       }
       stride *= along;
     }
@@ -324,7 +324,7 @@ private:
 
 }  // namespace
 
-/// The chunks of a data set, initially as if none was written. Add() enters chunks that were written.
+/// The chunks of a data set, initially all marked as never written. Add() enters chunks that were written.
 class ChunkGrid
 {
 public:
@@ -420,7 +420,7 @@ void ChunkLists::ListTree1(
     const Dataset& dataset, unsigned treeK, std::uint64_t address, int above, const ChunkGrid& grid)
 {
   const Tree1Node node = ReadTree1Node(this->Source, address, 1, above, treeK);
-  // Each leaf must add a chunk that is new, so the number of steps is at most the number of chunks times that
+  // Each leaf must add a new chunk, so the number of steps is at most the number of chunks times the number
   // of levels.
   if (node.Children == 0 && above >= 0) {
     throw Corrupt("a damaged B-tree");
@@ -446,8 +446,9 @@ void ChunkLists::ListTree1(
   }
 }
 
-/// Records of types 10 and 11 consist of the address, for chunks with filters their size and filter mask, and
-/// the index along each axis. Each record must add a chunk that is new.
+/// Lists the chunks of a version 2 tree. Records (types 10 and 11) consist of the address of the chunk, its
+/// size and filter mask if there are filters, and its index along each axis. Each record must add a new
+/// chunk.
 void ChunkLists::ListTree2(const Dataset& dataset, const ChunkGrid& grid)
 {
   const bool filtered = HasFilters(dataset);
@@ -456,7 +457,7 @@ void ChunkLists::ListTree2(const Dataset& dataset, const ChunkGrid& grid)
   const std::size_t sizeBytes = tree.RecordBytes - 8 - indexBytes - (filtered ? 4 : 0);
   if (tree.RecordBytes < 8 + indexBytes + (filtered ? 5 : 0) || sizeBytes > 8 ||
       (!filtered && sizeBytes > 0)) {
-    throw Corrupt("a tree with other records");
+    throw Corrupt("a tree with records of a wrong size");
   }
   const std::uint64_t plainBytes = PlainChunkBytes(dataset);
   this->Trees.Walk(tree, [&](const std::byte* record, unsigned count) {
@@ -491,14 +492,15 @@ void ChunkLists::ListImplicit(const Dataset& dataset, const ChunkGrid& grid)
   });
 }
 
-/// Elements are addresses of chunks, for chunks with filters followed by their size and filter mask.
+/// Lists the chunks of a FixedArray or an ExtensibleArray. Elements are addresses of chunks, followed by
+/// their size and filter mask if there are filters.
 template <typename Array>
 void ChunkLists::ListArray(const Dataset& dataset, Array array, const ChunkGrid& grid)
 {
   const std::size_t elementBytes = array.ElementBytes();
   const bool filtered = HasFilters(dataset);
   if (filtered ? elementBytes < 13 || elementBytes > 20 : elementBytes != 8) {
-    throw Corrupt("an array of chunks with other elements");
+    throw Corrupt("an array of chunks with elements of a wrong size");
   }
   const ChunkNumbers numbers(dataset);
   const std::uint64_t plainBytes = PlainChunkBytes(dataset);

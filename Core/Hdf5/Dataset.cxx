@@ -355,12 +355,12 @@ void DatasetMessages::TakePlainLayout(const Message& message, unsigned kind)
     this->Result.Offset = message.At<std::uint64_t>(2);
     this->ContiguousBytes = message.At<std::uint64_t>(10);
   } else {
-    throw Unsupported(fmt::format("data layout {}", kind));
+    throw Unsupported(fmt::format("data layout of class {}", kind));
   }
 }
 
-/// axes: number of axes, plus 1 for the bytes of an element. Returns false if there are more axes than
-/// PatchIO decodes.
+/// Sets ChunkRank. axes: number of axes, plus 1 for the bytes of an element. Returns false if there are more
+/// axes than PatchIO decodes.
 bool DatasetMessages::TakeChunkRank(unsigned axes)
 {
   Require(axes >= 2 && axes <= Dataspace::MostAxes + 1, "chunks with an impossible number of axes");
@@ -368,8 +368,8 @@ bool DatasetMessages::TakeChunkRank(unsigned axes)
   return this->ChunkRank <= ChunkedArray::MaximumRank;
 }
 
-/// Reads versions 1 to 3: the number of axes, and from `place` on the address of the tree and the lengths of
-/// the axes.
+/// Reads versions 1 to 3: the number of axes at offset `rank`, and, from offset `place` on, the address of
+/// the tree and the lengths of the axes.
 void DatasetMessages::TakeChunks3(const Message& message, std::size_t rank, std::size_t place)
 {
   this->Result.ChunkAddress = message.At<std::uint64_t>(place);
@@ -408,7 +408,7 @@ void DatasetMessages::TakeChunks4(const Message& message)
   place += lengthBytes;
   const unsigned kind = message.At<std::uint8_t>(place++);
   if (kind < 1 || kind > std::size(kinds)) {
-    throw Unsupported(fmt::format("list of chunks of kind {}", kind));
+    throw Unsupported(fmt::format("chunk index of type {}", kind));
   }
   this->Result.Index = kinds[kind - 1];
   if (this->Result.Index == ChunkIndex::Single && (flags & singleHasFilters) != 0) {
@@ -422,7 +422,7 @@ void DatasetMessages::TakeChunks4(const Message& message)
 void DatasetMessages::TakeFill(const Message& message)
 {
   const unsigned version = message.At<std::uint8_t>(0);
-  this->HasFill = true;  // an old message does not count then
+  this->HasFill = true;  // TakeOldFill() then ignores its message
   this->FillBytes = 0;
   if (version == 1 || version == 2) {
     if (version == 1 || message.At<std::uint8_t>(3) != 0) {

@@ -14,7 +14,8 @@
 
 namespace patchio::hdf5 {
 
-/// The storage of a data set's values, which determines whether PatchIO or the HDF5 library can read them.
+/// The storage layout of a data set, which determines whether PatchIO or the HDF5 library can read the
+/// values.
 enum class StorageLayout : std::uint8_t
 {
   Contiguous,   ///< all values at Offset
@@ -31,7 +32,7 @@ enum class ChunkIndex : std::uint8_t
   Tree1,            ///< B-tree of version 1; the only kind before HDF5 1.10
   Single,           ///< a single chunk, without index
   Implicit,         ///< all chunks one after another, without index
-  FixedArray,       ///< for data sets with a largest extent
+  FixedArray,       ///< for data sets with fixed maximum dimensions
   ExtensibleArray,  ///< for data sets with one unlimited axis
   Tree2             ///< B-tree of version 2, for data sets with several unlimited axes
 };
@@ -89,7 +90,7 @@ constexpr const char* ExternalLink = "external link";
 /// Returns the values per axis, slowest first; 0 for axes after the first ChunkedArray::MaximumRank ones.
 std::vector<std::uint64_t> DimsOf(const Dataset& dataset);
 
-/// Returns the element type that PatchIO delivers without conversion, or nothing if there is no such type.
+/// Returns the ElementType that equals the type of the values, or nothing if there is no such type.
 std::optional<ElementType> TypeOfValues(const Dataset& dataset);
 std::optional<ElementType> TypeOfNumber(const Datatype& type);
 

@@ -59,7 +59,7 @@ std::uint64_t TakeAxes(Cursor& message, unsigned count)
   return product;
 }
 
-/// Parses a member of a record. In version 1 a member that is an array has its axes here, not in its type.
+/// Parses a member of a record. In version 1, the axes of an array are in the member, not in its type.
 void TakeMember(Cursor& message, unsigned version, std::size_t offsetBytes, Datatype& type, int nested)
 {
   TypeMember member;
@@ -77,7 +77,7 @@ void TakeMember(Cursor& message, unsigned version, std::size_t offsetBytes, Data
   member.Type = TakeTypeWithin(message, nested + 1);
   const std::uint64_t bytes = Product(member.Type.Bytes, times);
   Require(member.Offset <= type.Bytes && bytes > 0 && bytes <= type.Bytes - member.Offset,
-      "a record with members outside it");
+      "a record with members outside the record");
   if (axes > 0) {
     Datatype array;
     array.Class = TypeClass::Array;

@@ -14,7 +14,7 @@
 
 namespace patchio::hdf5 {
 
-std::string Relative(const std::string& object)
+std::string WithoutLeadingSlashes(const std::string& object)
 {
   return object.substr(std::min(object.find_first_not_of('/'), object.size()));
 }
@@ -45,7 +45,7 @@ void File::Open(ReadAt read)
 /// Unsupported.
 std::optional<std::uint64_t> File::Lookup(const std::string& object) const
 {
-  const std::string path = Relative(object);
+  const std::string path = WithoutLeadingSlashes(object);
   if (path.empty()) {
     return this->Reader->Root();
   }
@@ -128,7 +128,7 @@ Dataset File::Describe(const std::string& dataset) const
   });
 }
 
-/// Returns the open file at `path`, which has values of a virtual data set.
+/// Returns the open file at `path`, which has values of the virtual data set `dataset`.
 const File& File::NearFile(const std::string& path, const std::string& dataset) const
 {
   if (path == this->PathName) {
@@ -142,8 +142,8 @@ const File& File::NearFile(const std::string& path, const std::string& dataset) 
   if (!file) {
     const std::string fault = CatchError([&] { file = std::make_unique<File>(path); });
     if (!fault.empty()) {
-      throw Error(fmt::format("{}: '{}' has values of another file, which cannot be read. {}", this->PathName,
-          PlainText(dataset), fault));
+      throw Error(fmt::format("{}: '{}' has values in another file, which PatchIO cannot read. {}",
+          this->PathName, PlainText(dataset), fault));
     }
   }
   return *file;
@@ -152,8 +152,8 @@ const File& File::NearFile(const std::string& path, const std::string& dataset) 
 namespace {
 
 /// Returns the path of a file that a virtual data set names. The file must be in the folder of `path` or
-/// below. For an absolute name outside this folder, the file with the same last part in the folder is used,
-/// because the files may have been moved together.
+/// below. For an absolute name outside this folder, returns the file with the same last part in the folder,
+/// because the user may have moved the files together.
 std::string NearPath(const std::string& path, const std::string& name)
 {
   namespace fs = std::filesystem;
@@ -185,7 +185,7 @@ VirtualPart File::PartOf(
 {
   VirtualPart part;
   part.Path = NearPath(this->PathName, mapping.File);
-  part.Dataset = Relative(mapping.Dataset);
+  part.Dataset = WithoutLeadingSlashes(mapping.Dataset);
   const File& file = this->NearFile(part.Path, dataset);
   other = file.Guarded(part.Dataset, [&] { return file.Reader->Describe(file.AddressOf(part.Dataset)); });
   if (other.Layout == StorageLayout::Virtual) {
@@ -193,7 +193,7 @@ VirtualPart File::PartOf(
   }
   const std::optional<ValueRun> here = RunOf(mapping.Here, info), there = RunOf(mapping.There, other);
   if (!here || !there || here->Count != there->Count) {
-    throw Unsupported("virtual data set of parts that are not rows");
+    throw Unsupported("virtual data set of parts that are not contiguous");
   }
   part.First = here->First;
   part.Count = here->Count;
@@ -203,8 +203,8 @@ VirtualPart File::PartOf(
 
 namespace {
 
-/// Returns the parts, sorted, with additional parts for values that no mapping has. Throws Unsupported if
-/// parts overlap.
+/// Sorts the parts and adds parts for the values that no mapping has. Returns all parts. Throws Unsupported
+/// if parts overlap.
 std::vector<VirtualPart> WithGaps(std::vector<VirtualPart> parts, std::uint64_t values)
 {
   std::sort(parts.begin(), parts.end(),
@@ -230,8 +230,8 @@ std::vector<VirtualPart> WithGaps(std::vector<VirtualPart> parts, std::uint64_t 
 
 }  // namespace
 
-/// The type of the values is that of the parts, which may differ from the stated one: VTK's writer declares
-/// float64 for float32 parts.
+/// Returns the parts of a virtual data set and the type of their values, which may differ from the stated
+/// type: VTK's writer declares float64 for float32 parts.
 const File::VirtualSources& File::SourcesOf(const std::string& dataset, const Dataset& info) const
 {
   const auto known = this->Sources.find(dataset);
@@ -292,7 +292,7 @@ bool HasSignature(const std::string& path)
     constexpr std::uint64_t longestUserBlock = 1 << 16;
     const PlainFile file(path);
     char bytes[Signature.size()] = {};
-    for (std::uint64_t offset = 0; offset <= longestUserBlock; offset = NextSuperblockPlace(offset)) {
+    for (std::uint64_t offset = 0; offset <= longestUserBlock; offset = NextSuperblockOffset(offset)) {
       if (file.ReadSome(offset, bytes, sizeof bytes) < sizeof bytes) {
         return false;
       }
@@ -382,7 +382,7 @@ Location AppendPart(const FoundDataset& found, ElementType type, const std::stri
   LibraryArray array;
   array.File = file;
   array.Type = type;
-  array.Dataset = "/" + Relative(name);
+  array.Dataset = "/" + WithoutLeadingSlashes(name);
   array.First = part.First;
   array.Count = part.Count;
   array.Reason = found.Info.Layout == StorageLayout::Contiguous ? "steps of more than 4 GiB in one piece"

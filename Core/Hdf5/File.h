@@ -15,8 +15,8 @@ namespace patchio::hdf5 {
 
 class LibraryFile;
 
-/// A part of a virtual data set: its `Count` values from index `First` are those of another data set from
-/// index `FirstThere`.
+/// A part of a virtual data set: `Count` values from index `First` on, which are stored in another data set
+/// from index `FirstThere` on.
 struct VirtualPart
 {
   std::string Path;     ///< file of the other data set; empty: all values are Dataset::Fill
@@ -31,15 +31,14 @@ struct VirtualPart
 };
 
 /// Returns the name of an object without leading slashes.
-std::string Relative(const std::string& object);
+std::string WithoutLeadingSlashes(const std::string& object);
 
-/// A data set with its chunks, in the order of their numbers, or with its parts, in the order of their
-/// values.
+/// A data set with its chunks, ordered by their numbers, or with its parts, ordered by their first values.
 struct FoundDataset
 {
   Dataset Info;
   std::vector<Chunk> Chunks;
-  std::vector<VirtualPart> Parts;  ///< Virtual: together they have all values
+  std::vector<VirtualPart> Parts;  ///< Virtual: the parts together have all values
 };
 
 /// A range of values of a data set.
@@ -61,7 +60,7 @@ public:
   /// Throws Error if the file is missing, unreadable, not HDF5, truncated, or still being written.
   explicit File(const std::string& path);
   /// Opens a file whose bytes `read` provides. `path`: name for messages; `bytes`: size of the file. Throws
-  /// Error as File(path).
+  /// Error like File(path).
   File(const std::string& path, ReadAt read, std::uint64_t bytes);
   ~File();
   const std::string& Path() const { return this->PathName; }
@@ -85,14 +84,14 @@ public:
   /// the file can contain is left to the HDF5 library.
   FoundDataset Find(const std::string& dataset) const;
 
-  /// Read entire data sets, converted to the type of the result. `expectedCount` is checked before memory is
-  /// allocated; -1 accepts any number of values up to 2^28.
+  /// Reads an entire data set, converted to the type of the result. Checks `expectedCount` before the
+  /// allocation of memory; -1 accepts any number of values up to 2^28.
   std::vector<double> Doubles(const std::string& dataset, std::int64_t expectedCount) const;
   std::vector<int> Ints(const std::string& dataset, std::int64_t expectedCount) const;
   /// Reads a data set of texts with a fixed number of characters.
   std::vector<std::string> Strings(const std::string& dataset, std::int64_t expectedCount) const;
 
-  /// Read a data set with a single value, scalar or in an array.
+  /// Reads the single value of a data set, a scalar or an array of one value.
   double Double(const std::string& dataset) const { return this->Doubles(dataset, 1)[0]; }
   int Int(const std::string& dataset) const { return this->Ints(dataset, 1)[0]; }
   std::string String(const std::string& dataset) const { return this->Strings(dataset, 1)[0]; }

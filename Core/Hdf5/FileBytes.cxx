@@ -76,8 +76,8 @@ namespace {
 
 bool ComparesByDefault()
 {
-  const char* const wish = std::getenv("PATCHIO_HDF5_CHECKSUMS");
-  return !wish || std::string_view(wish) != "ignore";
+  const char* const setting = std::getenv("PATCHIO_HDF5_CHECKSUMS");
+  return !setting || std::string_view(setting) != "ignore";
 }
 
 }  // namespace

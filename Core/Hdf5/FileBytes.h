@@ -1,5 +1,5 @@
-// Bounds-checked bytes of an HDF5 file, the numbers and checksums in them, and the errors of all code that
-// parses them.
+// Bounds-checked access to the bytes of an HDF5 file, parsing of numbers, checksums, and the errors of all
+// code that parses such files.
 #pragma once
 
 #include "Base/Error.h"
@@ -21,9 +21,9 @@ constexpr std::string_view Signature{"\x89HDF\r\n\x1a\n", 8};
 
 /// Returns the next offset at which a superblock may be. The first is 0; user blocks before the superblock
 /// have 512, 1024, 2048 ... bytes.
-constexpr std::uint64_t NextSuperblockPlace(std::uint64_t place)
+constexpr std::uint64_t NextSuperblockOffset(std::uint64_t offset)
 {
-  return place == 0 ? 512 : 2 * place;
+  return offset == 0 ? 512 : 2 * offset;
 }
 
 /// A damaged or forged file. what() is a phrase: "a damaged B-tree".
@@ -146,7 +146,7 @@ public:
 private:
   static constexpr std::size_t WholeFile = 256 * 1024;
   // Measured with SAMRAI's files (in the page cache), in which metadata lies scattered between values: larger
-  // windows copy more than they save, and with fewer windows the same windows are read again.
+  // windows cost more copying than they save, and fewer windows are read repeatedly.
   static constexpr std::size_t WindowBytes = 4096;
   static constexpr std::size_t WindowCount = 256;
   static constexpr std::size_t LargePiece = 64 * 1024;  ///< pieces from this size on are read without a copy

@@ -28,7 +28,7 @@ NamedLink TakeLink(const std::byte* bytes, std::size_t count)
   Cursor cursor(bytes, count);
   const unsigned version = cursor.Take<std::uint8_t>(), flags = cursor.Take<std::uint8_t>();
   if (version != 1 || (flags & ~known) != 0) {
-    throw Unsupported("link of another version");
+    throw Unsupported("link of an unknown version");
   }
   const auto text = [&](std::uint64_t length) {
     const auto* const begin = reinterpret_cast<const char*>(cursor.Skip(length));
@@ -111,7 +111,7 @@ Group GroupReader::OpenNewGroup(std::uint64_t header, const Message& message)
 {
   constexpr unsigned hasOrders = 1, hashes = 5;  // the type of the tree
   if (message.At<std::uint8_t>(0) != 0 || message.Shared) {
-    throw Unsupported("group of another version");
+    throw Unsupported("group of an unknown version");
   }
   const std::size_t place = (message.At<std::uint8_t>(1) & hasOrders) != 0 ? 10 : 2;
   const auto heap = message.At<std::uint64_t>(place), tree = message.At<std::uint64_t>(place + 8);
@@ -154,7 +154,7 @@ std::optional<Link> GroupReader::FindCompact(const Group& group, const std::stri
   return {};
 }
 
-/// A record has the hash of a name, and the ID of the link in the heap.
+/// Finds a link in the tree of hashes. A record has the hash of a name, and the ID of the link in the heap.
 std::optional<Link> GroupReader::FindDense(const Group& group, const std::string& name)
 {
   std::optional<Link> found;
@@ -227,8 +227,8 @@ unsigned GroupReader::ReadSymbols(std::uint64_t node)
   return symbols;
 }
 
-/// Parses a symbol: offset of the name, address of the header, type of the scratch space, and, for soft
-/// links, in it the offset of the target.
+/// Parses a symbol: offset of the name, address of the header, type of the scratch space, and the scratch
+/// space, which for soft links has the offset of the target.
 Link GroupReader::LinkOf(const Group& group, const std::byte* symbol)
 {
   constexpr unsigned softLink = 2;
@@ -280,7 +280,7 @@ std::string GroupReader::TextAt(const Group& group, std::uint64_t place)
 }
 
 /// Appends a name to `names`. Throws Corrupt if the names exceed the size of the file, because a damaged file
-/// may list names again and again.
+/// may list a name repeatedly.
 void GroupReader::Keep(std::string_view name, std::vector<std::string>& names)
 {
   constexpr std::size_t least = 8;  // fewest bytes that a name takes in a file

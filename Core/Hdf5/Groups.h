@@ -13,7 +13,7 @@
 
 namespace patchio::hdf5 {
 
-/// The locations from which the links of a group can be read.
+/// The locations of the links of a group.
 struct Group
 {
   enum class Style : std::uint8_t
@@ -63,7 +63,7 @@ class GroupReader
 {
 public:
   explicit GroupReader(FileBytes& bytes) : Bytes(bytes), Header(bytes), Heaps(bytes), Trees(bytes) {}
-  /// Switches to a new file, whose nodes have these sizes. Must be called for each new file.
+  /// Switches to a new file, whose nodes have these sizes. Call it for each new file.
   void SetNodeSizes(const NodeSizes& sizes);
 
   /// Returns the group with its header at this address, or nothing if the object is not a group.

@@ -95,7 +95,7 @@ herr_t Write(H5FD_t* file, H5FD_mem_t type, hid_t /*how*/, haddr_t at, std::size
   return 0;
 }
 
-/// Sets members by name, because newer versions of the library have more members.
+/// Makes the file driver. Sets members by name, because newer versions of the library have more members.
 H5FD_class_t MakeDriver()
 {
   H5FD_class_t driver{};
@@ -122,7 +122,7 @@ H5FD_class_t MakeDriver()
 
 }  // namespace
 
-bool KeepIn(FileImage& image, hid_t access)
+bool SetImageDriver(FileImage& image, hid_t access)
 {
   static const H5FD_class_t driver = MakeDriver();
   const hid_t number = H5FDregister(&driver);

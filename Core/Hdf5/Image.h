@@ -21,8 +21,8 @@ struct FileImage
   std::vector<std::pair<std::uint64_t, std::uint64_t>> Rooms;
 };
 
-/// Makes the library create files with the property list `access` in `image`, which must outlive the files.
-/// Returns false if HDF5 refuses.
-bool KeepIn(FileImage& image, hid_t access);
+/// Sets the file driver of the property list `access`, so that the library creates files in `image`, which
+/// must outlive the files. Returns false if HDF5 refuses.
+bool SetImageDriver(FileImage& image, hid_t access);
 
 }  // namespace patchio::hdf5

@@ -23,16 +23,16 @@ Handle::~Handle()
 }
 
 namespace {
-// HDF5's error printing before the outermost open scope.
+// HDF5's error printing before the outermost QuietScope.
 int quietScopes = 0;
-H5E_auto2_t tellingFunction = nullptr;
-void* tellingData = nullptr;
+H5E_auto2_t printFunction = nullptr;
+void* printData = nullptr;
 }  // namespace
 
 QuietScope::QuietScope()
 {
   if (quietScopes++ == 0) {
-    H5Eget_auto2(H5E_DEFAULT, &tellingFunction, &tellingData);
+    H5Eget_auto2(H5E_DEFAULT, &printFunction, &printData);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }
 }
@@ -40,7 +40,7 @@ QuietScope::QuietScope()
 QuietScope::~QuietScope()
 {
   if (--quietScopes == 0) {
-    H5Eset_auto2(H5E_DEFAULT, tellingFunction, tellingData);
+    H5Eset_auto2(H5E_DEFAULT, printFunction, printData);
   }
 }
 
@@ -94,14 +94,14 @@ namespace {
 
 /// Returns the value of the environment variable PATCHIO_HDF5, or an empty text if it is not set. Throws
 /// Error for an unknown value.
-std::string Wish()
+std::string LibrarySetting()
 {
   const char* const set = std::getenv("PATCHIO_HDF5");
   const std::string wish = set ? set : "";
   if (!wish.empty() && wish != "strict" && wish != "trust") {
     throw Error(
         fmt::format("The environment variable PATCHIO_HDF5 is '{}'; expected 'strict' or 'trust'. "
-                    "Set one of these, or none.",
+                    "Set one of these values, or unset the variable.",
             PlainText(wish)));
   }
   return wish;
@@ -111,12 +111,12 @@ std::string Wish()
 
 bool LibraryIsAllowed()
 {
-  return Wish() != "strict";
+  return LibrarySetting() != "strict";
 }
 
 bool LibraryIsTrusted()
 {
-  return Wish() == "trust";
+  return LibrarySetting() == "trust";
 }
 
 std::string LibraryVersion()

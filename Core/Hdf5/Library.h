@@ -38,7 +38,7 @@ public:
 /// Returns the innermost message on HDF5's error stack, for example "truncated file: eof = 96, ...".
 std::string LastMessage();
 
-/// Returns the library's type of numbers in memory.
+/// Returns the library's type for numbers of this type in memory.
 hid_t NativeType(ElementType type);
 
 /// Returns false if PATCHIO_HDF5=strict forbids reading through the library. LibraryIsAllowed() and
@@ -46,7 +46,7 @@ hid_t NativeType(ElementType type);
 bool LibraryIsAllowed();
 /// Returns true if PATCHIO_HDF5=trust allows the library to read in this process.
 bool LibraryIsTrusted();
-/// Returns the version of the library: "1.10.8".
+/// Returns the version of the HDF5 library, for example "1.10.8".
 std::string LibraryVersion();
 
 }  // namespace patchio::hdf5

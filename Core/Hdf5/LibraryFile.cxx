@@ -93,7 +93,7 @@ public:
     H5Sget_simple_extent_dims(space, dims.data(), nullptr);
     const bool isEmpty = std::find(dims.begin(), dims.end(), 0u) != dims.end();
     if (rank < 1 || isEmpty || count == 0 || !BlockOf(dims, first, count, start, shape)) {
-      return "another shape";
+      return "a data set with another shape";
     }
     const hsize_t length = count;
     const Handle memory(H5Screate_simple(1, &length, nullptr));
@@ -206,7 +206,7 @@ herr_t EndIfWithoutMemory(unsigned, const H5E_error2_t* error, void*)
   return 0;
 }
 
-/// HDF5 calls this function whenever one of its functions fails.
+/// Ends this process if HDF5 lacks memory. HDF5 calls this function whenever one of its functions fails.
 herr_t OnFailure(hid_t stack, void*)
 {
   return H5Ewalk2(stack, H5E_WALK_UPWARD, EndIfWithoutMemory, nullptr);
@@ -246,8 +246,8 @@ void BecomeQuiet()
 [[noreturn]] void BeChild(int file, std::uint64_t fileBytes)
 {
   BecomeQuiet();
-  const timeval patience{1, 0};  // interval of checks whether the parent is alive: other processes may hold
-                                 // its end of the connection open
+  const timeval patience{1, 0};  // interval of checks whether the parent is alive: other processes may keep
+                                 // the parent's end of the connection open
   ::setsockopt(parent, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   H5Eset_auto2(H5E_DEFAULT, OnFailure, nullptr);
   const std::uint64_t before = AddressSpace();
@@ -365,8 +365,8 @@ void LibraryFile::Read(
   }
   if (!fault.empty()) {
     throw FileError(this->PathName, fmt::format("readable values in '{}'", PlainText(dataset)), fault,
-        fmt::format("The file is damaged, or still being written, or was written by a newer HDF5 library or "
-                    "with a filter that this one ({}) does not have",
+        fmt::format("The file is damaged or still being written, or needs a newer HDF5 library than {}, or a "
+                    "filter that this library does not have",
             LibraryVersion()));
   }
 }

@@ -1,6 +1,6 @@
 // Values that only the HDF5 library can decode; the library reads them in a child process. Damaged files make
 // the library (at least version 1.10.8) read out of bounds, loop forever, or allocate any amount of memory;
-// only the child process ends then.
+// then only the child process ends.
 //
 // The environment variable PATCHIO_HDF5 changes this:
 //   strict   PatchIO does not read such values
@@ -39,8 +39,7 @@ private:
 };
 
 /// Returns whether the library supports a filter and may be used. For filters from plug-ins, a child process
-/// asks the library. The first call for a filter calls HDF5, which other threads must not do at the same
-/// time.
+/// asks the library. The first call for a filter calls HDF5; no other thread may call HDF5 at the same time.
 bool LibraryHasFilter(int filter);
 
 }  // namespace patchio::hdf5

@@ -47,8 +47,8 @@ void ObjectHeader::OpenVersion1(std::uint64_t address, const Prefix& prefix)
   this->SetBlock(address + prefixBytes, Load<std::uint32_t>(&prefix[8]));
 }
 
-/// Section IV.A.1.b of the specification: signature, version, flags, optional times and limits, and the size
-/// of the messages in this block.
+/// Parses a prefix of version 2 (section IV.A.1.b of the specification): signature, version, flags, optional
+/// times and limits, and the size of the messages in this block.
 void ObjectHeader::OpenVersion2(std::uint64_t address, const Prefix& prefix)
 {
   constexpr unsigned hasOrders = 4, hasLimits = 0x10, hasTimes = 0x20, known = 0x3f;
@@ -89,12 +89,12 @@ void ObjectHeader::SetBlock(std::uint64_t address, std::uint64_t bytes)
 }
 
 /// Switches to the next continuation block. Returns false after the last one.
-bool ObjectHeader::TurnToNextBlock()
+bool ObjectHeader::OpenNextBlock()
 {
   if (this->Done == this->Continuations.size()) {
     return false;
   }
-  const Place next = this->Continuations[this->Done++];
+  const BlockLocation next = this->Continuations[this->Done++];
   this->Opened = NoAddress;
   this->SetBlock(next.Address, next.Bytes);
   if (this->IsVersion2) {
@@ -121,7 +121,7 @@ void ObjectHeader::TakeHead(Message& message)
   Require(message.Bytes <= this->BlockBytes - this->Position, "a message outside its object header");
   this->Position += message.Bytes;
   if (type > static_cast<unsigned>(MessageType::LastKnown) && (flags & failIfUnknown) != 0) {
-    throw Unsupported(fmt::format("message of type {}", type));
+    throw Unsupported(fmt::format("header message of type {}", type));
   }
 }
 
@@ -129,7 +129,7 @@ bool ObjectHeader::Next(Message& message)
 {
   while (this->MessagesLeft > 0) {
     while (this->BlockBytes - this->Position < this->HeadBytes) {
-      if (!this->TurnToNextBlock()) {
+      if (!this->OpenNextBlock()) {
         return false;
       }
     }

@@ -38,19 +38,19 @@ struct Message
   const std::byte* Data = nullptr;
   std::size_t Bytes = 0;
   std::uint64_t Address = 0;  ///< address of the data in the file
-  bool Shared = false;        ///< the data are the location of the actual message in another object
+  bool Shared = false;        ///< the data give the location of the actual message, in another object
 
-  /// Returns the number at offset `place` of the data. Throws Corrupt if the message ends before.
+  /// Returns the number at `offset` of the data. Throws Corrupt if the message ends before.
   template <typename T>
-  T At(std::size_t place) const
+  T At(std::size_t offset) const
   {
-    this->Need(place, sizeof(T));
-    return Load<T>(this->Data + place);
+    this->Need(offset, sizeof(T));
+    return Load<T>(this->Data + offset);
   }
-  /// Throws Corrupt unless the data contain `bytes` bytes from offset `place` on.
-  void Need(std::size_t place, std::size_t bytes) const
+  /// Throws Corrupt unless the data contain `bytes` bytes from `offset` on.
+  void Need(std::size_t offset, std::size_t bytes) const
   {
-    Require(place <= this->Bytes && bytes <= this->Bytes - place, "a message that ends early");
+    Require(offset <= this->Bytes && bytes <= this->Bytes - offset, "a message that ends early");
   }
 };
 
@@ -62,7 +62,7 @@ public:
   /// Switches to the header at `address`, before its first message. A header that is open already is not read
   /// again. Throws Corrupt if there is no header.
   void Open(std::uint64_t address);
-  /// Must be called for each new file.
+  /// Forgets the open header. Call it for each new file.
   void Forget() { this->Opened = NoAddress; }
   /// Sets `message` to the next message, following continuations. Returns false after the last one. The
   /// message is valid until the next call. Throws Corrupt, and Unsupported for an unknown message that
@@ -74,11 +74,11 @@ private:
   void OpenVersion1(std::uint64_t address, const Prefix& prefix);
   void OpenVersion2(std::uint64_t address, const Prefix& prefix);
   void SetBlock(std::uint64_t address, std::uint64_t bytes);
-  bool TurnToNextBlock();
+  bool OpenNextBlock();
   void TakeHead(Message& message);
   void NoteContinuation(const Message& message);
 
-  struct Place
+  struct BlockLocation
   {
     std::uint64_t Address, Bytes;
   };
@@ -94,7 +94,7 @@ private:
   unsigned MessagesLeft = 0;  ///< upper bound for all blocks
   bool IsVersion2 = false;
   std::size_t HeadBytes = 0;  ///< size of a message's head
-  std::vector<Place> Continuations;
+  std::vector<BlockLocation> Continuations;
   std::size_t Done = 0;         ///< number of continuations that were read
   std::uint64_t BytesLeft = 0;  ///< bytes that further blocks may have
 };

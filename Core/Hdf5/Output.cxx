@@ -23,7 +23,7 @@ OutputFile::OutputFile(
   // Without a sieve buffer, the library writes values at once, so that errors occur in the call and not in a
   // destructor.
   H5Pset_sieve_buf_size(access, 0);
-  this->Check(KeepIn(this->Image, access) ? 0 : -1, "memory for the description of a file");
+  this->Check(SetImageDriver(this->Image, access) ? 0 : -1, "memory for the description of a file");
   H5Pset_alignment(access, alignment, alignment);
   // A single block for all descriptions lies before the first value, so the image needs no memory for the
   // values.
@@ -156,7 +156,7 @@ void OutputFile::Check(hid_t result, const std::string& expected) const
   if (result < 0) {
     const int fault = errno;
     const std::string found = LastMessage();
-    const char* const advice = "Check that the folder exists, its permissions and the free space";
+    const char* const advice = "Check that the folder exists and is writable, and that enough space is free";
     throw fault ? SystemError(this->Path, expected, fault, advice)
                 : FileError(this->Path, expected, found, advice);
   }

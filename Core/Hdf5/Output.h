@@ -34,7 +34,7 @@ struct ChunkFilter
 /// new style has no advantage for PatchIO's files, which have few groups, and times and checksums of their
 /// own.
 ///
-/// HDF5 stores no times, so that equal contents give equal bytes.
+/// Files contain no creation times, so that equal contents give equal bytes.
 class OutputFile
 {
 public:

@@ -43,7 +43,7 @@ void RequireEightBytes(unsigned addressBytes, unsigned lengthBytes)
 
 [[noreturn]] void FailSeveralParts()
 {
-  throw Unsupported("file in several parts");
+  throw Unsupported("file split into several files");
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ void Structure::FindSuperblock()
 {
   constexpr std::size_t least = 48;
   const std::uint64_t fileBytes = this->Bytes.EndAddress();
-  for (std::uint64_t base = 0; base + Signature.size() < fileBytes; base = NextSuperblockPlace(base)) {
+  for (std::uint64_t base = 0; base + Signature.size() < fileBytes; base = NextSuperblockOffset(base)) {
     std::byte head[9];
     this->Bytes.Read(base, head, sizeof(head));
     if (std::memcmp(head, Signature.data(), Signature.size()) == 0) {
@@ -120,7 +120,8 @@ void Structure::ReadSuperblock2(std::uint64_t base)
   this->Bytes.ReadChecked(base, head, sizeof(head));
   RequireEightBytes(Load<std::uint8_t>(head + 9), Load<std::uint8_t>(head + 10));
   CheckEnd(this->Bytes, {Load<std::uint64_t>(head + 12), Load<std::uint64_t>(head + 28)}, base);
-  Require(Load<std::uint8_t>(head + 11) == 0, "a mark that a program still writes it");
+  Require(
+      Load<std::uint8_t>(head + 11) == 0, "file consistency flags of a file that is still open for writing");
   this->RootHeader = Load<std::uint64_t>(head + 36);
   this->Bytes.SetBase(base);
   const auto extension = Load<std::uint64_t>(head + 20);
@@ -209,7 +210,7 @@ Message Structure::SharedTypeMessage(Cursor& message)
       return type;
     }
   }
-  throw Corrupt("a shared type that is not a type");
+  throw Corrupt("a shared message without a type");
 }
 
 Datatype Structure::SharedType(Cursor& message)
@@ -281,8 +282,9 @@ std::optional<Attribute> Structure::FindAttribute(std::uint64_t object, const st
   return std::nullopt;
 }
 
-/// Section IV.A.2.m: version, flags, sizes of name, type and shape, and then these. In version 1 each is
-/// padded to a multiple of 8 bytes.
+/// Parses an attribute message (section IV.A.2.m): version, flags, sizes of name, type and shape, and then
+/// name, type, shape and values. In version 1, name, type and shape are padded to multiples of 8 bytes.
+/// Returns nothing if the attribute has another name.
 std::optional<Attribute> Structure::TakeAttribute(
     const std::byte* bytes, std::size_t count, const std::string& name)
 {
@@ -348,13 +350,13 @@ std::vector<std::byte> Structure::GlobalObject(std::uint64_t heap, std::uint32_t
   const auto heapBytes = Load<std::uint64_t>(head + 8);
   for (std::uint64_t place = headBytes; heapBytes >= headBytes && place <= heapBytes - headBytes;) {
     this->Bytes.Read(heap + place, head, sizeof(head));
-    const unsigned its = Load<std::uint16_t>(head);
+    const unsigned found = Load<std::uint16_t>(head);
     const auto bytes = Load<std::uint64_t>(head + 8);
     Require(bytes <= heapBytes - place && bytes <= this->Bytes.EndAddress(), "a damaged global heap");
-    if (its == 0) {
+    if (found == 0) {
       break;  // the rest is free
     }
-    if (its == number) {
+    if (found == number) {
       std::vector<std::byte> object(std::min<std::uint64_t>(bytes, most));
       this->Bytes.Read(heap + place + headBytes, object.data(), object.size());
       return object;
@@ -364,7 +366,8 @@ std::vector<std::byte> Structure::GlobalObject(std::uint64_t heap, std::uint32_t
   throw Corrupt("an object that is not in its global heap");
 }
 
-/// An element has the length, the address of a global heap, and the number of an object in it.
+/// An element has the length of the text, the address of a global heap, and the number of an object in this
+/// heap.
 std::string Structure::TextOf(const std::byte* element, std::size_t most)
 {
   const std::uint64_t length = Load<std::uint32_t>(element), address = Load<std::uint64_t>(element + 4);

@@ -59,7 +59,8 @@ public:
     int links = MostLinks;
     return this->Find(group, name, links);
   }
-  /// Returns the address of the object at `path`, names with slashes between them. Otherwise like Find().
+  /// Returns the address of the object at `path`, a list of names separated by slashes. Otherwise like
+  /// Find().
   std::optional<std::uint64_t> FindPath(const Group& group, const std::string& path)
   {
     int links = MostLinks;

@@ -23,7 +23,8 @@ unsigned ChildBytes(const Tree2& tree, unsigned level)
   return 8 + tree.CountBytes + tree.TotalBytes[level - 1];
 }
 
-/// Computes how many records the nodes of each level may have. The sizes of numbers in nodes depend on it.
+/// Computes how many records the nodes of each level may have. The sizes of numbers in nodes depend on these
+/// limits.
 void FindLevels(Tree2& tree)
 {
   const unsigned fixed = NodeHeadBytes + ChecksumBytes;
@@ -33,7 +34,7 @@ void FindLevels(Tree2& tree)
   for (unsigned level = 1; level <= tree.Depth; ++level) {
     const unsigned child = ChildBytes(tree, level);
     if (tree.NodeBytes < fixed + child) {
-      throw Corrupt("a tree with small nodes");
+      throw Corrupt("a tree with nodes that are too small");
     }
     const std::uint64_t records = (tree.NodeBytes - fixed - child) / (tree.RecordBytes + child);
     tree.MostRecords[level] = static_cast<unsigned>(records);
@@ -73,7 +74,7 @@ Tree2 Tree2Reader::Open(std::uint64_t address, unsigned type)
   const bool isTree = Begins(head, "BTHD") && head[4] == std::byte{0} && tree.Type == type;
   if (!isTree || tree.Depth > Tree2::MostLevels || tree.RecordBytes == 0 || tree.NodeBytes > LargestNode ||
       tree.NodeBytes < NodeHeadBytes + ChecksumBytes + tree.RecordBytes) {
-    throw Corrupt("a tree of another kind");
+    throw Corrupt("a tree of another type");
   }
   FindLevels(tree);
   return tree;
@@ -91,8 +92,8 @@ void Tree2Reader::WalkNamed(const Tree2& tree, const std::string& name, std::siz
 {
   const std::uint32_t hash = Lookup3(reinterpret_cast<const std::byte*>(name.data()), name.size());
   const auto order = [&](const std::byte* record) {
-    const auto its = Load<std::uint32_t>(record + place);
-    return its < hash ? -1 : its > hash ? 1 : 0;
+    const auto found = Load<std::uint32_t>(record + place);
+    return found < hash ? -1 : found > hash ? 1 : 0;
   };
   if (tree.Root != NoAddress) {
     this->NodesLeft = this->Source.EndAddress() / tree.NodeBytes + 1;
@@ -117,7 +118,8 @@ void Tree2Reader::ReadNode(const Tree2& tree, std::uint64_t address, unsigned re
   }
 }
 
-/// Child i has the records between record i - 1 and record i of the current node of this level.
+/// Returns child `number` of the current node of this level. The child's records lie between records `number`
+/// - 1 and `number` of that node.
 Tree2Reader::Child Tree2Reader::ChildOf(
     const Tree2& tree, unsigned records, unsigned level, unsigned number) const
 {
@@ -205,7 +207,7 @@ FractalHeap FractalHeapReader::Open(std::uint64_t address)
   this->Source.Read(address, head, 22);
   RequireOfHeap(Begins(head, "FRHP") && head[4] == std::byte{0});
   if (Load<std::uint16_t>(head + 7) != 0) {
-    throw Unsupported("heap with filters");
+    throw Unsupported("fractal heap with filters");
   }
   this->Source.ReadChecked(address, head, sizeof(head));
   FractalHeap heap;
@@ -233,7 +235,7 @@ const std::vector<std::byte>& FractalHeapReader::Read(const FractalHeap& heap, c
 {
   constexpr unsigned versionAndType = 0xf0;
   if ((Load<std::uint8_t>(id) & versionAndType) != 0) {
-    throw Unsupported("large or small object in a heap");
+    throw Unsupported("huge or tiny object in a fractal heap");
   }
   const std::uint64_t offset = LoadBytes(id + 1, heap.OffsetBytes);
   const std::uint64_t length = LoadBytes(id + 1 + heap.OffsetBytes, heap.LengthBytes);

@@ -103,7 +103,7 @@ class FractalHeapReader
 {
 public:
   explicit FractalHeapReader(FileBytes& bytes) : Source(bytes) {}
-  /// Must be called for each new file.
+  /// Forgets the checked blocks. Call it for each new file.
   void Forget() { this->Checked.clear(); }
 
   FractalHeap Open(std::uint64_t address);

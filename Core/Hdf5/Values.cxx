@@ -1,4 +1,4 @@
-// File's reading of values: small data sets, which are read entirely, and attributes.
+// The methods of File that read values: entire small data sets, and attributes.
 #include "Base/Bytes.h"
 #include "Hdf5/File.h"
 #include "Hdf5/LibraryFile.h"
@@ -200,7 +200,7 @@ std::vector<T> File::Values(
     this->CheckRange(dataset, info, first, count);
     result.resize(count);
     if (count > 0) {
-      this->Library->Read("/" + Relative(dataset), first, count, wanted, result.data());
+      this->Library->Read("/" + WithoutLeadingSlashes(dataset), first, count, wanted, result.data());
     }
     return result;
   }

@@ -28,7 +28,7 @@ Selection TakeRegular(Cursor& cursor, std::uint64_t rank, std::size_t numberByte
     const std::uint64_t stride = cursor.TakeBytes(numberBytes), blocks = cursor.TakeBytes(numberBytes);
     const std::uint64_t length = cursor.TakeBytes(numberBytes);
     if (blocks == NoAddress || length == NoAddress) {
-      throw Unsupported("virtual data set without an end");
+      throw Unsupported("virtual data set of unlimited size");
     }
     if (blocks != 1 && stride != length) {
       FailSelection();
@@ -70,10 +70,11 @@ Selection TakeHyperslab(Cursor& cursor)
       cursor.Skip(4);  // size of the rest
     } else {
       numberBytes = cursor.Take<std::uint8_t>();
-      Require(numberBytes == 2 || numberBytes == 4 || numberBytes == 8, "a selection with odd numbers");
+      Require(numberBytes == 2 || numberBytes == 4 || numberBytes == 8,
+          "a selection with numbers of a wrong size");
     }
   } else {
-    throw Unsupported("selection of another version");
+    throw Unsupported("selection of an unknown version");
   }
   const std::uint64_t rank = TakeRank(cursor);
   return isRegular ? TakeRegular(cursor, rank, numberBytes) : TakeOneBlock(cursor, rank, numberBytes);
@@ -103,13 +104,13 @@ std::vector<VirtualMapping> ParseMappings(const std::vector<std::byte>& bytes)
   const unsigned version = cursor.Take<std::uint8_t>();
   const auto count = cursor.Take<std::uint64_t>();
   if (version > 1) {
-    throw Unsupported("virtual data set of another version");
+    throw Unsupported("virtual data set of an unknown version");
   }
   Require(count <= bytes.size() / leastBytes, "more mappings than there are bytes");
   std::vector<VirtualMapping> mappings;
   const auto before = [&]() -> const VirtualMapping& {
     const auto number = cursor.Take<std::uint64_t>();
-    Require(number < mappings.size(), "a mapping without a name");
+    Require(number < mappings.size(), "a mapping that refers to a missing mapping");
     return mappings[number];
   };
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -122,7 +123,7 @@ std::vector<VirtualMapping> ParseMappings(const std::vector<std::byte>& bytes)
     mapping.There = TakeSelection(cursor);
     mapping.Here = TakeSelection(cursor);
     if (mapping.File.find('%') != std::string::npos || mapping.Dataset.find('%') != std::string::npos) {
-      throw Unsupported("virtual data set of any number of parts");
+      throw Unsupported("virtual data set with a printf-style name");
     }
     mappings.push_back(std::move(mapping));
   }
@@ -135,7 +136,7 @@ std::optional<ValueRun> RunOf(const Selection& selection, const Dataset& dataset
   if (selection.IsAll) {
     return ValueRun{0, dataset.Values};
   }
-  Require(selection.Begin.size() == dims.size(), "a selection with other axes than its array");
+  Require(selection.Begin.size() == dims.size(), "a selection with another number of axes than its array");
   ValueRun run{0, 1};
   bool isOneRow = true;  // true while each axis so far has a single index
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {

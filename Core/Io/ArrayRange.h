@@ -28,8 +28,8 @@ public:
       const Dims& last);
   void Add(const ArrayRange& other);
 
-  /// Returns whether values with this number of components were added and no value is infinite. NaN does not
-  /// count, as in VTK.
+  /// Returns whether values with this number of components were added and no value is infinite. NaN is
+  /// ignored, as in VTK.
   bool IsKnown(int components) const;
   /// Returns the range of a component if IsKnown(), or None() if the component has only NaN. 0 <= component <
   /// components.

@@ -17,7 +17,7 @@ namespace {
 
 using Indices = std::array<std::uint64_t, ChunkedArray::MaximumRank>;
 
-/// A chunk as a box of the array, with as few axes as possible.
+/// A chunk as a box of the array, with its contiguous last axes merged.
 struct ChunkBox
 {
   int Rank;
@@ -76,7 +76,7 @@ void ChunkBox::Locate(std::uint64_t number)
 }
 
 /// Calls visit(position in the array, position in the chunk, count) for each run of the chunk's values in
-/// first .. end - 1 of the flattened array. Values outside take no time.
+/// first .. end - 1 of the flattened array. Values outside this range take no time.
 template <typename Visit>
 class RunsOfChunk
 {
@@ -168,7 +168,7 @@ void CheckChunkedArray(const ChunkedArray& array)
     }
   }
   if (array.First > values || array.Count > values - array.First) {
-    throw Error(fmt::format("an array of {} values, too short to read {} values from number {} on", values,
+    throw Error(fmt::format("an array of {} values, too short to read {} values from index {} on", values,
         array.Count, array.First));
   }
 }
@@ -182,7 +182,8 @@ std::size_t ChunkBytes(const ChunkedArray& array)
   return bytes;
 }
 
-std::byte* DirectPlace(const Window& window, const ChunkedArray& array, const Chunk& chunk, void* output)
+std::byte* DirectChunkAddress(
+    const Window& window, const ChunkedArray& array, const Chunk& chunk, void* output)
 {
   std::int64_t first = 0;
   if (window.OutputComponents != 1 || array.BigEndian == HostIsLittleEndian() || !window.Contiguous(first)) {

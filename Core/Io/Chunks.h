@@ -18,14 +18,15 @@ std::size_t ChunkBytes(const ChunkedArray& array);
 
 /// Returns the address in `output` to which the chunk's values can be copied unchanged, or null if there is
 /// none: all values must be needed, be contiguous in the output and have this machine's byte order.
-std::byte* DirectPlace(const Window& window, const ChunkedArray& array, const Chunk& chunk, void* output);
+std::byte* DirectChunkAddress(
+    const Window& window, const ChunkedArray& array, const Chunk& chunk, void* output);
 
 /// Returns the number of bytes from the chunk's first value to its last value inside the array. At the edges
 /// it is less than ChunkBytes(); a chunk without filters may end there.
 std::size_t UsedChunkBytes(const ChunkedArray& array, std::uint64_t number);
 
-/// Returns false if the window has no place for any value of the chunk. May also return true for a chunk
-/// without such a value.
+/// Returns false if no value of the chunk is in the window. May also return true for some chunks without such
+/// a value.
 bool ReachesWindow(const Window& window, const ChunkedArray& array, std::uint64_t number);
 
 /// Returns the contribution of a chunk to the CRC-32 of the array's `Count` values as stored, see

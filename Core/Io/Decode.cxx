@@ -194,11 +194,11 @@ void SwapByteOrder(void* data, std::size_t count, std::size_t elementBytes)
   const auto words = static_cast<std::int64_t>(count);
   assert(elementBytes == 1 || elementBytes == 2 || elementBytes == 4 || elementBytes == 8);
   if (elementBytes == 2) {
-    CopyClose<std::uint16_t, true>(bytes, words, bytes);
+    CopyContiguous<std::uint16_t, true>(bytes, words, bytes);
   } else if (elementBytes == 4) {
-    CopyClose<std::uint32_t, true>(bytes, words, bytes);
+    CopyContiguous<std::uint32_t, true>(bytes, words, bytes);
   } else if (elementBytes == 8) {
-    CopyClose<std::uint64_t, true>(bytes, words, bytes);
+    CopyContiguous<std::uint64_t, true>(bytes, words, bytes);
   }
 }
 
@@ -339,7 +339,7 @@ bool Window::Contiguous(std::int64_t& first) const
 }
 
 RunPlacer::RunPlacer(const Window& window, std::size_t elementBytes, bool swap, int slot, void* output)
-    : Places(window),
+    : Mapping(window),
       ElementBytes(elementBytes),
       Swap(swap),
       Target(static_cast<std::byte*>(output) + slot * elementBytes)
@@ -352,9 +352,9 @@ RunPlacer::RunPlacer(const Window& window, std::size_t elementBytes, bool swap, 
     this->MergeFirstAxes();
   }
   // Values that fit into the cache and are used soon must stay there, so these are not streamed. Contiguous
-  // values were read in place.
+  // values were read to their final place.
   constexpr std::int64_t large = 4 << 20, inCache = 1 << 20;
-  const Dims& tuples = this->Places.Output;
+  const Dims& tuples = this->Mapping.Output;
   const bool isCached =
       window.IsReadSoon && window.StoredTuples() * static_cast<std::int64_t>(elementBytes) <= inCache;
   this->Streams = !isCached && HasAvx2 && elementBytes > 1 && window.OutputComponents == 1 &&
@@ -362,17 +362,18 @@ RunPlacer::RunPlacer(const Window& window, std::size_t elementBytes, bool swap, 
                   tuples[0] * tuples[1] * tuples[2] * static_cast<std::int64_t>(elementBytes) >= large;
 }
 
-/// Returns whether rows are contiguous in the output as they are when stored, and are placed completely.
+/// Returns whether rows are placed completely, and are contiguous in the output as well as in the stored
+/// array.
 bool RunPlacer::RowsFollow() const
 {
-  const Window& w = this->Places;
+  const Window& w = this->Mapping;
   return w.OutputTuple == w.Tuple && w.Stored[0] == w.Output[0] && w.Begin[0] == 0 &&
          w.End[0] == w.Stored[0] && w.Shift[0] == 0;
 }
 
 void RunPlacer::MergeFirstAxes()
 {
-  Window& w = this->Places;
+  Window& w = this->Mapping;
   for (Dims* dims : {&w.Begin, &w.End, &w.Shift, &w.Output}) {
     (*dims)[1] *= w.Stored[0];
   }
@@ -388,7 +389,7 @@ void RunPlacer::MergeFirstAxes()
 void RunPlacer::Place(const void* values, std::int64_t first, std::int64_t count) const
 {
   assert(first >= 0 && count >= 0);
-  assert(first + count <= this->Places.StoredTuples());
+  assert(first + count <= this->Mapping.StoredTuples());
   if (count == 0) {
     return;
   }
@@ -413,7 +414,7 @@ void RunPlacer::Place(const void* values, std::int64_t first, std::int64_t count
 template <typename Word, bool Swap>
 void RunPlacer::PlaceRows(const std::byte* values, std::int64_t first, std::int64_t count) const
 {
-  const Dims& stored = this->Places.Stored;
+  const Dims& stored = this->Mapping.Stored;
   const std::int64_t end = first + count;
   if (end <= stored[0] && stored[1] * stored[2] == 1) {
     this->PlaceInRow<Word, Swap>(values, first, end, 0, 0);  // frequent, and needs no divisions
@@ -421,11 +422,11 @@ void RunPlacer::PlaceRows(const std::byte* values, std::int64_t first, std::int6
   }
   const std::int64_t firstRow = first / stored[0];
   const std::int64_t endRow = (end - 1) / stored[0] + 1;
-  const std::int64_t firstPlane = std::max(firstRow / stored[1], this->Places.Begin[2]);
-  const std::int64_t endPlane = std::min((endRow - 1) / stored[1] + 1, this->Places.End[2]);
+  const std::int64_t firstPlane = std::max(firstRow / stored[1], this->Mapping.Begin[2]);
+  const std::int64_t endPlane = std::min((endRow - 1) / stored[1] + 1, this->Mapping.End[2]);
   for (std::int64_t k = firstPlane; k < endPlane; ++k) {
-    const std::int64_t firstJ = std::max(firstRow - k * stored[1], this->Places.Begin[1]);
-    const std::int64_t endJ = std::min(endRow - k * stored[1], this->Places.End[1]);
+    const std::int64_t firstJ = std::max(firstRow - k * stored[1], this->Mapping.Begin[1]);
+    const std::int64_t endJ = std::min(endRow - k * stored[1], this->Mapping.End[1]);
     for (std::int64_t j = firstJ; j < endJ; ++j) {
       this->PlaceInRow<Word, Swap>(values, first, end, j, k);
     }
@@ -437,7 +438,7 @@ template <typename Word, bool Swap>
 void RunPlacer::PlaceInRow(
     const std::byte* values, std::int64_t first, std::int64_t end, std::int64_t j, std::int64_t k) const
 {
-  const Window& w = this->Places;
+  const Window& w = this->Mapping;
   const std::int64_t row = (k * w.Stored[1] + j) * w.Stored[0];
   const std::int64_t begin = std::max(first, row + w.Begin[0]);
   const std::int64_t count = std::min(end, row + w.End[0]) - begin;
@@ -459,9 +460,9 @@ void RunPlacer::PlaceInRow(
   if (this->Streams && source != target) {
     CopyStreaming<Word, Swap>(source, count, target);
   } else if (w.OutputComponents == 1) {
-    CopyClose<Word, Swap>(source, count, target);
+    CopyContiguous<Word, Swap>(source, count, target);
   } else {
-    CopyApart<Word, Swap>(source, count, target, w.OutputComponents);
+    CopyStrided<Word, Swap>(source, count, target, w.OutputComponents);
   }
 }
 
@@ -471,24 +472,24 @@ template <typename Word>
 void RunPlacer::PlaceWider(
     const std::byte* from, std::int64_t first, std::int64_t count, std::int64_t row) const
 {
-  const Window& w = this->Places;
+  const Window& w = this->Mapping;
   for (std::int64_t n = 0; n < count; ++n) {
     Word word;
     std::memcpy(&word, from + n * sizeof(Word), sizeof(Word));
     word = this->Swap ? Swapped(word) : word;
     const std::int64_t tuple = (first + n + w.Shift[0]) / w.Tuple;
     const auto component = static_cast<int>((first + n) % w.Tuple);
-    std::memcpy(this->Target + (row + tuple * w.OutputTuple + w.PlaceInTuple(component)) * sizeof(Word),
+    std::memcpy(this->Target + (row + tuple * w.OutputTuple + w.OutputComponent(component)) * sizeof(Word),
         &word, sizeof(Word));
   }
 }
 
-/// Copies each value to all places of the finer output that the value represents. `stored`: indices of the
+/// Copies each value to all cells of the finer output that the value represents. `stored`: indices of the
 /// first value. Rarely used: for ghost layers from coarser levels.
 template <typename Word>
 void RunPlacer::Spread(const std::byte* from, std::int64_t count, const Dims& stored) const
 {
-  const Window& w = this->Places;
+  const Window& w = this->Mapping;
   for (std::int64_t n = 0; n < count; ++n) {
     Word word;
     std::memcpy(&word, from + n * sizeof(Word), sizeof(Word));
@@ -502,7 +503,7 @@ void RunPlacer::Spread(const std::byte* from, std::int64_t count, const Dims& st
       high[axis] = std::min(place + w.Ratio[axis] - 1, (w.Last[axis] + 1) / tuple - 1);
     }
     const std::int64_t width = std::int64_t(w.OutputTuple) * w.OutputComponents;
-    const std::int64_t component = w.PlaceInTuple(static_cast<int>((stored[0] + n) % w.Tuple));
+    const std::int64_t component = w.OutputComponent(static_cast<int>((stored[0] + n) % w.Tuple));
     for (std::int64_t k = low[2]; k <= high[2]; ++k) {
       for (std::int64_t j = low[1]; j <= high[1]; ++j) {
         const std::int64_t tuple = (k * w.Output[1] + j) * (w.Output[0] / w.OutputTuple) + low[0];

@@ -42,15 +42,15 @@ struct Window
 {
   Dims Stored{1, 1, 1};               ///< values per axis of the stored array
   Dims Output{1, 1, 1};               ///< tuples per axis of the output array
-  Dims Begin{0, 0, 0}, End{1, 1, 1};  ///< stored indices with a place in the output
+  Dims Begin{0, 0, 0}, End{1, 1, 1};  ///< stored indices whose values go to the output
   Dims Shift{0, 0, 0};
   Dims First{0, 0, 0}, Last{0, 0, 0};  ///< output indices that get values
-  Int3 Ratio{1, 1, 1};                 ///< > 1: a stored value fills several places
+  Int3 Ratio{1, 1, 1};                 ///< > 1: a stored value fills several output values
   int OutputComponents = 1;
   int Tuple = 1;            ///< values per stored tuple along axis 0; see SpreadTuples()
   int OutputTuple = 1;      ///< values per tuple in the output
   bool Extends = false;     ///< the rest of the output repeats the nearest value; see ExtendEdges()
-  bool IsReadSoon = false;  ///< something uses the values as soon as all of them are in place
+  bool IsReadSoon = false;  ///< a consumer uses the values as soon as all are there
 
   Window() = default;
   Window(const ArrayShape& shape);  // NOLINT: the common case, a patch's own array
@@ -59,12 +59,12 @@ struct Window
   /// `output` of a level that is finer by `ratio`. Only the output indices in `region` get values.
   Window(const Box& stored, const Box& output, const Box& region, const Int3& ratio, int outputComponents);
 
-  /// Prepares for stored arrays whose values are tuples of `components` adjacent components: from then on all
-  /// indices along axis 0 count single values. The output has as many components, or more: vectors and
+  /// Adapts the window to stored arrays whose values are tuples of `components` adjacent components: all
+  /// indices along axis 0 then count single values. The output has as many components, or more: vectors and
   /// tensors of two dimensions (2 and 4 components) become those of three (3 and 9).
   void SpreadTuples(int components);
   /// Returns the component of an output tuple that gets component `component` of the stored tuple.
-  int PlaceInTuple(int component) const
+  int OutputComponent(int component) const
   {
     return this->OutputTuple == this->Tuple ? component : component / 2 * 3 + component % 2;
   }
@@ -84,12 +84,12 @@ public:
   RunPlacer(const Window& window, std::size_t elementBytes, bool swap, int slot, void* output);
 
   /// Places the values first .. first + count - 1 of the flattened stored array, axis 0 fastest. The run may
-  /// begin and end anywhere. Values without a place in the output take no time; places without a stored value
-  /// are unchanged.
+  /// begin and end anywhere. Values that do not go to the output take no time; output values without a stored
+  /// value are unchanged.
   ///
   /// values: address of the run's first value, without alignment. If the output has the layout of the stored
-  /// array and one component, `values` may be the address in the output where the value belongs; nothing is
-  /// copied then. Otherwise `values` and the output must not overlap.
+  /// array and one component, `values` may be the value's address in the output; nothing is copied then.
+  /// Otherwise `values` and the output must not overlap.
   void Place(const void* values, std::int64_t first, std::int64_t count) const;
 
 private:
@@ -105,10 +105,10 @@ private:
   bool RowsFollow() const;
   void MergeFirstAxes();
 
-  Window Places;
+  Window Mapping;
   std::size_t ElementBytes;
   bool Swap;
-  bool Spreads = false;  ///< one stored value fills several places
+  bool Spreads = false;  ///< one stored value fills several output values
   bool Streams = false;  ///< writes bypass the caches
   std::byte* Target;     ///< address of this component's first value in the output
 };

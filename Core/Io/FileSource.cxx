@@ -35,8 +35,8 @@ public:
       throw error;
     }
     if (sequential) {
-      // To the kernel, several threads that read side by side look like random access, for which it does not
-      // read ahead.
+      // The kernel takes several threads that read side by side for random access, and then does not read
+      // ahead.
       ::posix_fadvise(this->Descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
     }
   }
@@ -64,8 +64,8 @@ public:
       Advance(next, end, static_cast<std::size_t>(got));
       if (got == 0 && next == before) {
         throw FileError(this->Path, Wanted(offset, buffers),
-            fmt::format("the end of the file after {}", position - offset),
-            "The file is truncated, or changed while PatchIO read it");
+            fmt::format("the end of the file after {} bytes", position - offset),
+            "The file is truncated, or changed during the read");
       }
       position += static_cast<std::uint64_t>(got);
     }

@@ -103,7 +103,7 @@ void UnshuffleElements(const std::byte* from, std::size_t count, std::byte* to)
 
 std::uint32_t Fletcher32(const std::byte* data, std::size_t bytes)
 {
-  // Both sums count modulo 65535; 0 means that all words so far were 0, and 65535 stands for other multiples.
+  // Both sums are modulo 65535; 0 means that all words so far were 0, and 65535 stands for other multiples.
   // For a block of n words, the second sum grows by n times the first sum and by each word as often as it is
   // counted. 360 words are the most for which 32 bits suffice.
   constexpr std::size_t block = 360;
@@ -265,7 +265,7 @@ ChunkDecoder::Span ChunkDecoder::Unshuffle(const Span& data, std::size_t element
   return {plain, data.Bytes};
 }
 
-ChunkDecoder::Span ChunkDecoder::CheckSum(const Span& data)
+ChunkDecoder::Span ChunkDecoder::VerifyChecksum(const Span& data)
 {
   if (data.Bytes < ChecksumBytes) {
     throw Error(fmt::format("{} bytes, too few for a checksum", data.Bytes));
@@ -304,7 +304,7 @@ const std::byte* ChunkDecoder::Undo(const std::array<FilterKind, ChunkedArray::M
         data = this->Unshuffle(data, elementBytes);
         break;
       case FilterKind::Fletcher32:
-        data = CheckSum(data);
+        data = VerifyChecksum(data);
         break;
     }
   }

@@ -1,5 +1,5 @@
-// Filters of HDF5 chunks: reverses what the HDF5 library did to a chunk before storing it. Pure functions on
-// memory.
+// The filters of HDF5 chunks (compression, shuffle, checksums), reversed as chunks are read. The code
+// accesses no files.
 #pragma once
 
 #include "Catalog/Location.h"
@@ -30,7 +30,7 @@ public:
   /// filters: in the order in which they were applied. skipped: bit i is set if filter i was not applied.
   /// elementBytes: size of a value. chunkBytes: see ChunkBytes(); this memory is allocated only if `stored`
   /// can yield as many bytes. Throws std::bad_alloc if memory runs out, and Error if the bytes are damaged or
-  /// yield more or fewer than `chunkBytes`; the message says what was found, as a phrase for FileError().
+  /// yield more or fewer than `chunkBytes`; the message is a phrase for the parameter `found` of FileError().
   const std::byte* Undo(const std::array<FilterKind, ChunkedArray::MaximumFilters>& filters,
       std::uint32_t skipped, std::size_t elementBytes, const std::byte* stored, std::size_t storedBytes,
       std::size_t chunkBytes);
@@ -52,7 +52,7 @@ private:
 
     std::byte* Room(std::size_t bytes);
   };
-  /// The bytes that the filters undone so far have left.
+  /// The bytes of a chunk after the filters undone so far.
   struct Span
   {
     const std::byte* Data;
@@ -69,7 +69,7 @@ private:
   std::size_t InflateInto(
       FilterKind kind, const Span& data, std::byte* to, std::size_t capacity, std::size_t chunkBytes);
   Span Unshuffle(const Span& data, std::size_t elementBytes);
-  static Span CheckSum(const Span& data);
+  static Span VerifyChecksum(const Span& data);
 
   std::unique_ptr<libdeflate_decompressor, CloseDecompressor> Decompressor;
   std::unique_ptr<ZSTD_DCtx_s, CloseDecompressor> ZstdDecompressor;  ///< created when first used

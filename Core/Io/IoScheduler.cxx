@@ -25,14 +25,14 @@ namespace patchio {
 
 namespace {
 
-/// Time for which a successful check of the system's limit on threads counts.
-constexpr std::chrono::seconds ProofHolds(1);
+/// Time for which a successful check of the system's limit on threads stays valid.
+constexpr std::chrono::seconds CheckValidity(1);
 
 /// Longest time for which an ending process waits for running tasks.
 constexpr std::chrono::seconds ExitGrace{2};
 
-/// Number of pieces of work given to slots; only for ThreadSanitizer, see Enqueue().
-std::atomic<std::size_t> HandedOver{0};
+/// Number of calls of Slot::Enqueue(), for ThreadSanitizer only.
+std::atomic<std::size_t> EnqueueCalls{0};
 
 /// The threads that TBB provides for reads in this process. Reads wait for storage, so they need many more
 /// threads than there are cores. TBB fixes its greatest number of threads when it is first used in the
@@ -86,9 +86,9 @@ private:
   std::deque<Slot> Slots;
   std::vector<Slot*> Free[2];  ///< by priority
   int InUse = 0;
-  bool Refused = false;  ///< the system refused threads in the last check
-  int Proven = 0;        ///< total number of threads that the system allowed at ProvenAt
-  std::chrono::steady_clock::time_point ProvenAt;
+  bool Refused = false;    ///< the system refused threads in the last check
+  int AllowedThreads = 0;  ///< total number of threads that the system allowed at CheckedAt
+  std::chrono::steady_clock::time_point CheckedAt;
   std::atomic<int> Seen{0};  ///< number of TBB threads that have carried out a task; they stay alive
   std::atomic<bool> Ending{false};
 };
@@ -105,7 +105,7 @@ void WaitForEnd(pid_t thread)
 /// Starts and ends `wanted` threads to find out whether the system allows them. Returns `wanted`, or, if the
 /// system refuses, half of the number that it allowed, which leaves a reserve for other threads started at
 /// the same time.
-int ThreadsToHave(int wanted)
+int ProbeThreads(int wanted)
 {
   std::promise<void> release;
   const std::shared_future<void> released = release.get_future().share();
@@ -150,17 +150,17 @@ void IoThreads::Slot::Enqueue(std::function<void()> work)
   // synchronization.
   struct Entry
   {
-    Slot* Mine;
-    __attribute__((no_sanitize("thread"))) void operator()() const { this->Mine->CarryOut(); }
+    Slot* Target;
+    __attribute__((no_sanitize("thread"))) void operator()() const { this->Target->CarryOut(); }
   };
   this->Work = std::move(work);
-  HandedOver.fetch_add(1, std::memory_order_release);
+  EnqueueCalls.fetch_add(1, std::memory_order_release);
   this->Arena.enqueue(Entry{this});
 }
 
 void IoThreads::Slot::CarryOut()
 {
-  HandedOver.load(std::memory_order_acquire);
+  EnqueueCalls.load(std::memory_order_acquire);
   const std::function<void()> work = std::move(this->Work);
   work();
 }
@@ -168,7 +168,7 @@ void IoThreads::Slot::CarryOut()
 IoThreads::IoThreads() : Handle(tbb::attach{})
 {
   this->LimitTbb(MostIoThreads);
-  // TBB searches for its helper libraries when it is first used, which takes 1 ms: better here than during a
+  // At its first use, TBB searches for its helper libraries, which takes 1 ms: better here than during a
   // read.
   tbb::task_arena(1, 0).initialize();
 }
@@ -208,22 +208,22 @@ std::vector<IoThreads::Slot*> IoThreads::Take(int wanted, TaskPriority priority)
 }
 
 /// Returns how many of `threads` threads the system allows. TBB aborts where no exception can be caught, so
-/// this is checked beforehand.
+/// PatchIO checks this beforehand.
 int IoThreads::MostOfSystem(int threads)
 {
   const auto now = std::chrono::steady_clock::now();
   const int seen = this->Seen;
-  if (threads <= seen || (threads <= this->Proven && now < this->ProvenAt + ProofHolds)) {
+  if (threads <= seen || (threads <= this->AllowedThreads && now < this->CheckedAt + CheckValidity)) {
     return threads;
   }
-  this->Proven = seen + ThreadsToHave(threads - seen);
-  this->ProvenAt = now;
-  const bool refused = this->Proven < threads;
+  this->AllowedThreads = seen + ProbeThreads(threads - seen);
+  this->CheckedAt = now;
+  const bool refused = this->AllowedThreads < threads;
   if (refused || this->Refused) {
     this->Refused = refused;
-    this->LimitTbb(refused ? this->Proven : MostIoThreads);
+    this->LimitTbb(refused ? this->AllowedThreads : MostIoThreads);
   }
-  return this->Proven;
+  return this->AllowedThreads;
 }
 
 void IoThreads::GiveBack(Slot* slot)
@@ -272,7 +272,7 @@ struct IoScheduler::State : std::enable_shared_from_this<State>
   void SetLimit(int limit);
   int Begin(const std::vector<IoThreads::Slot*>& slots);
   void Read(IoThreads::Slot* slot);
-  bool TakeTask();
+  bool RunNextTask();
   void Fail(std::exception_ptr fault);
   bool Retire(IoThreads::Slot* slot);
   void CallFollowers();
@@ -290,7 +290,7 @@ struct IoScheduler::State : std::enable_shared_from_this<State>
   // Protected by the mutex:
   std::mutex Mutex;
   std::condition_variable Change;
-  int Width = 0;  ///< most concurrent readers so far
+  int PeakConcurrency = 0;  ///< most concurrent readers so far
   int Refused = 0;
   std::vector<std::function<void()>> Followers;
   std::exception_ptr Fault;  ///< the first exception of a task
@@ -315,7 +315,7 @@ void IoScheduler::State::SetLimit(int limit)
   const int begun = this->Begin(slots);
   this->Readers -= static_cast<int>(slots.size()) - begun;
   this->Refused = begun < wanted ? this->Limit.load() : 0;
-  this->Width = std::max(this->Width, this->Readers.load());
+  this->PeakConcurrency = std::max(this->PeakConcurrency, this->Readers.load());
 }
 
 /// Starts a reader on each slot. Returns their number, which is smaller if memory runs out.
@@ -337,13 +337,13 @@ int IoScheduler::State::Begin(const std::vector<IoThreads::Slot*>& slots)
 void IoScheduler::State::Read(IoThreads::Slot* slot)
 {
   do {
-    while (this->Readers <= this->Limit && this->TakeTask()) {
+    while (this->Readers <= this->Limit && this->RunNextTask()) {
     }
   } while (!this->Retire(slot));
 }
 
-/// Carries out the next task. Returns false if there is none.
-bool IoScheduler::State::TakeTask()
+/// Carries out the next task. Returns false if no task is left.
+bool IoScheduler::State::RunNextTask()
 {
   if (this->IsOver() || IoThreads::OfProcess().Ends()) {
     return false;
@@ -450,9 +450,9 @@ bool IoScheduler::WaitFor(std::chrono::milliseconds most) const
   return this->Shared->Change.wait_for(lock, most, [this] { return this->Shared->HasEnded(); });
 }
 
-bool IoScheduler::TakeTask()
+bool IoScheduler::RunNextTask()
 {
-  return this->Shared->TakeTask();
+  return this->Shared->RunNextTask();
 }
 
 void IoScheduler::Rethrow() const
@@ -474,10 +474,10 @@ bool IoScheduler::HasBegun() const
   return this->Shared->HasBegun;
 }
 
-int IoScheduler::Width() const
+int IoScheduler::PeakConcurrency() const
 {
   const std::lock_guard<std::mutex> lock(this->Shared->Mutex);
-  return this->Shared->Width;
+  return this->Shared->PeakConcurrency;
 }
 
 int IoScheduler::Refused() const
@@ -505,8 +505,8 @@ bool RunTasks(std::size_t tasks, int limit, const TaskBody& body, const Progress
   if (tasks > 1 && limit > 1) {
     run.SetLimit(progress ? limit : limit - 1);
   }
-  if (!progress || run.Width() == 0) {
-    while (run.TakeTask()) {
+  if (!progress || run.PeakConcurrency() == 0) {
+    while (run.RunNextTask()) {
       if (progress && !progress(run.Fraction())) {
         run.Cancel();
       }
@@ -518,7 +518,7 @@ bool RunTasks(std::size_t tasks, int limit, const TaskBody& body, const Progress
     }
   }
   run.Rethrow();
-  if (progress && run.Width() > 0 && run.Fraction() > 0) {
+  if (progress && run.PeakConcurrency() > 0 && run.Fraction() > 0) {
     progress(run.Fraction());
   }
   return !run.Cancelled();

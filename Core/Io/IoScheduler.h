@@ -1,5 +1,5 @@
-// Level two of two-level reading: the read tasks of a rank on threads of TBB, and the number of threads that
-// TBB provides for reads in this process.
+// Level two of two-level reading: runs the read tasks of a rank on threads of TBB, and determines how many
+// threads TBB provides for reads in this process.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -53,8 +53,8 @@ public:
   IoScheduler(const IoScheduler&) = delete;
   IoScheduler& operator=(const IoScheduler&) = delete;
 
-  /// Sets the greatest number of concurrent tasks, at least 1. The first call starts the tasks. Fewer run at
-  /// once if TBB or the system allow fewer threads.
+  /// Sets the greatest number of concurrent tasks, at least 1. The first call starts the tasks. Fewer tasks
+  /// run at once if TBB or the system allows fewer threads.
   void SetLimit(int limit);
   /// Calls SetLimit(limit) when all tasks of `before` are finished; never if `before` is cancelled.
   void SetLimitAfter(IoScheduler& before, int limit);
@@ -63,18 +63,18 @@ public:
   /// Waits for at most `most`. Returns true once all tasks are finished or, after Cancel(), no task is
   /// running.
   bool WaitFor(std::chrono::milliseconds most) const;
-  /// Carries out the next task on the calling thread. Returns false if there is none.
-  bool TakeTask();
+  /// Carries out the next task on the calling thread. Returns false if no task is left.
+  bool RunNextTask();
   /// Rethrows the first exception of a task, if there was one.
   void Rethrow() const;
 
   bool Cancelled() const;
   /// Returns whether SetLimit() was called.
   bool HasBegun() const;
-  /// Returns the greatest number of tasks that may have run at once so far, on slots; the calling thread is
-  /// not counted.
-  int Width() const;
-  /// Returns the limit for which TBB or the system allowed fewer threads; 0 if all were allowed.
+  /// Returns the greatest number of TBB threads that this read has had at once so far, without the calling
+  /// thread.
+  int PeakConcurrency() const;
+  /// Returns the limit for which TBB or the system refused some threads; 0 if no threads were refused.
   int Refused() const;
   /// Returns the fraction of tasks that are finished, 0..1.
   double Fraction() const;

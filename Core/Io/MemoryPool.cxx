@@ -43,8 +43,8 @@ constexpr std::uint64_t AlignmentOf(std::uint64_t bytes)
   return bytes >= LargeBuffer ? Page : Alignment;
 }
 
-/// Returns the greatest space that a buffer takes. An empty buffer takes space, too, so that it lies within
-/// its segment.
+/// Returns the greatest number of bytes that a buffer takes, including alignment. An empty buffer takes
+/// space, too, so that it lies within its segment.
 constexpr std::uint64_t RoomOf(std::uint64_t bytes)
 {
   return RoundUp(std::max<std::uint64_t>(bytes, 1), Alignment) + AlignmentOf(bytes) - Alignment;
@@ -263,7 +263,7 @@ struct MemoryArena::Segment
 {
   Memory Block;
   std::size_t Position = 0;
-  std::atomic<std::size_t> References{1};  ///< buffers, plus 1 while the arena cuts from it
+  std::atomic<std::size_t> References{1};  ///< buffers, plus 1 while the arena cuts from the segment
   std::shared_ptr<MemoryPool::State> Pool;
 };
 

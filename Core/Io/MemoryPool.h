@@ -11,7 +11,7 @@ struct BufferDeleter
 {
   void operator()(void* data) const;
 };
-/// The memory of one array within a segment, uninitialized. A buffer begins at a multiple of 64 bytes, or of
+/// The uninitialized memory of one array within a segment. A buffer begins at a multiple of 64 bytes, or of
 /// 4096 bytes if the array has 64 KiB or more. The segment returns to its pool when its last buffer is freed.
 using Buffer = std::unique_ptr<void, BufferDeleter>;
 
@@ -35,8 +35,8 @@ SegmentInUse SegmentOfBuffer(void* data);
 class MemoryPool
 {
 public:
-  /// limit: greatest total size of the segments of this pool, used and kept, in bytes. 0: only the free
-  /// memory of the machine is a limit.
+  /// limit: greatest total size of the used and kept segments of this pool, in bytes. 0: only the free memory
+  /// of the machine limits the size.
   explicit MemoryPool(std::uint64_t limit = 0);
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;
@@ -63,8 +63,7 @@ private:
 };
 
 /// Cuts the arrays of one read from segments of a pool. `room` bytes after each buffer are readable: these
-/// bytes belong to other buffers, or to untouched memory after the segment, which costs only addresses and
-/// does not count.
+/// bytes belong to other buffers, or to untouched memory after the segment, which takes address space only.
 class MemoryArena
 {
 public:

@@ -28,33 +28,33 @@ enum Term : std::size_t
 
 /// The fraction is sent in millionths, as a whole number.
 constexpr double Unit = 1e6;
-/// Seconds between two sums. Reads that are shorter need only the last sum.
+/// Seconds between two sums. Shorter reads need only the last sum.
 constexpr double Interval = 0.02;
 
 }  // namespace
 
-SharedProgress::SharedProgress(Communicator& ranks) : Ranks(ranks.Aside()), NextSum(Interval) {}
+SharedProgress::SharedProgress(Communicator& ranks) : Ranks(ranks.BackgroundDuplicate()), NextSum(Interval) {}
 
-bool SharedProgress::Step(const ReadProgress& mine, bool stop)
+bool SharedProgress::Step(const ReadProgress& ofThisRank, bool stop)
 {
-  this->Mine = mine;
+  this->OfThisRank = ofThisRank;
   this->Stop = this->Stop || stop;
   if (this->Summing || this->Stop || this->Watch.Seconds() >= this->NextSum) {
     this->Exchange(true);
   }
   if (this->Ranks.Size() == 1) {
-    this->All = mine;
+    this->All = ofThisRank;
   }
-  this->All.Seconds = mine.Seconds;
+  this->All.Seconds = ofThisRank.Seconds;
   return !this->AnyStops;
 }
 
-bool SharedProgress::Ended(bool stop)
+bool SharedProgress::StepAfterEnd(bool stop)
 {
   this->Stop = this->Stop || stop;
   if (!this->Stop) {
-    this->Mine.Fraction = 1;
-    this->Mine.Bytes = this->Mine.BytesToRead;
+    this->OfThisRank.Fraction = 1;
+    this->OfThisRank.Bytes = this->OfThisRank.BytesToRead;
   }
   this->All.Seconds = this->Watch.Seconds();
   this->Exchange(false);
@@ -67,9 +67,9 @@ void SharedProgress::Exchange(bool reading)
     std::vector<double> terms(Terms, 0);
     terms[ReadingTerm] = reading ? 1 : 0;
     terms[StopTerm] = this->Stop ? 1 : 0;
-    terms[BytesTerm] = static_cast<double>(this->Mine.Bytes);
-    terms[BytesToReadTerm] = static_cast<double>(this->Mine.BytesToRead);
-    terms[FractionTerm] = std::round(this->Mine.Fraction * Unit);
+    terms[BytesTerm] = static_cast<double>(this->OfThisRank.Bytes);
+    terms[BytesToReadTerm] = static_cast<double>(this->OfThisRank.BytesToRead);
+    terms[FractionTerm] = std::round(this->OfThisRank.Fraction * Unit);
     this->Ranks.BeginSum(terms);
     this->Summing = true;
     this->NextSum = this->Watch.Seconds() + Interval;
@@ -105,14 +105,14 @@ bool RunUnlessStopped(Communicator& ranks, const ProgressCallback& progress,
     return true;
   }
   SharedProgress together(ranks);
-  Pace pace(TellInterval);
+  Pace pace(ReportInterval);
   const auto stops = [&] { return pace.Due() && !progress(together.OfAll().Fraction); };
   const std::string fault = CatchError([&] {
-    ReadProgress mine;
+    ReadProgress ofThisRank;
     work([&](double fraction) {
       // The fraction starts again in each round of the work.
-      mine.Fraction = std::max(mine.Fraction, fraction);
-      return together.Step(mine, stops());
+      ofThisRank.Fraction = std::max(ofThisRank.Fraction, fraction);
+      return together.Step(ofThisRank, stops());
     });
   });
   together.Finish(stops);

@@ -1,5 +1,5 @@
-// Progress of a read: counts the requests and bytes of a rank, and shares the progress and the wish to stop
-// with all ranks.
+// Progress of a read: counts the requests and bytes of a rank, and shares progress and cancellation among all
+// ranks.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -64,14 +64,15 @@ public:
 
   int InFlightNow() const { return this->InFlight; }
   int PeakInFlight() const { return this->Peak; }
-  /// Return the numbers of finished requests, successful or not, and of their bytes.
+  /// Returns the number of finished requests, successful or not.
   std::uint64_t Requests() const { return this->RequestCount; }
+  /// Returns the number of bytes of the finished requests.
   std::uint64_t Bytes() const { return this->ByteCount; }
-  /// Returns the total duration of the finished requests. Divided by the elapsed time it is the mean number
-  /// of requests in flight.
+  /// Returns the total duration of the finished requests. This duration divided by the elapsed time is the
+  /// mean number of requests in flight.
   double BusySeconds() const { return Seconds(this->Busy); }
-  /// Returns the total duration of the finished tasks. Bytes() divided by it is the rate of one task,
-  /// independent of how many tasks end at once.
+  /// Returns the total duration of the finished tasks. Bytes() divided by WorkSeconds() is the rate of one
+  /// task, independent of how many tasks end at once.
   double WorkSeconds() const { return Seconds(this->Work); }
 
 private:
@@ -100,32 +101,32 @@ struct ReadProgress
   double BytesPerSecond() const { return this->Seconds > 0 ? this->Bytes / this->Seconds : 0; }
 };
 
-/// Called many times per second on the reading thread. Returning false stops the read.
+/// Receives the progress many times per second, on the reading thread. Returns false to stop the read.
 using ReadProgressCallback = std::function<bool(const ReadProgress&)>;
 
 /// Shares the progress of one read among the ranks. The waiting thread of each rank takes part in successive
-/// sums over the ranks, without blocking, so that all ranks know within some tens of milliseconds if one was
-/// told to stop. All ranks leave after the same sum: a rank that has finished its part keeps taking part
-/// until all ranks have finished or one was told to stop.
+/// sums over the ranks, without blocking, so that all ranks know within some tens of milliseconds if any rank
+/// was told to stop. All ranks leave after the same sum: a rank that has finished its part keeps taking part
+/// until all ranks have finished or any rank was told to stop.
 class SharedProgress
 {
 public:
   /// Collective in the first call for `ranks`: every rank of the communicator calls it.
   explicit SharedProgress(Communicator& ranks);
 
-  /// Reports this rank's progress, and whether this rank was told to stop. To be called many times per second
+  /// Reports this rank's progress, and whether this rank was told to stop. Call it many times per second
   /// during the read. Returns false once some rank was told to stop; this rank must then stop, too.
-  bool Step(const ReadProgress& mine, bool stop);
+  bool Step(const ReadProgress& ofThisRank, bool stop);
   /// Replaces Step() after this rank has ended its read, successfully or not. Does not block. Returns true
-  /// once all ranks have ended or some rank was told to stop; every rank must call Ended() until then.
-  bool Ended(bool stop);
-  /// Calls Ended() until it returns true. between(): called many times per second; returns whether this rank
-  /// was told to stop.
+  /// once all ranks have ended or some rank was told to stop; every rank must call StepAfterEnd() until then.
+  bool StepAfterEnd(bool stop);
+  /// Calls StepAfterEnd() until it returns true. Calls between() many times per second, which returns whether
+  /// this rank was told to stop.
   template <typename Between>
   void Finish(Between between)
   {
     const Stopwatch waiting;
-    while (!this->Ended(between())) {
+    while (!this->StepAfterEnd(between())) {
       SharedProgress::Pause(waiting.Seconds());
     }
   }
@@ -140,7 +141,7 @@ private:
   static void Pause(double waited);
 
   Communicator& Ranks;
-  ReadProgress Mine, All;
+  ReadProgress OfThisRank, All;
   Stopwatch Watch;
   double NextSum = 0;  ///< time of the next sum in seconds, while this rank reads
   bool Stop = false;   ///< this rank was told to stop
@@ -149,11 +150,11 @@ private:
 };
 
 /// Seconds between two reports of progress to the user.
-constexpr double TellInterval = 0.01;
+constexpr double ReportInterval = 0.01;
 
-/// Runs each rank's part of some work, and stops it on all ranks if the user stops it on one. `work` passes
-/// its finished fraction to its argument, a callback, on the calling thread and at any rate. If the callback
-/// returns false, `work` must return or throw soon.
+/// Runs each rank's share of some work, and stops the work on all ranks if the user stops it on one rank.
+/// `work` passes its finished fraction to its argument, a callback, on the calling thread and at any rate. If
+/// the callback returns false, `work` must return or throw soon.
 ///
 /// progress: called about every 10 ms with the fraction that all ranks together have finished. If it returns
 /// false on any rank, the work ends on all ranks. Null (on all ranks or on none): the work cannot be stopped,

@@ -68,17 +68,19 @@ TaskReader& TaskReaders::OfThisThread()
 
 namespace {
 
-/// Returns, for each task, the number of bytes of its pieces, or, for chunked tasks, the number of chunks.
-std::vector<std::uint64_t> ReadOf(const LocationTable& table, const ReadPlan& plan)
+/// Returns what the plan reads of each task: the number of bytes of its segments, or, for chunked tasks, the
+/// number of chunks.
+std::vector<std::uint64_t> AmountsInPlan(const LocationTable& table, const ReadPlan& plan)
 {
   std::vector<std::uint64_t> read(table.Locations.size(), 0);
-  for (const Piece& piece : plan.Pieces) {
-    read[piece.Task] += table.Locations[piece.Task].Kind == Encoding::Chunked ? 1 : piece.Bytes;
+  for (const Segment& segment : plan.Segments) {
+    read[segment.Task] += table.Locations[segment.Task].Kind == Encoding::Chunked ? 1 : segment.Bytes;
   }
   return read;
 }
 
-std::uint64_t WholeOf(const LocationTable& table, const Location& location)
+/// Returns what a read of all values of a task reads, in the units of AmountsInPlan().
+std::uint64_t CompleteAmount(const LocationTable& table, const Location& location)
 {
   if (location.Kind == Encoding::Chunked) {
     const ChunkRange chunks = ChunksHolding(table.ChunkedArrays[location.First]);
@@ -94,14 +96,14 @@ StoredSums::StoredSums(const LocationTable& table, const ReadPlan& plan)
   if (table.Checksums.empty()) {
     return;
   }
-  this->OfPieces.resize(plan.Pieces.size());
+  this->OfSegments.resize(plan.Segments.size());
   this->OfTasks = std::vector<Task>(table.Locations.size());
-  const std::vector<std::uint64_t> read = ReadOf(table, plan);
+  const std::vector<std::uint64_t> read = AmountsInPlan(table, plan);
   for (std::size_t task = 0; task < this->OfTasks.size(); ++task) {
     const Location& location = table.Locations[task];
     this->OfTasks[task].Expected = table.Checksums[task];
     this->OfTasks[task].Known = (location.Kind == Encoding::Raw || location.Kind == Encoding::Chunked) &&
-                                location.Count == 1 && read[task] == WholeOf(table, location);
+                                location.Count == 1 && read[task] == CompleteAmount(table, location);
   }
 }
 
@@ -174,22 +176,22 @@ private:
 std::mutex LargeChunkTurn::LargeChunks;
 
 /// Carries out one request, from reading its bytes to placing its values.
-class TransferReader
+class RequestReader
 {
 public:
-  TransferReader(TaskReader& reader, const LocationTable& table, const ReadPlan& plan,
-      const Transfer& transfer, const TargetFunction& targetOf, StoredSums* sums)
+  RequestReader(TaskReader& reader, const LocationTable& table, const ReadPlan& plan,
+      const StorageRequest& request, const TargetFunction& targetOf, StoredSums* sums)
       : Executor(reader),
         Table(table),
-        Request(transfer),
+        Request(request),
         Sums(sums),
-        FirstPiece(plan.Pieces.data()),
-        Begin(plan.Pieces.data() + transfer.FirstPiece),
-        End(Begin + transfer.PieceCount)
+        FirstSegment(plan.Segments.data()),
+        Begin(plan.Segments.data() + request.FirstSegment),
+        End(Begin + request.SegmentCount)
   {
-    this->Targets.reserve(transfer.PieceCount);
-    for (const Piece* piece = this->Begin; piece != this->End; ++piece) {
-      this->Targets.push_back(targetOf(piece->Task));
+    this->Targets.reserve(request.SegmentCount);
+    for (const Segment* segment = this->Begin; segment != this->End; ++segment) {
+      this->Targets.push_back(targetOf(segment->Task));
     }
   }
 
@@ -197,94 +199,96 @@ public:
   {
     this->Fetch();
     std::byte* stored = this->Stored;
-    for (const Piece* piece = this->Begin; piece != this->End; ++piece) {
-      const ReadTarget& target = this->TargetOf(*piece);
-      if (std::byte* straight = this->DirectAddress(*piece, target)) {
-        this->PlaceExtent(*piece, target, straight);
+    for (const Segment* segment = this->Begin; segment != this->End; ++segment) {
+      const ReadTarget& target = this->TargetOf(*segment);
+      if (std::byte* straight = this->DirectAddress(*segment, target)) {
+        this->PlaceByteRange(*segment, target, straight);
         continue;
       }
-      if (this->KindOf(*piece) == Encoding::Raw) {
-        this->PlaceExtent(*piece, target, stored);
+      if (this->KindOf(*segment) == Encoding::Raw) {
+        this->PlaceByteRange(*segment, target, stored);
       } else {
-        this->PlaceStoredChunk(*piece, target, stored);
+        this->PlaceStoredChunk(*segment, target, stored);
       }
-      stored += piece->Bytes;
+      stored += segment->Bytes;
     }
   }
 
 private:
-  const ReadTarget& TargetOf(const Piece& piece) const { return this->Targets[&piece - this->Begin]; }
-  Encoding KindOf(const Piece& piece) const { return this->Table.Locations[piece.Task].Kind; }
-  const ByteRange& ByteRangeOf(const Piece& piece) const
+  const ReadTarget& TargetOf(const Segment& segment) const { return this->Targets[&segment - this->Begin]; }
+  Encoding KindOf(const Segment& segment) const { return this->Table.Locations[segment.Task].Kind; }
+  const ByteRange& ByteRangeOf(const Segment& segment) const
   {
-    return this->Table.ByteRanges[this->Table.Locations[piece.Task].First + piece.Component];
+    return this->Table.ByteRanges[this->Table.Locations[segment.Task].First + segment.Component];
   }
-  const ChunkedArray& ArrayOf(const Piece& piece) const
+  const ChunkedArray& ArrayOf(const Segment& segment) const
   {
-    return this->Table.ChunkedArrays[this->Table.Locations[piece.Task].First + piece.Component];
+    return this->Table.ChunkedArrays[this->Table.Locations[segment.Task].First + segment.Component];
   }
 
-  /// Returns the address in the output to which the storage can write the piece directly, or null if stored
-  /// values and output have different layouts. Small pieces go through the thread's scratch memory, which is
-  /// in the cache, because a copy is cheaper than additional addresses.
-  std::byte* DirectAddress(const Piece& piece, const ReadTarget& target) const
+  /// Returns the address in the output to which the storage can write the segment directly, or null if stored
+  /// values and output have different layouts. Small segments go through the thread's scratch memory, which
+  /// is in the cache, because a copy is cheaper than one more buffer in the request.
+  std::byte* DirectAddress(const Segment& segment, const ReadTarget& target) const
   {
     constexpr std::uint64_t small = 64 << 10;
     std::int64_t first = 0;
-    const bool straight = this->KindOf(piece) == Encoding::Raw &&
-                          (piece.Bytes >= small || this->Request.PieceCount == 1) && target.More.empty() &&
-                          target.One.Place.OutputComponents == 1 && target.One.Place.Contiguous(first);
-    return straight ? static_cast<std::byte*>(target.One.Data) + first * SizeOf(target.One.Type) + piece.Begin
-                    : nullptr;
+    const bool straight = this->KindOf(segment) == Encoding::Raw &&
+                          (segment.Bytes >= small || this->Request.SegmentCount == 1) &&
+                          target.More.empty() && target.One.Place.OutputComponents == 1 &&
+                          target.One.Place.Contiguous(first);
+    return straight
+               ? static_cast<std::byte*>(target.One.Data) + first * SizeOf(target.One.Type) + segment.Begin
+               : nullptr;
   }
 
   void Fetch();
-  void PlaceExtent(const Piece& piece, const ReadTarget& target, std::byte* values) const;
-  void PlaceStoredChunk(const Piece& piece, const ReadTarget& target, std::byte* stored) const;
-  void SumChunk(const Piece& piece, const std::byte* values) const;
-  std::byte* InflateDirect(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
+  void PlaceByteRange(const Segment& segment, const ReadTarget& target, std::byte* values) const;
+  void PlaceStoredChunk(const Segment& segment, const ReadTarget& target, std::byte* stored) const;
+  void SumChunk(const Segment& segment, const std::byte* values) const;
+  std::byte* InflateDirect(const ChunkedArray& array, const Chunk& chunk, const Segment& segment,
       const ReadTarget& target, const std::byte* stored) const;
-  void PlaceBlanked(ChunkedArray array, const Chunk& chunk, const Piece& piece, const ReadTarget& target,
+  void PlaceBlanked(ChunkedArray array, const Chunk& chunk, const Segment& segment, const ReadTarget& target,
       std::byte* stored) const;
   const std::byte* Decoded(
-      const ChunkedArray& array, const Chunk& chunk, const Piece& piece, const std::byte* stored) const;
-  void PlaceValues(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
+      const ChunkedArray& array, const Chunk& chunk, const Segment& segment, const std::byte* stored) const;
+  void PlaceValues(const ChunkedArray& array, const Chunk& chunk, const Segment& segment,
       const ReadTarget& target, const std::byte* values) const;
 
   TaskReader& Executor;
   const LocationTable& Table;
-  const Transfer& Request;
-  std::vector<ReadTarget> Targets;  ///< one per piece of the request
+  const StorageRequest& Request;
+  std::vector<ReadTarget> Targets;  ///< one per segment of the request
   StoredSums* Sums;                 ///< may be null
-  const Piece* FirstPiece;          ///< first piece of the plan
-  const Piece* Begin;
-  const Piece* End;
+  const Segment* FirstSegment;      ///< first segment of the plan
+  const Segment* Begin;
+  const Segment* End;
   std::byte* Stored = nullptr;  ///< bytes that were not read directly to the output
 };
 
-void TransferReader::Fetch()
+void RequestReader::Fetch()
 {
   std::size_t indirect = 0;
   std::size_t widestGap = 0;
   std::uint64_t position = this->Request.Offset;
-  for (const Piece* piece = this->Begin; piece != this->End; ++piece) {
-    widestGap = std::max<std::size_t>(widestGap, piece->Offset - position);
-    indirect += this->DirectAddress(*piece, this->TargetOf(*piece)) ? 0 : piece->Bytes;
-    position = piece->Offset + piece->Bytes;
+  for (const Segment* segment = this->Begin; segment != this->End; ++segment) {
+    widestGap = std::max<std::size_t>(widestGap, segment->Offset - position);
+    indirect += this->DirectAddress(*segment, this->TargetOf(*segment)) ? 0 : segment->Bytes;
+    position = segment->Offset + segment->Bytes;
   }
   std::byte* const scratch = this->Executor.Scratch(indirect + widestGap);
   std::byte* const waste = scratch + indirect;
   std::byte* next = scratch;
   std::vector<iovec>& buffers = this->Executor.Buffers();
   position = this->Request.Offset;
-  for (const Piece* piece = this->Begin; piece != this->End; ++piece) {
-    if (piece->Offset > position) {
-      buffers.push_back({waste, piece->Offset - position});
+  for (const Segment* segment = this->Begin; segment != this->End; ++segment) {
+    if (segment->Offset > position) {
+      buffers.push_back({waste, segment->Offset - position});
     }
-    std::byte* const straight = this->DirectAddress(*piece, this->TargetOf(*piece));
-    buffers.push_back({straight ? straight : next, piece->Bytes});
-    next += straight ? 0 : piece->Bytes;
-    position = piece->Offset + piece->Bytes;
+    std::byte* const straight = this->DirectAddress(*segment, this->TargetOf(*segment));
+    buffers.push_back({straight ? straight : next, segment->Bytes});
+    next += straight ? 0 : segment->Bytes;
+    position = segment->Offset + segment->Bytes;
   }
   if (this->Request.Bytes > 0) {
     this->Executor.Read(this->Request.File, this->Request.Offset, buffers);
@@ -292,41 +296,43 @@ void TransferReader::Fetch()
   this->Stored = scratch;
 }
 
-void TransferReader::PlaceExtent(const Piece& piece, const ReadTarget& target, std::byte* values) const
+void RequestReader::PlaceByteRange(const Segment& segment, const ReadTarget& target, std::byte* values) const
 {
-  const ByteRange& byteRange = this->ByteRangeOf(piece);
+  const ByteRange& byteRange = this->ByteRangeOf(segment);
   const std::int64_t elementBytes = SizeOf(byteRange.Type);
-  if (this->Sums && this->Sums->Wants(piece)) {
-    const std::uint32_t sum = Crc32(0, values, piece.Bytes);
-    this->Sums->Set(&piece - this->FirstPiece, PartOfCrc32(sum, byteRange.Bytes - piece.Begin - piece.Bytes));
+  if (this->Sums && this->Sums->Wants(segment)) {
+    const std::uint32_t sum = Crc32(0, values, segment.Bytes);
+    this->Sums->Set(
+        &segment - this->FirstSegment, PartOfCrc32(sum, byteRange.Bytes - segment.Begin - segment.Bytes));
   }
   const bool blanks = BlanksUndefined(target);
   if (blanks) {
-    BlankStored(target, byteRange.Type, byteRange.BigEndian, values, piece.Bytes);
+    BlankStored(target, byteRange.Type, byteRange.BigEndian, values, segment.Bytes);
   }
   target.ForEach([&](const Destination& destination) {
-    PlaceRun(destination.Place, values, piece.Begin / elementBytes, piece.Bytes / elementBytes, elementBytes,
-        !blanks && NeedsSwap(byteRange.Type, byteRange.BigEndian), (*target.Slots)[piece.Component],
-        destination.Data);
+    PlaceRun(destination.Place, values, segment.Begin / elementBytes, segment.Bytes / elementBytes,
+        elementBytes, !blanks && NeedsSwap(byteRange.Type, byteRange.BigEndian),
+        (*target.Slots)[segment.Component], destination.Data);
   });
 }
 
-void TransferReader::PlaceStoredChunk(const Piece& piece, const ReadTarget& target, std::byte* stored) const
+void RequestReader::PlaceStoredChunk(
+    const Segment& segment, const ReadTarget& target, std::byte* stored) const
 {
-  const ChunkedArray& array = this->ArrayOf(piece);
-  const Chunk& chunk = this->Table.Chunks[piece.Begin];
+  const ChunkedArray& array = this->ArrayOf(segment);
+  const Chunk& chunk = this->Table.Chunks[segment.Begin];
   try {
     CheckChunkedArray(array);
     if (BlanksUndefined(target)) {
       const LargeChunkTurn turn(array, this->Executor);
-      this->PlaceBlanked(array, chunk, piece, target, stored);
-    } else if (const std::byte* straight = this->InflateDirect(array, chunk, piece, target, stored)) {
-      this->SumChunk(piece, straight);
+      this->PlaceBlanked(array, chunk, segment, target, stored);
+    } else if (const std::byte* straight = this->InflateDirect(array, chunk, segment, target, stored)) {
+      this->SumChunk(segment, straight);
     } else {
       const LargeChunkTurn turn(array, this->Executor);
-      const std::byte* const decoded = this->Decoded(array, chunk, piece, stored);
-      this->SumChunk(piece, decoded);
-      this->PlaceValues(array, chunk, piece, target, decoded);
+      const std::byte* const decoded = this->Decoded(array, chunk, segment, stored);
+      this->SumChunk(segment, decoded);
+      this->PlaceValues(array, chunk, segment, target, decoded);
     }
   } catch (const Error& error) {
     throw FileError(this->Table.Files[array.File],
@@ -334,41 +340,41 @@ void TransferReader::PlaceStoredChunk(const Piece& piece, const ReadTarget& targ
   }
 }
 
-/// Sets the contribution of the piece's chunk to the checksum of its task. values: the entire chunk as
+/// Sets the contribution of the segment's chunk to the checksum of its task. values: the entire chunk as
 /// stored, but without filters; null if the chunk was never written.
-void TransferReader::SumChunk(const Piece& piece, const std::byte* values) const
+void RequestReader::SumChunk(const Segment& segment, const std::byte* values) const
 {
-  if (values && this->Sums && this->Sums->Wants(piece)) {
-    this->Sums->Set(&piece - this->FirstPiece,
-        ChecksumOfChunk(this->ArrayOf(piece), this->Table.Chunks[piece.Begin], values));
+  if (values && this->Sums && this->Sums->Wants(segment)) {
+    this->Sums->Set(&segment - this->FirstSegment,
+        ChecksumOfChunk(this->ArrayOf(segment), this->Table.Chunks[segment.Begin], values));
   }
 }
 
 /// Returns the bytes of a chunk without filters, possibly in `stored`, or null if the chunk was never
 /// written.
-const std::byte* TransferReader::Decoded(
-    const ChunkedArray& array, const Chunk& chunk, const Piece& piece, const std::byte* stored) const
+const std::byte* RequestReader::Decoded(
+    const ChunkedArray& array, const Chunk& chunk, const Segment& segment, const std::byte* stored) const
 {
   const std::size_t bytes = BytesOf(array, chunk);
-  return bytes > 0 ? this->Executor.Decoder().Undo(
-                         array.Filters, chunk.SkippedFilters, SizeOf(array.Type), stored, piece.Bytes, bytes)
+  return bytes > 0 ? this->Executor.Decoder().Undo(array.Filters, chunk.SkippedFilters, SizeOf(array.Type),
+                         stored, segment.Bytes, bytes)
                    : nullptr;
 }
 
-void TransferReader::PlaceValues(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
+void RequestReader::PlaceValues(const ChunkedArray& array, const Chunk& chunk, const Segment& segment,
     const ReadTarget& target, const std::byte* values) const
 {
   target.ForEach([&](const Destination& destination) {
-    PlaceChunk(destination.Place, array, chunk, values, (*target.Slots)[piece.Component], destination.Data);
+    PlaceChunk(destination.Place, array, chunk, values, (*target.Slots)[segment.Component], destination.Data);
   });
 }
 
 /// Places the values of a chunk, with undefined values replaced by NaN.
-void TransferReader::PlaceBlanked(ChunkedArray array, const Chunk& chunk, const Piece& piece,
+void RequestReader::PlaceBlanked(ChunkedArray array, const Chunk& chunk, const Segment& segment,
     const ReadTarget& target, std::byte* stored) const
 {
-  const std::byte* const decoded = this->Decoded(array, chunk, piece, stored);
-  this->SumChunk(piece, decoded);
+  const std::byte* const decoded = this->Decoded(array, chunk, segment, stored);
+  this->SumChunk(segment, decoded);
   const std::size_t bytes = BytesOf(array, chunk);
   std::vector<std::byte> copy;  // the memory of the decoder must not be modified
   if (decoded && decoded != stored) {
@@ -377,20 +383,20 @@ void TransferReader::PlaceBlanked(ChunkedArray array, const Chunk& chunk, const 
   }
   BlankStored(target, array.Type, array.BigEndian, stored, bytes);
   array.BigEndian = !HostIsLittleEndian();
-  this->PlaceValues(array, chunk, piece, target, decoded ? stored : nullptr);
+  this->PlaceValues(array, chunk, segment, target, decoded ? stored : nullptr);
 }
 
 /// Decompresses a chunk directly to its place in the output if possible. Returns the address of the values,
 /// or null.
-std::byte* TransferReader::InflateDirect(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
+std::byte* RequestReader::InflateDirect(const ChunkedArray& array, const Chunk& chunk, const Segment& segment,
     const ReadTarget& target, const std::byte* stored) const
 {
   if (chunk.Bytes == 0 || !target.More.empty()) {
     return nullptr;
   }
-  std::byte* const place = DirectPlace(target.One.Place, array, chunk, target.One.Data);
+  std::byte* const place = DirectChunkAddress(target.One.Place, array, chunk, target.One.Data);
   const bool done = place && this->Executor.Decoder().InflateTo(array.Filters, chunk.SkippedFilters, stored,
-                                 piece.Bytes, place, ChunkBytes(array));
+                                 segment.Bytes, place, ChunkBytes(array));
   return done ? place : nullptr;
 }
 
@@ -432,7 +438,7 @@ std::vector<int> ComponentsStored(const ReadTarget& target, const Window& place)
   std::vector<int> components;
   for (const int slot : *target.Slots) {
     for (int c = 0; c < place.Tuple; ++c) {
-      components.push_back(slot + place.PlaceInTuple(c));
+      components.push_back(slot + place.OutputComponent(c));
     }
   }
   return components;
@@ -483,7 +489,7 @@ void ReadSparse(
           mixFraction.data(), mixMaterial.size(), location.Material, fractions.size(), fractions.data())) {
     throw FileError(table.Files[byteRanges[0].File],
         fmt::format("a valid list of materials at offset {}", byteRanges[0].Offset),
-        "an entry that points outside the mix arrays or in a circle", "The file is damaged");
+        "an entry that points outside the mix arrays, or a cycle of entries", "The file is damaged");
   }
   target.ForEach([&](const Destination& destination) {
     PlaceRun(destination.Place, fractions.data(), 0, fractions.size(), sizeof(float), false,
@@ -493,10 +499,10 @@ void ReadSparse(
 
 }  // namespace
 
-void ReadTransfer(TaskReader& reader, const LocationTable& table, const ReadPlan& plan,
-    const Transfer& transfer, const TargetFunction& targetOf, StoredSums* sums)
+void ReadSegments(TaskReader& reader, const LocationTable& table, const ReadPlan& plan,
+    const StorageRequest& request, const TargetFunction& targetOf, StoredSums* sums)
 {
-  TransferReader(reader, table, plan, transfer, targetOf, sums).Run();
+  RequestReader(reader, table, plan, request, targetOf, sums).Run();
 }
 
 void FinishTask(const ReadTarget& target)

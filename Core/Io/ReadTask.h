@@ -60,7 +60,7 @@ private:
   const std::unique_ptr<PerThread> All;
 };
 
-/// The checksums of the tasks of one read, combined from their pieces, which several threads read in any
+/// The checksums of the tasks of one read, combined from their segments, which several threads read in any
 /// order. Only tasks with a known checksum take part, and only if the read fetches all their stored values.
 class StoredSums
 {
@@ -68,17 +68,20 @@ public:
   StoredSums() = default;
   StoredSums(const LocationTable& table, const ReadPlan& plan);
 
-  /// Returns whether the piece belongs to a task that takes part. This method and the following ones are
+  /// Returns whether the segment belongs to a task that takes part. This method and the following ones are
   /// thread-safe.
-  bool Wants(const Piece& piece) const { return !this->OfTasks.empty() && this->OfTasks[piece.Task].Known; }
-  /// Sets the contribution of a piece's values, see PartOfCrc32(). A second call for the same piece replaces
-  /// the contribution.
-  void Set(std::size_t piece, std::uint32_t sum) { this->OfPieces[piece] = sum; }
-  /// Adds the contribution of a piece to the sum of its task. Call it once per piece, before the task counts
-  /// as complete.
-  void Add(std::size_t piece, std::uint32_t task)
+  bool Wants(const Segment& segment) const
   {
-    this->OfTasks[task].Sum.fetch_xor(this->OfPieces[piece], std::memory_order_relaxed);
+    return !this->OfTasks.empty() && this->OfTasks[segment.Task].Known;
+  }
+  /// Sets the contribution of a segment's values to the CRC-32 of its task, see PartOfCrc32(). A second call
+  /// for the same segment replaces the contribution.
+  void Set(std::size_t segment, std::uint32_t sum) { this->OfSegments[segment] = sum; }
+  /// Adds the contribution of a segment to the sum of its task. Call it once per segment, before the task
+  /// counts as complete.
+  void Add(std::size_t segment, std::uint32_t task)
+  {
+    this->OfTasks[task].Sum.fetch_xor(this->OfSegments[segment], std::memory_order_relaxed);
   }
   /// Returns whether the values of a complete task have the expected checksum.
   bool Agrees(std::uint32_t task) const
@@ -94,7 +97,7 @@ private:
     bool Known = false;
   };
 
-  std::vector<std::uint32_t> OfPieces;
+  std::vector<std::uint32_t> OfSegments;
   std::vector<Task> OfTasks;  ///< empty if no checksum is known
 };
 
@@ -114,7 +117,7 @@ struct ReadTarget
 {
   Destination One;
   std::vector<Destination> More;
-  const Variable* Info = nullptr;           ///< tells which stored numbers are undefined; null: none
+  const Variable* Info = nullptr;           ///< tells which stored numbers are undefined; null: no number
   const std::vector<int>* Slots = nullptr;  ///< output component of each stored array; other components get 0
 
   template <typename Visit>
@@ -131,24 +134,24 @@ struct ReadTarget
 /// concurrently.
 using TargetFunction = std::function<ReadTarget(std::uint32_t)>;
 
-/// Carries out one request: reads the bytes of its pieces and places the values. Values that need no
-/// conversion are read directly to their final place. Throws Error if the storage fails or the bytes are
-/// invalid; any of the pieces may be the cause. sums: gets the contributions of the pieces that take part;
-/// may be null.
-void ReadTransfer(TaskReader& reader, const LocationTable& table, const ReadPlan& plan,
-    const Transfer& transfer, const TargetFunction& targetOf, StoredSums* sums = nullptr);
+/// Carries out one request: reads the bytes of its segments and copies the values to their destinations.
+/// Values that need no conversion are read directly to their final place. Throws Error if the storage fails
+/// or the bytes are invalid; any of the segments may be the cause. sums: gets the contributions of the
+/// segments that take part; may be null.
+void ReadSegments(TaskReader& reader, const LocationTable& table, const ReadPlan& plan,
+    const StorageRequest& request, const TargetFunction& targetOf, StoredSums* sums = nullptr);
 
-/// Completes a task after all its pieces are placed: output components without stored component become 0, and
-/// ghost layers that are not stored repeat the nearest value.
+/// Completes a task after all its segments were read: sets output components without a stored component to 0,
+/// and fills ghost layers that are not stored with the nearest value.
 void FinishTask(const ReadTarget& target);
 
-/// Carries out a task that does not consist of pieces (SparseMaterials or Constant), including FinishTask().
-/// Throws like ReadTransfer().
+/// Carries out a task that does not consist of segments (SparseMaterials or Constant), including
+/// FinishTask(). Throws like ReadSegments().
 void ReadWhole(
     TaskReader& reader, const LocationTable& table, const Location& location, const ReadTarget& target);
 
-/// Returns the range of stored bytes of each component that the target needs. Planes at both ends that have
-/// no place in any output are left out.
+/// Returns the range of stored bytes of each component that the target needs. Leaves out planes at both ends
+/// that go to no output.
 ComponentRange WantedBytes(const ReadTarget& target);
 
 /// Returns the element type of the values at a location.

@@ -28,8 +28,9 @@ public:
 
   virtual ~Source() = default;
   /// Opens a file. While a file is open, further calls return the same object, so threads with neighbouring
-  /// tasks share it and few files are open at once. Throws Error if the file cannot be opened. Further calls
-  /// throw the same error without another attempt, because on a lost storage each attempt may take minutes.
+  /// tasks share this object and few files are open at once. Throws Error if the file cannot be opened.
+  /// Further calls throw the same error without another attempt, because on a lost storage each attempt may
+  /// take minutes.
   virtual std::shared_ptr<File> Open(int file) = 0;
 };
 

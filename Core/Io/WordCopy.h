@@ -53,7 +53,8 @@ __attribute__((target("avx2"))) __m256i SwapOrder()
                                  7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8);
 }
 
-/// Reverses the bytes of as many words as fill complete vectors. Returns their number. `from` may equal `to`.
+/// Reverses the bytes of the words that fill complete vectors. Returns the number of these words. `from` may
+/// equal `to`.
 template <typename Word>
 __attribute__((target("avx2"))) std::int64_t SwapVectors(
     const std::byte* from, std::int64_t count, std::byte* to)
@@ -70,8 +71,8 @@ __attribute__((target("avx2"))) std::int64_t SwapVectors(
 }
 
 /// Copies words, or reverses their bytes, to complete cache lines with writes that bypass the cache. Returns
-/// the number of words copied. `to` must begin a cache line. Lines need not be fetched before they are
-/// overwritten, which saves one third of the memory traffic.
+/// the number of words copied. `to` must begin a cache line. The processor then does not fetch the lines
+/// before it overwrites them, which saves one third of the memory traffic.
 template <typename Word, bool Swap>
 __attribute__((target("avx2"))) std::int64_t StreamLines(
     const std::byte* from, std::int64_t count, std::byte* to)
@@ -117,7 +118,7 @@ std::int64_t SwapVectors(const std::byte*, std::int64_t, std::byte*)
 
 /// Copies words between unaligned addresses. The copies are `stride` words apart.
 template <typename Word, bool Swap>
-void CopyApart(const std::byte* from, std::int64_t count, std::byte* to, std::int64_t stride)
+void CopyStrided(const std::byte* from, std::int64_t count, std::byte* to, std::int64_t stride)
 {
   for (std::int64_t i = 0; i < count; ++i) {
     Word word;
@@ -129,11 +130,11 @@ void CopyApart(const std::byte* from, std::int64_t count, std::byte* to, std::in
 
 /// Copies contiguous words; `from` may equal `to`.
 template <typename Word, bool Swap>
-void CopyClose(const std::byte* from, std::int64_t count, std::byte* to)
+void CopyContiguous(const std::byte* from, std::int64_t count, std::byte* to)
 {
   if constexpr (Swap && sizeof(Word) > 1) {
     const std::int64_t done = HasAvx2 ? SwapVectors<Word>(from, count, to) : 0;
-    CopyApart<Word, true>(from + done * sizeof(Word), count - done, to + done * sizeof(Word), 1);
+    CopyStrided<Word, true>(from + done * sizeof(Word), count - done, to + done * sizeof(Word), 1);
   } else if (from != to) {
     std::memcpy(to, from, count * sizeof(Word));
   }
@@ -147,11 +148,11 @@ void CopyStreaming(const std::byte* from, std::int64_t count, std::byte* to)
   const std::uintptr_t inLine = reinterpret_cast<std::uintptr_t>(to) % line;
   const auto lead = static_cast<std::int64_t>(inLine == 0 ? 0 : (line - inLine) / sizeof(Word));
   const std::int64_t head = std::min(count, lead);
-  CopyClose<Word, Swap>(from, head, to);
+  CopyContiguous<Word, Swap>(from, head, to);
   from += head * sizeof(Word);
   to += head * sizeof(Word);
   const std::int64_t done = StreamLines<Word, Swap>(from, count - head, to);
-  CopyClose<Word, Swap>(from + done * sizeof(Word), count - head - done, to + done * sizeof(Word));
+  CopyContiguous<Word, Swap>(from + done * sizeof(Word), count - head - done, to + done * sizeof(Word));
 }
 
 }  // namespace patchio

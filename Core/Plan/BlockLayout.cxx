@@ -16,7 +16,7 @@ void AppendRest(const Box& box, int count, const BoxBins& bins, std::vector<Box>
   // boxes.
   constexpr std::size_t many = 256;
   std::vector<Box> open{box};
-  for (const int taken : bins.Meeting(box)) {
+  for (const int taken : bins.Intersecting(box)) {
     if (taken >= count || open.empty()) {
       break;
     }
@@ -169,7 +169,7 @@ Box BlockLayout::PlanesWithGaps(std::size_t block, Centering centering) const
 {
   Box planes = this->ValuesOf(block, centering);
   const std::int64_t whole = planes.Width(0) * planes.Width(1);
-  // Difference between the number of filled values in a plane and that in the plane before.
+  // Number of filled values in a plane minus the number in the plane before.
   std::vector<std::int64_t> change(planes.Width(2) + 1, 0);
   for (const Region& region : this->RegionsOf(block, centering)) {
     const std::int64_t inPlane = region.Cells.Width(0) * region.Cells.Width(1);

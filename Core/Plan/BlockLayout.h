@@ -1,4 +1,4 @@
-// The layout of blocks: the places of the values of patches in the arrays of blocks.
+// The layout of blocks: the positions of patches' values in the arrays of blocks.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -27,7 +27,8 @@ public:
   /// nodes: true if node-centred variables are read, too.
   ///
   /// A cell belongs to exactly one part. A node on the border of two parts of a block lies in both: the patch
-  /// with the larger number provides its value, and parts of the block take precedence over its fringe.
+  /// with the larger number provides its value, and parts of the block take precedence over its ghost
+  /// regions.
   BlockLayout(const Catalog& catalog, std::vector<Block> blocks, bool nodes);
 
   const std::vector<Block>& Blocks() const { return this->AllBlocks; }
@@ -82,7 +83,7 @@ private:
 
   std::vector<Block> AllBlocks;
   bool Nodes;
-  int LastColumn = std::numeric_limits<int>::max() - 1;  ///< of nodes along axis 0; rectilinear grids only
+  int LastColumn = std::numeric_limits<int>::max() - 1;  ///< of the nodes of rectilinear grids, along axis 0
   std::vector<Int3> NodesBeyondCells;                    ///< per level; see Catalog::NodesBeyondCells()
   std::vector<int> Patches;
   std::array<Table, 2> Tables;

@@ -211,7 +211,7 @@ std::vector<Block> MakeBlocks(const Catalog& catalog, const std::vector<bool>& s
 
 namespace {
 
-/// Adds one layer of fringe to a block that was cut out of another: the adjacent cells of the other block's
+/// Adds one ghost layer to a block that was cut out of another block: the adjacent cells of that block's
 /// parts.
 void AddInnerLayer(const BoxBins& bins, const std::vector<OwnedBox>& parts, const Box& whole, Block& block)
 {
@@ -219,7 +219,7 @@ void AddInnerLayer(const BoxBins& bins, const std::vector<OwnedBox>& parts, cons
   const Box grown = Intersect(Grown(block.Cells, {1, 1, 1}), whole);
   Subtract(grown, block.Cells, around);
   for (const Box& box : around) {
-    for (const int part : bins.Meeting(box)) {
+    for (const int part : bins.Intersecting(box)) {
       block.GhostRegions.push_back({Intersect(box, parts[part].Cells), parts[part].Owner, {1, 1, 1}});
     }
   }
@@ -291,7 +291,7 @@ std::vector<Block> CutToBoxes(const Block& block, const std::vector<Box>& boxes,
     piece.Level = block.Level;
     piece.Cells = cells;
     std::int64_t filled = 0;
-    for (const int part : bins.Meeting(cells)) {
+    for (const int part : bins.Intersecting(cells)) {
       piece.Parts.push_back({Intersect(own[part], cells), owners[part]});
       filled += piece.Parts.back().Cells.Cells();
     }
@@ -357,7 +357,7 @@ std::vector<Box> ForeignCells(const Block& block, const Box& grown)
   return foreign;
 }
 
-/// Adds the cells that patches of one level can provide to the fringe of a block.
+/// Adds the cells that patches of one level can provide to the GhostRegions of a block.
 class LevelFiller
 {
 public:
@@ -384,9 +384,9 @@ private:
     // few neighbours.
     constexpr std::size_t many = 256;
     std::vector<Box> boxes{box};
-    for (const int patch : this->Nests.PatchesMeeting(level, Coarsen(box, ratio))) {
+    for (const int patch : this->Nests.PatchesIntersecting(level, Coarsen(box, ratio))) {
       if (this->Kinds[patch] == this->Kind && !boxes.empty()) {
-        boxes = this->Take(patch, ratio, boxes);
+        boxes = this->FillFromPatch(patch, ratio, boxes);
       }
       if (boxes.size() > many) {
         for (const Box& piece : boxes) {
@@ -398,7 +398,8 @@ private:
     rest.insert(rest.end(), boxes.begin(), boxes.end());
   }
 
-  std::vector<Box> Take(int patch, const Int3& ratio, const std::vector<Box>& boxes)
+  /// Fills the cells of `boxes` that the patch has. Returns the rest.
+  std::vector<Box> FillFromPatch(int patch, const Int3& ratio, const std::vector<Box>& boxes)
   {
     const Box cells = Refine(this->Data.Patches[patch].Cells, ratio);
     std::vector<Box> rest;
@@ -439,7 +440,7 @@ void AddGhostLayer(
   GrowToGhosts(block);
 }
 
-bool GoesAround(const Catalog& catalog)
+bool CoversAllLongitudes(const Catalog& catalog)
 {
   constexpr double circle = 360;
   constexpr std::size_t fewest = 3;

@@ -1,5 +1,5 @@
 // The blocks that are shown, made from patches: one block per patch, or a few large blocks. This file also
-// has the ghost layers of blocks and the seam of grids that go around the globe.
+// adds ghost layers to blocks, and closes the seam of grids that go around the globe.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -80,8 +80,9 @@ struct BlockOptions
   CoverOptions Cover;
 };
 
-/// Returns one number per patch, its kind. Patches of one kind can share arrays and may be merged: the same
-/// subset of `variables` exists on each of them, and patches of separate levels have the same Patch::Number.
+/// Returns the kind of each patch, as a number. Patches of one kind can share arrays and may be merged: the
+/// same subset of `variables` exists on each of them, and patches of separate levels have the same
+/// Patch::Number.
 std::vector<int> PatchTypes(const Catalog& catalog, const std::vector<int>& variables);
 
 /// Makes the blocks of all shown patches, sorted by level and, within a level, by their lowest patch number.
@@ -99,19 +100,19 @@ std::vector<Block> MakeBlocks(const Catalog& catalog, const std::vector<bool>& s
     const std::vector<int>& kinds, const Nesting& nesting, bool hideRefined, const BlockOptions& options);
 
 /// Removes the parts of patches whose flag in `kept` is false (one flag per patch), and blocks that have only
-/// such parts. A block that loses parts becomes one or several blocks, each with a layer of the remaining
-/// cells around it, within the original block. Filters that use neighbouring cells therefore find the same
-/// values as in the original block, whose outer edges stay edges. The grid must be uniform, and the blocks
-/// must have no fringe.
+/// such parts. A block that loses parts becomes one or several blocks, each with a ghost layer of the
+/// remaining cells of the original block, so filters that use neighbouring cells find the same values as in
+/// that block. The layer does not extend beyond the original block. The grid must be uniform, and the blocks
+/// must have no ghost regions.
 std::vector<Block> CutToPatches(
     std::vector<Block> blocks, const std::vector<bool>& kept, const CoverOptions& options);
 
-/// Makes one block without fringe for each of `boxes` that contains cells of the parts of `block`. Only the
-/// own cells of each patch are kept, see Nesting::OwnCells().
+/// Makes one block without ghost regions for each of `boxes` that contains cells of the parts of `block`.
+/// Only the own cells of each patch are kept, see Nesting::OwnCells().
 std::vector<Block> CutToBoxes(const Block& block, const std::vector<Box>& boxes, const Nesting& nesting);
 
 /// Sets GhostLower and GhostUpper so that the grid is the smallest box that contains the block's cells and
-/// its fringe.
+/// its GhostRegions.
 void GrowToGhosts(Block& block);
 
 /// Returns a name for messages: "patch 17", or "46 patches, 12 to 57". The numbers are those within the
@@ -136,7 +137,7 @@ void AddGhostLayer(
 /// to within half a cell. All variables must be node-centred, because there are no values for the cells
 /// between the last and the first column, and each patch must have all columns. MakePlan() closes such grids
 /// if they are shown on a sphere.
-bool GoesAround(const Catalog& catalog);
+bool CoversAllLongitudes(const Catalog& catalog);
 
 /// Adds the cells between the last and the first column to the blocks that contain the last column, and to
 /// their parts. The nodes after the last column are those of the first column.

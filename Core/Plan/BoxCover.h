@@ -32,18 +32,19 @@ struct CoverOptions
 {
   /// Greatest number of cells of a box of the cover, unless a single covered box has more.
   std::int64_t MostCells = std::int64_t(1) << 26;
-  /// The price of unwanted cells: a box with unwanted cells is made only if it saves one box for each
-  /// `CellsWorthABox` of its cells. 0: no box contains unwanted cells.
+  /// The cost of unwanted cells: CoverBoxes() makes a box with unwanted cells only if it saves one box for
+  /// each `CellsWorthABox` of its cells. 0: no box contains unwanted cells.
   std::int64_t CellsWorthABox = 8000;
 };
 
 /// Covers `wanted` with few boxes. The boxes of the result are disjoint, and each wanted cell lies in exactly
 /// one part of one of these boxes. Wanted boxes are cut if that lowers the cost.
 ///
-/// First the boxes are split recursively, at holes and where the cross-section changes most (M. Berger and I.
-/// Rigoutsos, "An algorithm for point clustering and grid generation", 1991, which makes refined patches from
-/// flagged cells). Then, from the leaves up, two halves become one box again if that is cheaper. A box costs
-/// 1 if it is full, and otherwise 1 + its cells / CellsWorthABox, because hidden cells slow filters down.
+/// The function first splits the boxes recursively, at holes and where the cross-section changes most (M.
+/// Berger and I. Rigoutsos, "An algorithm for point clustering and grid generation", 1991, which makes
+/// refined patches from flagged cells). Then, from the leaves up, it merges two halves into one box if that
+/// is cheaper. A box costs 1 if it is full, and otherwise 1 + its cells / CellsWorthABox, because hidden
+/// cells slow filters down.
 ///
 /// wanted: disjoint, not empty, at most 2^40 cells each. unwanted: disjoint, each within one of `wanted`;
 /// these cells may be left out. Deterministic. O(n log n) for the boxes of simulations. If the search would

@@ -26,8 +26,9 @@ namespace patchio {
 
 namespace {
 
-/// The properties that the components of one vector share.
-using Family = std::tuple<std::string, std::string, bool, Centering>;  // before, after, is u v w, centering
+/// The properties that the components of one vector share: the text before and after the letter, whether the
+/// letter is u, v or w, and the centering.
+using Family = std::tuple<std::string, std::string, bool, Centering>;
 
 bool IsLetter(const std::string& text, std::size_t i)
 {
@@ -63,25 +64,26 @@ void AddTo(std::map<Family, std::array<int, 3>>& families, const Variable& varia
   for (std::size_t i = 0; i < name.size(); ++i) {
     const bool begins = i == 0 || !IsLetter(name, i - 1), ends = !IsLetter(name, i + 1);
     const char letter = static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
-    const bool ofPlaces = letter >= 'x' && letter <= 'z', ofSpeeds = letter >= 'u' && letter <= 'w';
-    if ((!ofPlaces && !ofSpeeds) || (ofPlaces && !begins && !ends) || (ofSpeeds && !(begins && ends))) {
+    const bool isCoordinate = letter >= 'x' && letter <= 'z', isVelocity = letter >= 'u' && letter <= 'w';
+    if ((!isCoordinate && !isVelocity) || (isCoordinate && !begins && !ends) ||
+        (isVelocity && !(begins && ends))) {
       continue;
     }
     // Families distinguish upper and lower case: X and x are not components of one vector.
     const bool upper = letter != name[i];
     const Family family{
-        name.substr(0, i) + (upper ? "+" : "-"), name.substr(i + 1), ofSpeeds, variable.Center};
-    families.emplace(family, std::array<int, 3>{-1, -1, -1}).first->second[letter - (ofPlaces ? 'x' : 'u')] =
-        number;
+        name.substr(0, i) + (upper ? "+" : "-"), name.substr(i + 1), isVelocity, variable.Center};
+    families.emplace(family, std::array<int, 3>{-1, -1, -1})
+        .first->second[letter - (isCoordinate ? 'x' : 'u')] = number;
   }
 }
 
-/// Returns the name of a family's vector, without the separator that the letter leaves behind.
+/// Returns the name of a family's vector, without the separator next to the removed letter.
 std::string NameOfVector(const Family& family)
 {
-  const auto& [before, after, ofSpeeds, center] = family;
+  const auto& [before, after, isVelocity, center] = family;
   std::string head = before.substr(0, before.size() - 1), tail = after;
-  if (ofSpeeds) {
+  if (isVelocity) {
     return head + "velocity" + tail;
   }
   const auto separates = [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); };
@@ -192,7 +194,8 @@ std::vector<int> AllValues(const Catalog& catalog)
   return ValuesAmong(catalog, all);
 }
 
-/// Returns how much users want to see these variables on the grid. A greater pair means more.
+/// Returns how interesting the variables on the grid are, see GridsOf(): whether some change over time, and
+/// the number of stored values. Greater pairs are more interesting.
 std::pair<bool, std::int64_t> WorthOf(
     const LevelGrid& grid, const Catalog& catalog, const std::vector<int>& variables)
 {
@@ -233,7 +236,7 @@ const LevelGrid& GridOfName(
       names += ", " + grid.Name;
     }
     throw FileError(catalog.Path, "one of these values for Grids: " + names, "'" + name + "'",
-        "Select one of these grids");
+        "Select one of these values");
   }
   return *found;
 }
@@ -349,8 +352,8 @@ bool MeetsPlane(const Bounds& bounds, const RegionOfInterest& region)
   return least <= 0 && most >= 0;
 }
 
-/// Finds the cells of a level that a plane cuts, as columns along the axis with the greatest change of
-/// distance to the plane per cell. Each column is as long as the plane requires.
+/// Finds the cells of a level that a plane cuts, as columns along the axis on which the distance to the plane
+/// changes most per cell. Each column is as long as the plane requires.
 class PlaneSearch
 {
 public:
@@ -463,7 +466,7 @@ bool IsCovered(const BoxBins& bins, const Box& cells)
 
 /// Adds the ranges of the patches of a level that share a cell with `cells` to `together`, until `together`
 /// meets `enough`.
-void AddMeeting(const BoxBins* bins, const Level& level, const Box& cells,
+void AddIntersecting(const BoxBins* bins, const Level& level, const Box& cells,
     const std::vector<ValueRange>& ranges, const ValueRange& enough, ValueRange& together)
 {
   if (bins) {
@@ -546,14 +549,14 @@ std::vector<bool> PatchesWithValues(
       if (bins[l]) {
         // All cells around a node are at most two cells away from each other.
         const Box cells = Grown(catalog.Patches[p].Cells, {2, 2, catalog.Dimension > 2 ? 2 : 0});
-        AddMeeting(bins[l].get(), level, cells, ranges, wanted, together);
+        AddIntersecting(bins[l].get(), level, cells, ranges, wanted, together);
         if (refines && !IsCovered(*bins[l], cells)) {
           const Level& coarser = catalog.Levels[l - 1];
-          AddMeeting(bins[l - 1].get(), coarser, Coarsen(cells, level.Ratio), ranges, wanted, together);
+          AddIntersecting(bins[l - 1].get(), coarser, Coarsen(cells, level.Ratio), ranges, wanted, together);
         }
         if (refined) {
           const Level& finer = catalog.Levels[l + 1];
-          AddMeeting(bins[l + 1].get(), finer, Refine(cells, finer.Ratio), ranges, wanted, together);
+          AddIntersecting(bins[l + 1].get(), finer, Refine(cells, finer.Ratio), ranges, wanted, together);
         }
       }
       marks[p] = !bins[l] || together.Meets(wanted);

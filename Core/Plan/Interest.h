@@ -20,14 +20,14 @@ struct ComposedVector
 /// Returns the vectors whose components are all in `wanted` (indices into Catalog::Variables). Names of
 /// components differ in one letter: x, y and z as a word or at the beginning or end of one (`x_velocity`,
 /// `velocity_x`, `ux`, `Bx`), or u, v and w as a word. In two dimensions x and y, or u and v, suffice. On
-/// geographic grids u and v suffice as well, because the vertical component has other units. The vector's
-/// name lacks that letter; u, v and w are replaced by "velocity". Maxima, minima and the like over time are
-/// not composed. A name that a variable already has gets an underscore. A vector is left out if the data
-/// contain it: a variable with its name and centering, and with as many components or with three.
+/// geographic grids u and v suffice as well, because the vertical component has other units. The name of the
+/// vector lacks that letter, or has "velocity" in place of u, v or w. Maxima, minima and root mean squares
+/// over time are not composed. A name that a variable already has gets an underscore. A vector is left out if
+/// the data have a variable of the same name and centering, with as many components or with three.
 std::vector<ComposedVector> VectorsAmong(const Catalog& catalog, const std::vector<int>& wanted);
 
-/// Levels that are shown together or not at all. Levels that refine each other form one grid. A level of
-/// another role, and each level of a rectilinear grid, is a grid of its own.
+/// Levels that are shown together or not at all. Levels that refine each other form one grid. Each level of
+/// another role, and each level of a rectilinear grid, forms a grid of its own.
 struct LevelGrid
 {
   std::string Name;  ///< name of its first level
@@ -41,7 +41,7 @@ std::vector<LevelGrid> GridsOf(const Catalog& catalog);
 /// Returns the variables with values on the grid, without geometry, as indices into Catalog::Variables.
 std::vector<int> VariablesOn(const LevelGrid& grid, const Catalog& catalog);
 
-/// Values of the user's choice of grids other than names of grids.
+/// Values of the user's choice of grids that are not names of grids.
 constexpr const char* AutomaticGrid = "Automatic";  ///< the first grid of GridsOf() with a wanted variable
 constexpr const char* AllGrids = "All";             ///< each grid with a wanted variable
 
@@ -50,7 +50,7 @@ constexpr const char* AllGrids = "All";             ///< each grid with a wanted
 /// variable, such as lists of points. If no grid has a wanted variable, all variables count as wanted. The
 /// name of a grid selects this grid, with or without values.
 ///
-/// firstLevel, lastLevel: the levels to consider; other levels are not left out. wanted: indices into
+/// firstLevel, lastLevel: the levels to consider; the flags of other levels are false. wanted: indices into
 /// Catalog::Variables. choice: AutomaticGrid, AllGrids or a LevelGrid::Name. Throws Error if there is no grid
 /// with that name.
 std::vector<bool> LevelsLeftOut(const Catalog& catalog, int firstLevel, int lastLevel,

@@ -38,7 +38,7 @@ public:
   }
 
 private:
-  /// Returns at least 1, so that blocks without data are distributed, too.
+  /// Returns the weight of a block, at least 1, so that blocks without data are distributed, too.
   double WeightOf(std::size_t block) const
   {
     return static_cast<double>(std::max<std::int64_t>(this->Weights[block], 1));
@@ -248,7 +248,7 @@ void Bisection::Divide(Iterator begin, Iterator end, int firstPart, int endPart)
   this->Divide(cut, end, middlePart, endPart);
 }
 
-/// Reorders the items so that those of the parts before `middlePart` come first. Returns their end.
+/// Moves the items of the parts before `middlePart` to the front. Returns the end of these items.
 Iterator Bisection::Cut(Iterator begin, Iterator end, int firstPart, int middlePart, int endPart) const
 {
   const std::size_t axis = LongestAxis(begin, end);

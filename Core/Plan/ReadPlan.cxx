@@ -52,7 +52,7 @@ public:
   }
 
 private:
-  struct Part : Piece
+  struct Part : Segment
   {
     int File = 0;
   };
@@ -93,11 +93,11 @@ void Planner::AddTask(std::uint32_t task)
       this->Plan.Library.push_back(task);
       break;
     case Encoding::Raw:
-      ++this->Plan.PieceTasks;
+      ++this->Plan.SegmentTasks;
       this->AddByteRanges(task);
       break;
     case Encoding::Chunked:
-      ++this->Plan.PieceTasks;
+      ++this->Plan.SegmentTasks;
       this->AddChunks(task);
       break;
   }
@@ -160,8 +160,8 @@ void Planner::Cut()
     while (this->Parts[i].Bytes > most && this->Table.Locations[this->Parts[i].Task].Kind == Encoding::Raw) {
       Part rest = this->Parts[i];
       // The parts have about equal sizes, so that the last one is not tiny.
-      const std::uint64_t pieces = (rest.Bytes + most - 1) / most;
-      const std::uint64_t first = std::min(most, (rest.Bytes / pieces + grain - 1) / grain * grain);
+      const std::uint64_t segments = (rest.Bytes + most - 1) / most;
+      const std::uint64_t first = std::min(most, (rest.Bytes / segments + grain - 1) / grain * grain);
       this->Parts[i].Begin += first;
       this->Parts[i].Offset += first;
       this->Parts[i].Bytes -= first;
@@ -173,23 +173,23 @@ void Planner::Cut()
 
 void Planner::Merge()
 {
-  this->Plan.Pieces.reserve(this->Parts.size());
+  this->Plan.Segments.reserve(this->Parts.size());
   for (const Part& part : this->Parts) {
-    std::vector<Transfer>& transfers = this->Plan.Transfers;
-    Transfer* last = transfers.empty() ? nullptr : &transfers.back();
+    std::vector<StorageRequest>& requests = this->Plan.Requests;
+    StorageRequest* last = requests.empty() ? nullptr : &requests.back();
     const std::uint64_t end = last ? last->Offset + last->Bytes : 0;
     // Chunks that were never written have no bytes in the file and are filled without reading.
     const bool joins = last && (last->Bytes == 0) == (part.Bytes == 0) && last->File == part.File &&
-                       last->PieceCount < MaximumPieces && part.Offset >= end &&
+                       last->SegmentCount < MaximumSegments && part.Offset >= end &&
                        part.Offset - end <= this->Limits.Gap &&
                        part.Offset + part.Bytes - last->Offset <= this->Limits.Bytes;
     if (!joins) {
-      transfers.push_back({part.Offset, 0, part.File, 0, this->Plan.Pieces.size()});
-      last = &transfers.back();
+      requests.push_back({part.Offset, 0, part.File, 0, this->Plan.Segments.size()});
+      last = &requests.back();
     }
     last->Bytes = part.Offset + part.Bytes - last->Offset;
-    ++last->PieceCount;
-    this->Plan.Pieces.push_back(part);
+    ++last->SegmentCount;
+    this->Plan.Segments.push_back(part);
   }
 }
 

@@ -1,5 +1,4 @@
-// Requests to the storage: their cost, and the plan of all requests that bring the bytes of a rank's read
-// tasks.
+// Requests to the storage: a model of their cost, and the plan of all requests of a rank.
 #pragma once
 
 #include "Catalog/Location.h"
@@ -31,8 +30,8 @@ struct RequestLimits
 /// become smaller, down to 64 KiB.
 RequestLimits LimitsOf(const StorageModel& storage, std::uint64_t totalBytes, int threads);
 
-/// The bytes Begin .. End-1 of each component that a task needs; by default all. Chunked arrays are always
-/// read in entire chunks.
+/// The bytes Begin .. End-1 that a task needs of each component; by default all bytes. Chunked arrays are
+/// always read in entire chunks.
 struct ComponentRange
 {
   std::uint64_t Begin = 0;
@@ -40,30 +39,31 @@ struct ComponentRange
 };
 
 /// A contiguous range of stored bytes of one task: a part of a byte range, or a chunk.
-struct Piece
+struct Segment
 {
   std::uint64_t Offset = 0;  ///< in the file
-  std::uint64_t Bytes = 0;   ///< of the piece; 0 for a chunk that was never written
+  std::uint64_t Bytes = 0;   ///< of the segment; 0 for a chunk that was never written
   std::uint64_t Begin = 0;   ///< Raw: offset within the byte range; Chunked: index into LocationTable::Chunks
   std::uint32_t Task = 0;    ///< index into LocationTable::Locations
   std::uint32_t Component = 0;
 };
 
-/// One read of the storage. Its pieces are sorted by offset, with at most small gaps between them.
-struct Transfer
+/// One request to the storage. Its segments are sorted by offset, with at most small gaps between them.
+struct StorageRequest
 {
   std::uint64_t Offset = 0;
   std::uint64_t Bytes = 0;
   int File = 0;
-  std::uint32_t PieceCount = 0;
-  std::size_t FirstPiece = 0;
+  std::uint32_t SegmentCount = 0;
+  std::size_t FirstSegment = 0;
 };
 
-/// All reads and decodings of one rank. Read tasks carry out Transfers, Whole and Constant, in this order.
+/// All reads and decodings of one rank. Read tasks process Requests, then the tasks in Whole, then the tasks
+/// in Constant.
 struct ReadPlan
 {
-  std::vector<Piece> Pieces;  ///< in file order
-  std::vector<Transfer> Transfers;
+  std::vector<Segment> Segments;  ///< in file order
+  std::vector<StorageRequest> Requests;
   std::vector<std::uint32_t>
       Whole;  ///< tasks that need all their byte ranges at once (SparseMaterials), in file order
   std::vector<std::uint32_t> Constant;  ///< tasks without bytes
@@ -75,18 +75,18 @@ struct ReadPlan
 
   std::size_t Tasks() const
   {
-    return this->PieceTasks + this->Whole.size() + this->Constant.size() + this->Library.size();
+    return this->SegmentTasks + this->Whole.size() + this->Constant.size() + this->Library.size();
   }
-  std::size_t PieceTasks = 0;  ///< tasks made of pieces
+  std::size_t SegmentTasks = 0;  ///< tasks made of segments
 };
 
-/// Greatest number of pieces of one request: a vectored read takes at most 1024 addresses, including gaps.
-constexpr std::uint32_t MaximumPieces = 500;
+/// Greatest number of segments of one request: a vectored read takes at most 1024 addresses, including gaps.
+constexpr std::uint32_t MaximumSegments = 500;
 
-/// Plans all requests that produce values; absent and missing locations are left out. Pieces are sorted by
+/// Plans all requests that produce values; absent and missing locations are left out. Segments are sorted by
 /// file and offset. Neighbours are merged across gaps of up to RequestLimits::Gap bytes as long as the
 /// request has at most RequestLimits::Bytes; larger byte ranges are cut at multiples of 64 KiB. O(n log n) in
-/// the number of pieces.
+/// the number of segments.
 ///
 /// wanted: one range per location of the table, or empty for all bytes. threads: concurrent requests of this
 /// rank.

@@ -90,7 +90,7 @@ std::vector<PatchVariable> BlockArrays::Requests() const
 {
   std::vector<PatchVariable> requests;
   requests.reserve(this->Tasks.size());
-  for (const Wanted& wanted : this->Tasks) {
+  for (const SourceVariable& wanted : this->Tasks) {
     requests.push_back(
         {this->Layout->Sources()[wanted.Source], this->Request.Variables[wanted.Variable].Variable});
   }
@@ -99,7 +99,7 @@ std::vector<PatchVariable> BlockArrays::Requests() const
 
 const Placement* BlockArrays::Begin(std::size_t request) const
 {
-  const Wanted& wanted = this->Tasks[request];
+  const SourceVariable& wanted = this->Tasks[request];
   const Reuse& reuse = this->Reused.OfVariables()[wanted.Variable];
   return reuse.First.empty() ? this->Layout->Begin(wanted.Source, this->CenteringOf(wanted.Variable))
                              : reuse.Rest.data() + reuse.First[wanted.Source];
@@ -107,7 +107,7 @@ const Placement* BlockArrays::Begin(std::size_t request) const
 
 const Placement* BlockArrays::End(std::size_t request) const
 {
-  const Wanted& wanted = this->Tasks[request];
+  const SourceVariable& wanted = this->Tasks[request];
   const Reuse& reuse = this->Reused.OfVariables()[wanted.Variable];
   return reuse.First.empty() ? this->Layout->End(wanted.Source, this->CenteringOf(wanted.Variable))
                              : reuse.Rest.data() + reuse.First[wanted.Source + 1];
@@ -197,7 +197,8 @@ void BlockArrays::Reject(LocationTable& table, std::size_t request, const std::s
                     .what()});
 }
 
-/// Removes the chunks that no array uses. Nodes that several patches share are read from one of them only.
+/// Removes the chunks that no array uses, because only one of the patches that share nodes provides their
+/// values.
 void BlockArrays::DropUnusedChunks(LocationTable& table, std::size_t request) const
 {
   const ReadTarget target = this->TargetOf(request);
@@ -213,7 +214,7 @@ void BlockArrays::DropUnusedChunks(LocationTable& table, std::size_t request) co
     const auto end = std::stable_partition(
         begin, begin + static_cast<std::ptrdiff_t>(array.ChunkCount), [&](const Chunk& chunk) {
           bool wanted = false;
-          // Chunks of a corrupt array are kept; reading them will report the fault.
+          // A corrupt array keeps its chunks, so that reading them reports the fault.
           const std::string fault = CatchError([&] {
             CheckChunkedArray(array);
             target.ForEach([&](const Destination& destination) {
@@ -259,7 +260,7 @@ void BlockArrays::Allocate(MemoryPool& pool, const std::vector<std::uint32_t>& o
   const std::size_t variables = this->Request.Variables.size();
   pool.Check(static_cast<std::uint64_t>(this->Bytes()));
   std::vector<std::uint64_t> bytes(variables, 0);
-  std::uint64_t room = 0;  // the same for all variables, so that segments kept from one serve any other
+  std::uint64_t room = 0;  // the same for all variables, so that they can reuse each other's segments
   for (std::size_t a = 0; a < this->Arrays.size(); ++a) {
     bytes[a % variables] += this->Arrays[a].Values ? 0 : BytesOf(this->Arrays[a]);
     room = std::max(room, this->RoomBehind(a));

@@ -1,4 +1,4 @@
-// The arrays of one rank's blocks: their memory, the places of values in them, and when they are complete.
+// The arrays of one rank's blocks: their memory, the targets of values in them, and their completion.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -21,7 +21,7 @@
 namespace patchio {
 
 /// The arrays of a read: one per block and variable. A request is a <patch, variable> that must be read.
-/// Requests are numbered source by source (BlockLayout::Sources()), and variable by variable within a source.
+/// Requests have the order of the sources (BlockLayout::Sources()), and of the variables within a source.
 class BlockArrays
 {
 public:
@@ -31,7 +31,7 @@ public:
   /// Returns the <patch, variable> of all requests.
   std::vector<PatchVariable> Requests() const;
 
-  /// The number of patches whose values the arrays have.
+  /// Returns the number of patches with values in the arrays.
   std::size_t PatchCount() const { return this->Layout->Sources().size(); }
 
   /// Sets the types of the arrays from the locations of their values. Removes locations that no array uses. A
@@ -44,9 +44,9 @@ public:
 
   std::size_t Count() const { return this->Arrays.size(); }
 
-  /// Takes memory for all arrays of the requests in `order`. Arrays lie in memory in that order. The memory
-  /// of an array of cell values has room for as many values as the block has points. Each variable has its
-  /// own segments, so that dropping a variable returns memory to the pool. Throws Error when there is not
+  /// Allocates memory for all arrays of the requests in `order`. Arrays lie in memory in that order. The
+  /// memory of an array of cell values has room for as many values as the block has points. Each variable has
+  /// its own segments, so that dropping a variable returns memory to the pool. Throws Error if there is not
   /// enough memory.
   void Allocate(MemoryPool& pool, const std::vector<std::uint32_t>& order);
 
@@ -76,7 +76,7 @@ public:
 
 private:
   /// A request: the number of its source in the layout and of its variable in WantedArrays::Variables.
-  struct Wanted
+  struct SourceVariable
   {
     std::uint32_t Source = 0;
     std::uint32_t Variable = 0;
@@ -102,7 +102,7 @@ private:
   {
     return this->Request.Variables[this->Tasks[request].Variable];
   }
-  /// The placements of a request's values: one per block that uses the patch.
+  /// Return the placements of a request's values: one per block that uses the patch.
   const Placement* Begin(std::size_t request) const;
   const Placement* End(std::size_t request) const;
   Centering CenteringOf(std::size_t variable) const
@@ -114,8 +114,8 @@ private:
   void ForEachArray(std::size_t request, Visit visit) const;
   Box OutputOf(std::size_t block, std::size_t variable) const;
   std::int64_t TuplesOf(std::size_t block, std::size_t variable) const;
-  /// Returns the bytes behind an array of cell values which some filters read: VTK's Warp By Scalar takes a
-  /// cell array for a point array.
+  /// Returns the bytes to reserve behind an array of cell values, because some filters, such as VTK's Warp By
+  /// Scalar, read a cell array as if it were a point array.
   std::uint64_t RoomBehind(std::size_t a) const
   {
     const std::size_t block = a / this->Request.Variables.size(),
@@ -139,7 +139,7 @@ private:
   const WantedArrays& Request;
   const ReusedArrays Reused;
   const std::shared_ptr<const BlockLayout> Layout;
-  std::vector<Wanted> Tasks;  ///< source and variable of each request
+  std::vector<SourceVariable> Tasks;  ///< source and variable of each request
   std::vector<LoadedArray> Arrays;
   std::vector<std::atomic<std::uint32_t>> TasksLeft;    ///< per array: outstanding requests and copies
   mutable std::vector<std::atomic<bool>> HasUndefined;  ///< per array; set by tasks

@@ -11,7 +11,7 @@
 namespace patchio {
 namespace {
 
-/// The members of a step in the order in which they are sent.
+/// Returns the members of a step in the order of the message.
 template <typename Step>
 auto MembersOf(Step& step)
 {
@@ -54,13 +54,13 @@ Catalog ReadOnce(Communicator& ranks, const std::function<Catalog()>& read)
   return catalog;
 }
 
-/// Returns the texts of all ranks that are not empty, in rank order, each once.
-std::vector<std::string> GatherTexts(Communicator& ranks, const std::vector<std::string>& mine)
+/// Returns the nonempty texts of all ranks in rank order, each once.
+std::vector<std::string> GatherTexts(Communicator& ranks, const std::vector<std::string>& ofThisRank)
 {
   // Limit per rank, which keeps a dump with 100,000 missing patches from flooding the network.
   constexpr std::size_t most = 8;
   std::vector<std::string> own;
-  for (const std::string& text : mine) {
+  for (const std::string& text : ofThisRank) {
     if (!text.empty() && own.size() < most && std::find(own.begin(), own.end(), text) == own.end()) {
       own.push_back(text);
     }
@@ -94,8 +94,8 @@ bool RankZeroFinds(Communicator& ranks, const std::function<bool()>& find)
   return found[0] == std::byte(1);
 }
 
-Series OpenSeries(Communicator& ranks, const std::vector<std::string>& paths, const SeriesOptions& options,
-    ChannelMode mode)
+Series OpenSeries(
+    Communicator& ranks, const std::vector<std::string>& paths, const SeriesOptions& options, IndexMode mode)
 {
   const auto open = [&] { return OpenSeriesOfPaths(paths, options, mode); };
   if (ranks.Size() > 1) {
@@ -133,7 +133,7 @@ bool ReadCollectively(Communicator& ranks, const std::function<void(const ReadPr
     const ReadProgressCallback& progress, const std::function<void()>& whileWaiting)
 {
   SharedProgress together(ranks);
-  Pace pace(TellInterval);
+  Pace pace(ReportInterval);
   const auto shallStop = [&] { return progress && pace.Due() && !progress(together.OfAll()); };
   read([&](const ReadProgress& mine) { return together.Step(mine, shallStop()); });
   together.Finish([&] {
@@ -161,19 +161,19 @@ AgreedFaults AgreeOnFaults(
   return agreed;
 }
 
-std::vector<ArraysOfVariable> AgreeOnArrays(Communicator& ranks, std::vector<ArraysOfVariable> mine)
+std::vector<ArraysOfVariable> AgreeOnArrays(Communicator& ranks, std::vector<ArraysOfVariable> ofThisRank)
 {
   std::vector<double> numbers;
-  for (const ArraysOfVariable& one : mine) {
+  for (const ArraysOfVariable& one : ofThisRank) {
     numbers.insert(
         numbers.end(), {double(one.Lacking), double(one.Undefined), double(one.OfPoints), double(one.Type)});
   }
   numbers = ranks.Largest(numbers);
-  for (std::size_t i = 0; i < mine.size(); ++i) {
+  for (std::size_t i = 0; i < ofThisRank.size(); ++i) {
     const double* const all = numbers.data() + 4 * i;
-    mine[i] = {all[0] > 0, all[1] > 0, all[2] > 0, static_cast<int>(all[3])};
+    ofThisRank[i] = {all[0] > 0, all[1] > 0, all[2] > 0, static_cast<int>(all[3])};
   }
-  return mine;
+  return ofThisRank;
 }
 
 }  // namespace patchio

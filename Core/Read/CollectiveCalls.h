@@ -13,7 +13,7 @@
 
 namespace patchio {
 
-/// The faults of all ranks; the same on all of them.
+/// The faults of all ranks, the same on all ranks.
 struct AgreedFaults
 {
   std::vector<std::string> Fatal;  ///< faults that ended the whole read of a rank
@@ -43,7 +43,7 @@ bool RankZeroFinds(Communicator& ranks, const std::function<bool()>& find);
 
 /// Opens the series of all paths on rank 0 (see OpenSeriesOfPaths()) and broadcasts the series.
 Series OpenSeries(Communicator& ranks, const std::vector<std::string>& paths, const SeriesOptions& options,
-    ChannelMode mode = ChannelMode::Off);
+    IndexMode mode = IndexMode::Off);
 /// Reads the catalog of a time step on rank 0 (see Format) and broadcasts the catalog.
 Catalog ReadCatalog(Communicator& ranks, const std::string& path);
 Catalog ReadCatalog(Communicator& ranks, const TimeStep& step);
@@ -64,8 +64,8 @@ bool ReadCollectively(Communicator& ranks, const std::function<void(const ReadPr
 /// text.
 AgreedFaults AgreeOnFaults(
     Communicator& ranks, const std::string& fatal, const std::vector<LoadFault>& faults);
-/// Returns the state of each variable's arrays on all ranks. `mine` is the state of this rank's arrays, and
-/// has the same length on all ranks.
-std::vector<ArraysOfVariable> AgreeOnArrays(Communicator& ranks, std::vector<ArraysOfVariable> mine);
+/// Returns the state of each variable's arrays on all ranks. ofThisRank: state of this rank's arrays, of the
+/// same length on all ranks.
+std::vector<ArraysOfVariable> AgreeOnArrays(Communicator& ranks, std::vector<ArraysOfVariable> ofThisRank);
 
 }  // namespace patchio

@@ -15,15 +15,15 @@ namespace patchio {
 /// changed so recently that a further change might not show in its times.
 using FileFingerprints = std::map<std::string, Fingerprint>;
 
-/// Returns the present fingerprints of the files. Examines `threads` files at once. `settleSeconds`: see
-/// ChannelSettings.
+/// Returns the current fingerprints of the files. Examines `threads` files at once. `settleSeconds`: see
+/// IndexSettings.
 FileFingerprints CheckFingerprints(const std::vector<std::string>& paths, int threads, double settleSeconds);
 
 /// Watches files and folders for changes.
 class WatchedFiles
 {
 public:
-  /// Watches `paths` from now on. Their contents were read at `begin` (nanoseconds since 1970) or later.
+  /// Watches `paths` from now on. `begin`: time, in nanoseconds since 1970, before the caller read the files.
   void Watch(const std::vector<std::string>& paths, std::int64_t begin, double settleSeconds);
   /// Forgets the states of all files: Changed() returns true until the next Watch().
   void Forget() { this->Looked = false; }
@@ -33,7 +33,8 @@ public:
 
 private:
   bool Looked = false;
-  std::int64_t Settled = 0;  ///< nanoseconds since 1970; later changes need not be the last
+  /// In nanoseconds since 1970. The times of a file that changed later need not show a further change.
+  std::int64_t Settled = 0;
   std::map<std::string, std::optional<FileState>> States;
 };
 

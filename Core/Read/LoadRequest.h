@@ -23,7 +23,7 @@ class ReadControl;
 class Source;
 class ValueCache;
 
-/// A variable and the form in which it is delivered.
+/// A variable and the form of the delivered values.
 struct VariableRequest
 {
   int Variable = 0;          ///< index in the catalog
@@ -53,7 +53,7 @@ struct WantedArrays
   FileFingerprints DescribedBy;
 };
 
-/// The way in which arrays are read.
+/// The settings of one rank's read: threads, checks and request sizes.
 struct LoadSettings
 {
   int Threads = 1;           ///< NT >= 1
@@ -63,10 +63,11 @@ struct LoadSettings
   /// True for a prefetch, which must not evict the values of the displayed step, and must leave some memory
   /// below the pool's limit.
   bool Ahead = false;
-  double SettleSeconds = 2;  ///< values of files that changed less than this before the read are not reused
+  /// Later reads do not reuse values of files that changed less than this time before the read.
+  double SettleSeconds = 2;
 };
 
-/// Objects that a read uses; each may be null.
+/// Objects that a read uses. Each may be null.
 struct LoadServices
 {
   /// Adapts the number of threads during the read; null: the number stays `Threads`. The caller must call
@@ -80,7 +81,7 @@ struct LoadServices
   std::shared_ptr<ValueCache> Cache;
 };
 
-/// The request of one rank's read.
+/// The arrays, settings and services (memory, cache) of one rank's read.
 struct LoadRequest : WantedArrays, LoadSettings, LoadServices
 {
 };
@@ -93,7 +94,7 @@ enum class ArrayStatus
   Failed
 };
 
-/// One variable on one block.
+/// The values of one variable on one block.
 struct LoadedArray
 {
   ArrayStatus Status = ArrayStatus::NotRead;

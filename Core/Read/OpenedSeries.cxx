@@ -25,20 +25,19 @@ namespace patchio {
 namespace {
 
 /// Returns the steps behind one path, from the index files if `mode` allows it.
-Series OpenOne(const std::string& path, const SeriesOptions& options, ChannelMode mode)
+Series OpenOne(const std::string& path, const SeriesOptions& options, IndexMode mode)
 {
-  // With many files of one step each, opening is faster if files whose heads are known are not examined.
+  // Not examining files whose heads are known makes opening many files of one step each faster.
   if (const std::optional<TimeStep> known = options.Known ? options.Known(path) : std::nullopt) {
     Series single;
     single.Steps.push_back(*known);
     return single;
   }
-  if (mode == ChannelMode::Off) {
+  if (mode == IndexMode::Off) {
     return FormatOf(path).OpenSeries(path, options);
   }
-  // If the index file of the series cannot be saved, the next opening is slower. No warning is needed for
-  // that.
-  KeptSeries kept = OpenWithIndexFile(path, options, mode, ChannelSettings().SettleSeconds);
+  // A series index that cannot be saved needs no warning, because it only makes the next opening slower.
+  IndexedSeries kept = OpenWithIndexFile(path, options, mode, IndexSettings().SettleSeconds);
   if (!kept.Warning.empty()) {
     kept.Opened.Warnings.push_back(kept.Warning);
   }
@@ -83,7 +82,7 @@ struct NumberedName
   std::optional<std::int64_t> Number;
 };
 
-/// Returns the files of the same folder whose names have a higher number at the same place, in ascending
+/// Returns the files of the same folder whose names have a higher number at the same position, in ascending
 /// order.
 std::vector<std::string> LaterFiles(const std::string& path)
 {
@@ -110,7 +109,7 @@ std::vector<std::string> LaterFiles(const std::string& path)
 class SeriesJoiner
 {
 public:
-  SeriesJoiner(const SeriesOptions& options, ChannelMode mode) : Options(options), Mode(mode) {}
+  SeriesJoiner(const SeriesOptions& options, IndexMode mode) : Options(options), Mode(mode) {}
 
   void Add(const std::string& path);
   /// Adds later files in the folder of the last path; see SeriesOptions::LaterFiles.
@@ -131,7 +130,7 @@ private:
   void NoteOverlap();
 
   const SeriesOptions& Options;
-  const ChannelMode Mode;
+  const IndexMode Mode;
   std::vector<Brought> Steps;  ///< in the order of the paths
   Series All;
   std::map<std::string, std::pair<std::size_t, std::size_t>>
@@ -140,7 +139,7 @@ private:
   std::string OverlapExample;
 };
 
-/// Adds the warnings and notes of a path. A warning that many files have in common is shown once.
+/// Adds the warnings and notes of a path. Shows a warning that many files have in common once.
 void SeriesJoiner::AddTexts(const Series& from)
 {
   const std::string path = from.Steps.empty() ? std::string() : from.Steps.front().Path;
@@ -191,19 +190,19 @@ void SeriesJoiner::AddLater(const std::vector<std::string>& paths)
   this->All.Watched.push_back(FolderOf(path));
 }
 
-/// Adds a warning if several paths have steps in common, because two runs would be shown as if they were one.
+/// Adds a warning if several paths have steps in common, because the files of two runs would form one series.
 void SeriesJoiner::NoteOverlap()
 {
   if (this->Overlap > 0) {
-    this->All.Warnings.push_back(
-        fmt::format("The opened files have {} in common: {}. They are shown as one series, with this step of "
-                    "each file in turn. If the files come from different runs, open them separately.",
-            this->Overlap == 1 ? "one step" : fmt::format("{} steps", this->Overlap), this->OverlapExample));
+    this->All.Warnings.push_back(fmt::format(
+        "The opened files have {} in common: {}. The series contains the common steps of each file in "
+        "turn. If the files come from different runs, open them separately.",
+        this->Overlap == 1 ? "one step" : fmt::format("{} steps", this->Overlap), this->OverlapExample));
   }
 }
 
-/// Adds the steps first .. end - 1, which have the same number but are from several paths. A step of a path
-/// that was given twice is added once.
+/// Adds the steps first .. end - 1, which have the same number but are from several paths. Adds a step of a
+/// path that was given twice only once.
 void SeriesJoiner::Take(Run first, Run end)
 {
   std::set<std::pair<std::string, int>> seen;
@@ -246,18 +245,16 @@ void CheckFormats(const std::vector<std::string>& paths)
     const Format& format = FormatOf(path);
     if (&format != &first) {
       throw FileError(path,
-          fmt::format(
-              "a file of the format {}, as {}, because files that are opened together become one series",
-              first.Name(), paths[0]),
-          fmt::format("a file of the format {}", format.Name()),
-          "Open files of different formats separately");
+          fmt::format("the format {} of {}, because all files of a series have the same format", first.Name(),
+              paths[0]),
+          fmt::format("the format {}", format.Name()), "Open files of different formats separately");
     }
   }
 }
 
 }  // namespace
 
-Series OpenSeriesOfPaths(std::vector<std::string> paths, const SeriesOptions& options, ChannelMode mode)
+Series OpenSeriesOfPaths(std::vector<std::string> paths, const SeriesOptions& options, IndexMode mode)
 {
   std::transform(paths.begin(), paths.end(), paths.begin(), TidyPath);
   if (paths.size() > 1 && !options.Known) {
@@ -279,13 +276,13 @@ namespace {
 /// catalog only, so that all ranks get the same number.
 std::uint64_t RoughBytes(const Catalog& catalog)
 {
-  constexpr std::uint64_t location = 40;  // bytes of one extent's location
+  constexpr std::uint64_t location = 40;  // bytes per location
   return catalog.Patches.size() * (sizeof(Patch) + catalog.Variables.size() * location);
 }
 
 }  // namespace
 
-std::shared_ptr<OpenedStep> RecentSteps::Open(Communicator& ranks, const std::string& path, ChannelMode mode)
+std::shared_ptr<OpenedStep> RecentSteps::Open(Communicator& ranks, const std::string& path, IndexMode mode)
 {
   const auto found = std::find_if(
       this->Steps.begin(), this->Steps.end(), [&path](const Entry& entry) { return entry.Path == path; });
@@ -336,7 +333,7 @@ void OpenedSeries::Open(Communicator& ranks, const SeriesOptions& options)
 {
   const Stopwatch watch;
   this->Options = options;
-  this->Found = OpenSeries(ranks, this->FileNames, options, this->Channel);
+  this->Found = OpenSeries(ranks, this->FileNames, options, this->Mode);
   this->TimesOfSteps = TimeValues(this->Found);
   this->SeriesIsOpen = true;
   this->FirstFile = ranks.Rank() == 0 ? StateOf(this->Found.Steps.front().Path) : std::nullopt;
@@ -351,7 +348,7 @@ void OpenedSeries::Close()
   this->NoSoundStep.clear();
   this->Recent.Clear();
   this->Rebuilt.clear();
-  this->ChannelWarned = false;
+  this->IndexWarned = false;
   this->ReportedMissing.clear();
   this->Watched.Forget();
   this->IsOtherRun = false;
@@ -439,19 +436,19 @@ void OpenedSeries::Adopt(std::size_t step, std::shared_ptr<OpenedStep> opened)
   this->SecondsOfPrepare = 0;
 }
 
-/// Returns the mode for opening a step. A step is rebuilt once, not each time it is shown.
-ChannelMode OpenedSeries::ModeFor(const std::string& path) const
+/// Returns the mode for opening a step. The mode Rebuild applies once per step, not at each display.
+IndexMode OpenedSeries::ModeFor(const std::string& path) const
 {
-  const bool rebuilt = this->Channel == ChannelMode::Rebuild && this->Rebuilt.count(path) > 0;
-  return rebuilt ? ChannelMode::On : this->Channel;
+  const bool rebuilt = this->Mode == IndexMode::Rebuild && this->Rebuilt.count(path) > 0;
+  return rebuilt ? IndexMode::On : this->Mode;
 }
 
-std::string OpenedSeries::TakeChannelWarning()
+std::string OpenedSeries::TakeIndexWarning()
 {
-  if (this->ChannelWarned || this->Shown->Warning().empty()) {
+  if (this->IndexWarned || this->Shown->Warning().empty()) {
     return {};
   }
-  this->ChannelWarned = true;
+  this->IndexWarned = true;
   return this->Shown->Warning();
 }
 
@@ -493,7 +490,7 @@ bool HaveSameHead(const TimeStep& a, const TimeStep& b)
 
 }  // namespace
 
-void OpenedSeries::HoldBackUnfinished(Communicator& ranks, int threads)
+void OpenedSeries::RemoveIncompleteLastStep(Communicator& ranks, int threads)
 {
   std::shared_ptr<OpenedStep> opened;
   if (this->Found.Steps.size() > 1 &&
@@ -514,7 +511,7 @@ bool OpenedSeries::LookForNewSteps(Communicator& ranks, int threads)
   }
   if (this->MayGrow(this->PathOfShown) &&
       !RankZeroFinds(ranks, [this] { return this->Shown->Unchanged(); })) {
-    // The step is opened again for the next read.
+    // The next read opens the step again.
     this->PathOfShown.clear();
   }
   const std::vector<TimeStep> added = this->CompleteSteps(ranks, *now, threads);
@@ -526,14 +523,14 @@ bool OpenedSeries::LookForNewSteps(Communicator& ranks, int threads)
   return !added.empty();
 }
 
-/// Returns whether further steps may be appended to a file that holds several.
+/// Returns whether a simulation may append further steps to the file.
 bool OpenedSeries::MayGrow(const std::string& path) const
 {
   const std::vector<std::string>& watched = this->Found.Watched;
   return std::find(watched.begin(), watched.end(), path) != watched.end();
 }
 
-/// Opens the series again. Returns nothing if that fails, for example while a file is being written.
+/// Opens the series again. Returns nothing if opening fails, for example while a simulation writes a file.
 /// Collective: every rank of the communicator calls it.
 std::optional<Series> OpenedSeries::OpenAgain(Communicator& ranks)
 {
@@ -550,11 +547,11 @@ std::optional<Series> OpenedSeries::OpenAgain(Communicator& ranks)
   };
   const std::int64_t begin = NowInNanoseconds();
   try {
-    Series now = OpenSeries(ranks, this->FileNames, options, this->Channel);
+    Series now = OpenSeries(ranks, this->FileNames, options, this->Mode);
     this->FailedAttempts = 0;
     this->Found.Watched = now.Watched;
     if (ranks.Rank() == 0) {
-      this->Watched.Watch(now.Watched, begin, ChannelSettings().SettleSeconds);
+      this->Watched.Watch(now.Watched, begin, IndexSettings().SettleSeconds);
     }
     return now;
   } catch (const Error& error) {
@@ -592,13 +589,13 @@ bool OpenedSeries::Continues(Communicator& ranks, const Series& now)
   }
   if (other) {
     this->IsOtherRun = true;
-    this->WarnOnce(
-        fmt::format("{} was replaced after the series was opened, so another run may have started. Follow "
-                    "stops adding time steps: {}.",
-            other->Path, Remedy));
+    this->WarnOnce(fmt::format(
+        "A new file replaced {} after the series was opened, so another run may have started. Follow "
+        "adds no more time steps. To update the list, {}.",
+        other->Path, Remedy));
   } else if (gone) {
     this->WarnOnce(fmt::format(
-        "Step {} in {} no longer exists, but is still in the list of time steps: {} to update the list.",
+        "Step {} in {} no longer exists, but is still in the list of time steps. To update the list, {}.",
         gone->Step, gone->Path, Remedy));
   }
   return !other;
@@ -628,7 +625,7 @@ std::vector<TimeStep> OpenedSeries::CompleteSteps(Communicator& ranks, Series& n
     }
   }
   if (comes) {
-    // The last step is still being written, perhaps to files that are not watched.
+    // The simulation still writes the last step, perhaps to files that are not watched.
     this->Watched.Forget();
   }
   return complete;
@@ -645,7 +642,8 @@ std::string OpenedSeries::WhyIncomplete(
     }
     opened->SetStep(ranks, step);
     if (!opened->IsComplete(ranks, threads)) {
-      return opened->Lost().empty() ? step.Path + ": some of its values are not written yet" : opened->Lost();
+      return opened->Lost().empty() ? step.Path + ": some values of the step do not exist yet"
+                                    : opened->Lost();
     }
     this->Recent.Add(step.Path, opened);
     return {};
@@ -668,7 +666,7 @@ void OpenedSeries::AddSteps(const std::vector<TimeStep>& added)
   this->TimesOfSteps = TimeValues(this->Found);
 }
 
-/// Reports the steps that were left out in two successive calls, because they will not be completed.
+/// Reports the steps that were left out in two successive calls, because such steps probably stay incomplete.
 void OpenedSeries::ReportLeftOut(const std::vector<std::string>& texts)
 {
   for (const std::string& text : texts) {

@@ -20,14 +20,14 @@
 
 namespace patchio {
 
-/// Opens the series of all paths and joins them in ascending order of steps, each step once. `paths` must not
-/// be empty; each path is cleaned with TidyPath(). If different paths have steps in common, the series gets a
-/// warning. With SeriesOptions::LaterFiles, the steps of later files in the same folder are added if they can
-/// be opened. In the modes that use index files, steps whose heads are known are not opened. Throws Error,
-/// also if the paths have several formats. Not collective.
-Series OpenSeriesOfPaths(std::vector<std::string> paths, const SeriesOptions& options, ChannelMode mode);
+/// Opens the series of all paths and joins them in ascending order of steps, each step once. Cleans each path
+/// with TidyPath(); `paths` must not be empty. Adds a warning if different paths have steps in common. With
+/// SeriesOptions::LaterFiles, adds the steps of later files in the same folder that can be opened. In the
+/// modes that use index files, does not open steps whose heads are known. Throws Error, also if the paths
+/// have several formats. Not collective.
+Series OpenSeriesOfPaths(std::vector<std::string> paths, const SeriesOptions& options, IndexMode mode);
 
-/// The steps that were opened last, kept so that returning to a step costs nothing.
+/// A cache of the steps opened last, so that returning to a step costs nothing.
 class RecentSteps
 {
 public:
@@ -35,11 +35,11 @@ public:
   static constexpr std::size_t MostSteps = 64;
   static constexpr std::uint64_t MostBytes = std::uint64_t(64) << 20;
 
-  /// Returns the step that was opened before with this path, unless its describing file has changed since or
-  /// parts of it were missing; otherwise opens it. Collective: every rank of the communicator calls it.
-  /// Throws Error like OpenedStep's constructor, the same on all ranks.
-  std::shared_ptr<OpenedStep> Open(Communicator& ranks, const std::string& path, ChannelMode mode);
-  /// Adds a step that was opened elsewhere. It replaces the kept step with this path.
+  /// Returns the cached step of this path. Opens the step if it is not in the cache, its describing file has
+  /// changed, or parts of it were missing. Collective: every rank of the communicator calls it. Throws Error
+  /// like OpenedStep's constructor, the same on all ranks.
+  std::shared_ptr<OpenedStep> Open(Communicator& ranks, const std::string& path, IndexMode mode);
+  /// Adds a step that was opened elsewhere, and removes the cached step of this path.
   void Add(const std::string& path, std::shared_ptr<OpenedStep> step);
   void Clear() { this->Steps.clear(); }
 
@@ -61,26 +61,27 @@ private:
 class OpenedSeries
 {
 public:
-  /// Adds a file to open. Several files are joined into one series. The call takes effect at the next Open().
+  /// Adds a file to open. Open() joins several files into one series. The call takes effect at the next
+  /// Open().
   void AddFile(const std::string& name) { this->FileNames.push_back(name); }
   /// Removes all files. The next series begins with its first step.
   void ClearFiles();
   const std::vector<std::string>& Files() const { return this->FileNames; }
-  /// Sets how index files are used from now on.
-  void SetChannel(ChannelMode mode) { this->Channel = mode; }
+  /// Sets the use of index files from now on.
+  void SetIndexMode(IndexMode mode) { this->Mode = mode; }
 
   /// Opens the series of the files.
   void Open(Communicator& ranks, const SeriesOptions& options);
   bool IsOpen() const { return this->SeriesIsOpen; }
-  /// Forgets everything except the names of the files and the number of the displayed step, so that the files
-  /// are examined again.
+  /// Forgets everything except the names of the files and the number of the displayed step, so that the next
+  /// Open() examines the files again.
   void Close();
 
-  /// Removes the last step if that step is incomplete and not the only one. For a series that grows.
-  void HoldBackUnfinished(Communicator& ranks, int threads);
+  /// Removes the last step of a growing series if that step is incomplete and not the only one.
+  void RemoveIncompleteLastStep(Communicator& ranks, int threads);
   /// Adds the complete steps that have appeared since the last call. Returns whether there are any. If no
-  /// file has changed, the cost is a look at Series::Watched by rank 0. A step that cannot be opened yet is
-  /// not an error: the next call tries to open the step again.
+  /// file has changed, rank 0 only checks Series::Watched. A step that cannot be opened yet is not an error:
+  /// the next call tries to open the step again.
   bool LookForNewSteps(Communicator& ranks, int threads);
   /// Returns the warnings of LookForNewSteps(), each text once, and clears them.
   std::string TakeGrowthWarning() { return std::exchange(this->GrowthWarning, {}); }
@@ -89,9 +90,8 @@ public:
   /// Time values of the steps, in increasing order. An open series has at least one.
   const std::vector<double>& Times() const { return this->TimesOfSteps; }
 
-  /// Makes sure that some step is displayed, so that its variables are known: the step displayed last, or
-  /// else the first sound step. SetStep() then finds out whether the wanted step is sound. Throws Error if
-  /// there is no sound step.
+  /// Displays the step displayed last, or else the first readable step, so that its variables are known.
+  /// SetStep() then checks the requested step. Throws Error if no step is readable.
   void OpenAny(Communicator& ranks);
   /// Displays the given step.
   void SetStep(Communicator& ranks, std::size_t step);
@@ -115,7 +115,7 @@ public:
   const std::string& CurrentPath() const { return this->PathOfShown; }
 
   /// Returns the warning about the displayed step's index file, once per series; otherwise an empty text.
-  std::string TakeChannelWarning();
+  std::string TakeIndexWarning();
   /// Returns the warning that the displayed step has broken parts (OpenedStep::Lost()), once per step;
   /// otherwise an empty text.
   std::string TakeLostWarning();
@@ -125,7 +125,7 @@ public:
   double PrepareSeconds() const { return this->SecondsOfPrepare; }
 
 private:
-  ChannelMode ModeFor(const std::string& path) const;
+  IndexMode ModeFor(const std::string& path) const;
   bool MayGrow(const std::string& path) const;
   std::optional<Series> OpenAgain(Communicator& ranks);
   bool Continues(Communicator& ranks, const Series& now);
@@ -137,20 +137,20 @@ private:
   void WarnOnce(const std::string& text);
 
   std::vector<std::string> FileNames;
-  ChannelMode Channel = ChannelMode::On;
+  IndexMode Mode = IndexMode::On;
   bool SeriesIsOpen = false;
   Series Found;
   SeriesOptions Options;  ///< options of the last Open()
   std::vector<double> TimesOfSteps;
-  std::string NoSoundStep;  ///< reason why no step can be opened; empty as long as one may
+  std::string NoSoundStep;  ///< reason why no step is readable; empty if a step may be readable
   RecentSteps Recent;
   std::size_t LastStep = 0;
   std::shared_ptr<OpenedStep> Shown;      ///< null if no step is displayed
   std::string PathOfShown;                ///< empty if no step is displayed
   std::set<std::string> Rebuilt;          ///< steps that need not be rebuilt again
-  bool ChannelWarned = false;             ///< true after one warning about damaged index files
+  bool IndexWarned = false;               ///< true after one warning about damaged index files
   std::set<std::string> ReportedMissing;  ///< steps that TakeLostWarning() has reported
-  // For a series that grows. Rank 0 alone looks at files.
+  // Members for a growing series. Only rank 0 checks files.
   WatchedFiles Watched;                ///< Found.Watched
   std::optional<FileState> FirstFile;  ///< state of the first step's file when the series was opened
   bool IsOtherRun = false;             ///< true: the files now belong to another run

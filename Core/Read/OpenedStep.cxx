@@ -14,8 +14,8 @@
 namespace patchio {
 
 OpenedStep::OpenedStep(
-    Communicator& ranks, const std::string& path, ChannelMode mode, const ChannelSettings& settings)
-    : Mode(mode), Settings(settings), Describing(LookAtDescribingFile(path))
+    Communicator& ranks, const std::string& path, IndexMode mode, const IndexSettings& settings)
+    : Mode(mode), Settings(settings), Describing(StateOfDescribingFile(path))
 {
   if (ReadsIndexFiles(mode)) {
     IndexFileSearch search = FindStepIndexFile(ranks, path, settings);
@@ -56,7 +56,7 @@ void OpenedStep::SetStep(Communicator& ranks, const TimeStep& step)
 
 bool OpenedStep::Prepare(Communicator& ranks, int threads, const ProgressCallback& progress)
 {
-  const bool several = this->Mode == ChannelMode::Off && this->Description->StepsInFile > 1;
+  const bool several = this->Mode == IndexMode::Off && this->Description->StepsInFile > 1;
   if (this->Known || this->Tried || !(WritesIndexFiles(this->Mode) || several)) {
     return true;
   }

@@ -1,5 +1,5 @@
-// An open time step: its catalog and the locations of its values, from an index file or from the format. If
-// the describing file holds several steps, a change to another one costs nothing.
+// An open time step: its catalog and the locations of its values, from an index file or from the format.
+// Changing to another step of the same describing file costs nothing.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -13,7 +13,7 @@
 
 namespace patchio {
 
-/// An open time step.
+/// A time step with its catalog, and with its index if there is one.
 class OpenedStep
 {
 public:
@@ -21,7 +21,7 @@ public:
   /// index file, one rank reads the description and broadcasts it. Throws Error, the same on all ranks.
   /// Collective: every rank of the communicator calls it.
   OpenedStep(
-      Communicator& ranks, const std::string& path, ChannelMode mode, const ChannelSettings& settings = {});
+      Communicator& ranks, const std::string& path, IndexMode mode, const IndexSettings& settings = {});
 
   const Catalog& Data() const { return *this->Description; }
   /// The catalog, for a caller that may outlive this object or the next SetStep(). The catalog does not
@@ -42,14 +42,14 @@ public:
   /// unchanged.
   bool Prepare(Communicator& ranks, int threads, const ProgressCallback& progress = {});
 
-  /// Prepares the current step, and returns whether all its values exist. The values of a step that is being
-  /// written do not all exist. Throws Error. Collective: every rank of the communicator calls it.
+  /// Prepares the current step, and returns whether all its values exist. While a program writes a step, some
+  /// of its values do not exist. Throws Error. Collective: every rank of the communicator calls it.
   bool IsComplete(Communicator& ranks, int threads);
 
   /// Returns the locations of the requests: from the index if the files to which the index refers have not
   /// changed, otherwise from the format. With `verify` (see LocateOptions), the locations always come from
-  /// the format. Throws Error when the describing file has changed since the step was opened, or when
-  /// `progress` stops the format (LocateOptions). Not collective.
+  /// the format. Throws Error if the describing file has changed since the step was opened, or if `progress`
+  /// stops the format (LocateOptions). Not collective.
   LocationTable Locate(const std::vector<PatchVariable>& requests, int threads,
       const ProgressCallback& progress = {}, bool verify = false) const;
 
@@ -64,8 +64,8 @@ public:
   /// A text about damaged index files; empty if there are none.
   const std::string& Warning() const { return this->WarningText; }
 
-  /// The number of arrays of the whole step that Prepare() could not locate, and the reason for the first
-  /// one; empty if all were found or Prepare() has not looked.
+  /// A text: the number of arrays of the whole step that Prepare() could not locate, and the first reason;
+  /// empty if there are none, or before Prepare().
   const std::string& Lost() const { return this->LostText; }
 
   /// The index; null if there is none (yet).
@@ -82,8 +82,8 @@ private:
   void CheckUnchanged() const;
   bool Build(Communicator& ranks, int threads, const ProgressCallback& progress);
 
-  ChannelMode Mode;
-  ChannelSettings Settings;
+  IndexMode Mode;
+  IndexSettings Settings;
   DescribingState Describing;
   std::shared_ptr<const Catalog> Description;
   std::shared_ptr<const StepIndex> Known;

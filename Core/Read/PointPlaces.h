@@ -16,7 +16,7 @@ class PointPlaces
 {
 public:
   /// `numbers`: cell numbers from a Variable::Positions, counted from 1. `name`: name of the list for
-  /// messages. Throws Error when a point is outside the lattice. Keeps a reference to `catalog`.
+  /// messages. Throws Error if a point is outside the lattice. Keeps a reference to `catalog`.
   PointPlaces(const Catalog& catalog, const LoadedArray& numbers, const std::string& name);
 
   std::size_t Count() const { return this->Numbers.size(); }

@@ -22,10 +22,10 @@ bool AreAlike(Communicator& ranks, const std::vector<int>& numbers)
   return true;
 }
 
-/// Returns the least `number` of all ranks. Collective: every rank of the communicator calls it.
-int LeastOf(Communicator& ranks, int number)
+/// Returns the least `value` of all ranks. Collective: every rank of the communicator calls it.
+int MinimumOverRanks(Communicator& ranks, int value)
 {
-  return static_cast<int>(-ranks.Largest({-double(number)})[0]);
+  return static_cast<int>(-ranks.Largest({-double(value)})[0]);
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ Prefetcher::~Prefetcher()
   this->Clear();
 }
 
-void Prefetcher::Shown(std::size_t step)
+void Prefetcher::RecordDisplayed(std::size_t step)
 {
   if (this->Last && *this->Last != step) {
     this->Distance = static_cast<std::ptrdiff_t>(step) - static_cast<std::ptrdiff_t>(*this->Last);
@@ -72,7 +72,7 @@ void Prefetcher::Add(PrefetchedStep step)
 std::optional<PrefetchedStep> Prefetcher::Take(Communicator& ranks, std::size_t step)
 {
   const bool here = !this->Stopped && !this->Queue.empty() && this->Queue.front().Number == step;
-  const int least = LeastOf(ranks, this->Stopped ? -1 : here ? 1 : 0);
+  const int least = MinimumOverRanks(ranks, this->Stopped ? -1 : here ? 1 : 0);
   if (least < 0) {
     this->Clear();
     return std::nullopt;

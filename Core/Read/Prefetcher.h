@@ -1,4 +1,4 @@
-// The read of time steps while the picture of an earlier step is made.
+// Reads the next time steps while the caller makes the picture of the displayed step.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -13,8 +13,8 @@
 namespace patchio {
 
 /// The prefetched steps of one reader: a queue of the next steps in the direction in which the user plays.
-/// Tasks read the steps one after another. All calls of MPI and the HDF5 library are made between reads, on
-/// the calling thread. All ranks of the reader call the same methods in the same order, except for Stop().
+/// Tasks read the steps one after another. The calling thread makes all calls of MPI and the HDF5 library
+/// between reads. All ranks of the reader call the same methods in the same order, except for Stop().
 class Prefetcher
 {
 public:
@@ -24,7 +24,7 @@ public:
   Prefetcher& operator=(const Prefetcher&) = delete;
 
   /// Records that a step is displayed. Two calls with different steps determine direction and distance.
-  void Shown(std::size_t step);
+  void RecordDisplayed(std::size_t step);
   /// Returns the steps to read next, up to `most`, of a series of `steps` steps. The result is empty before
   /// the direction is known.
   std::vector<std::size_t> Next(std::size_t steps, int most) const;
@@ -43,8 +43,8 @@ public:
 
   /// Empties the queue, but keeps the direction.
   void Drop();
-  /// Stops all reading and forgets the direction, because the user does something else. Returns at once. The
-  /// memory of the queue is kept, because ranks may call Stop() at different times. Not collective.
+  /// Stops all reading and forgets the direction, because the user does something else. Returns at once.
+  /// Keeps the memory of the queue, because ranks may call Stop() at different times. Not collective.
   void Stop();
   /// Calls Stop() and empties the queue.
   void Clear();
@@ -53,7 +53,7 @@ private:
   void CancelAll();
 
   std::deque<PrefetchedStep> Queue;
-  bool Stopped = false;  ///< Stop() was called, so the queue must not be used
+  bool Stopped = false;  ///< true after Stop(): the queue must not be used
   std::optional<std::size_t> Last;
   std::ptrdiff_t Distance = 0;  ///< in steps of the series; 0: unknown
 };

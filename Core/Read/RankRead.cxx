@@ -3,6 +3,7 @@
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/Memory.h"
+#include "Base/Text.h"
 #include "Hdf5/LibraryFile.h"
 #include "Io/FileSource.h"
 #include "Io/ReadTask.h"
@@ -121,8 +122,8 @@ LoadResult RankRead::Read(const ReadProgressCallback& progress)
   return std::move(this->Result);
 }
 
-/// Sets the amount of memory that the pool keeps. The next step has about the size of this step; small
-/// surpluses come from rounding.
+/// Sets the memory that the pool keeps for the next step: about the size of this step, and a surplus for
+/// rounding.
 void RankRead::SizePool(MemoryPool& pool) const
 {
   constexpr std::uint64_t MiB = 1 << 20;
@@ -147,8 +148,8 @@ void RankRead::Allocate()
   MemoryPool& pool = this->Shared->Request->Memory ? *this->Shared->Request->Memory : fresh;
   this->SizePool(pool);
   std::vector<std::uint32_t> order;
-  for (const Piece& piece : plan.Pieces) {
-    order.push_back(piece.Task);
+  for (const Segment& segment : plan.Segments) {
+    order.push_back(segment.Task);
   }
   for (const auto* tasks : {&plan.Whole, &plan.Constant, &plan.Library}) {
     order.insert(order.end(), tasks->begin(), tasks->end());
@@ -158,14 +159,14 @@ void RankRead::Allocate()
   pool.Trim(static_cast<std::uint64_t>(wanted / 20));
   this->Shared->GetReady();
   this->Tasks = std::make_unique<IoScheduler>(
-      this->Shared->UnitCount(), [tasks = this->Shared](std::size_t unit) { tasks->Execute(unit); },
+      this->Shared->TaskCount(), [tasks = this->Shared](std::size_t task) { tasks->Execute(task); },
       this->Shared->Request->Ahead ? TaskPriority::Prefetch : TaskPriority::Read);
 }
 
 void RankRead::Execute(const ReadProgressCallback& progress)
 {
   const double byLibrary = static_cast<double>(this->Shared->Plan.Library.size());
-  const double all = byLibrary + static_cast<double>(this->Shared->UnitCount());
+  const double all = byLibrary + static_cast<double>(this->Shared->TaskCount());
   this->LibraryShare = all > 0 ? byLibrary / all : 0;
   if (this->ReadThroughLibrary(progress)) {
     this->ReadInTasks(progress);
@@ -203,7 +204,7 @@ bool RankRead::ReadThroughLibrary(const ReadProgressCallback& progress)
   }
   for (const auto& [reason, count] : reasons) {
     this->Result.Report.Notes.push_back(
-        std::to_string(count) + " arrays were read through the HDF5 library, by one thread: " + reason);
+        "the HDF5 library read " + CountText(count, "array") + " with one thread: " + reason);
   }
   return true;
 }
@@ -236,7 +237,7 @@ void RankRead::ReadInTasks(const ReadProgressCallback& progress)
   if (this->Tasks->HasBegun() || !this->IsShort()) {
     this->Tasks->SetLimit(this->Threads());
   }
-  if (this->Tasks->Width() == 0) {
+  if (this->Tasks->PeakConcurrency() == 0) {
     this->ReadOnThisThread(progress);
   }
   this->Wait(progress);
@@ -247,7 +248,7 @@ bool RankRead::IsShort() const
 {
   const ReadControl* const control = this->Shared->Request->Control;
   const int most = control ? control->MostThreads() : this->Shared->Request->Threads;
-  return this->BytesToRead < ShortBytes && (this->Shared->UnitCount() <= 1 || most <= 1);
+  return this->BytesToRead < ShortBytes && (this->Shared->TaskCount() <= 1 || most <= 1);
 }
 
 /// Returns the limit on reads in flight at present.
@@ -260,7 +261,7 @@ int RankRead::Threads() const
 /// Reads on this thread, because the read is short or the scheduler grants no other thread.
 void RankRead::ReadOnThisThread(const ReadProgressCallback& progress)
 {
-  while (this->Tasks->TakeTask()) {
+  while (this->Tasks->RunNextTask()) {
     this->StepControl();
     if (!this->Continues(progress, 1, this->Tasks->Fraction())) {
       this->Tasks->Cancel();
@@ -279,7 +280,7 @@ void RankRead::Wait(const ReadProgressCallback& progress)
     }
     this->Tasks->SetLimit(this->Threads());
   }
-  if (this->Tasks->Width() > 0 && !this->Result.Cancelled) {
+  if (this->Tasks->PeakConcurrency() > 0 && !this->Result.Cancelled) {
     this->Continues(progress, 1, 1);
   }
 }
@@ -302,12 +303,12 @@ void RankRead::ReportTasks()
   IoReport& report = this->Result.Report;
   if (this->Tasks->Refused() > 0) {
     report.Notes.push_back("TBB and the system gave a rank only " +
-                           std::to_string(std::max(this->Tasks->Width(), 1)) + " of " +
+                           std::to_string(std::max(this->Tasks->PeakConcurrency(), 1)) + " of " +
                            std::to_string(this->Tasks->Refused()) + " threads");
   }
   report.Requests = this->Shared->Meter.Requests();
   report.Bytes = this->Shared->Meter.Bytes();
-  report.ArenaWidth = this->Tasks->Width();
+  report.ArenaWidth = this->Tasks->PeakConcurrency();
   report.PeakInFlight = this->Shared->Meter.PeakInFlight();
   this->Moments.End(this->MomentNow());
   report.Moments = this->Moments.Points();
@@ -386,17 +387,17 @@ std::vector<ComponentRange> RankTasks::WantedRanges() const
   return ranges;
 }
 
-std::size_t RankTasks::UnitCount() const
+std::size_t RankTasks::TaskCount() const
 {
-  return this->Plan.Transfers.size() + this->Plan.Whole.size() + this->Plan.Constant.size() +
+  return this->Plan.Requests.size() + this->Plan.Whole.size() + this->Plan.Constant.size() +
          this->Arrays.FromCache().Copied().size();
 }
 
 std::uint64_t RankTasks::BytesToRead() const
 {
   std::uint64_t bytes = 0;
-  for (const Transfer& transfer : this->Plan.Transfers) {
-    bytes += transfer.Bytes;
+  for (const StorageRequest& storageRequest : this->Plan.Requests) {
+    bytes += storageRequest.Bytes;
   }
   for (const std::uint32_t request : this->Plan.Whole) {
     const Location& location = this->Table.Locations[request];
@@ -413,69 +414,69 @@ void RankTasks::GetReady()
   this->Storage = files ? files(this->Table) : MakeFileSource(this->Table.Files, this->Plan.Sequential);
   this->Readers.emplace(*this->Storage, this->Meter);
   this->Sums = StoredSums(this->Table, this->Plan);
-  this->PiecesLeft = std::vector<std::atomic<std::uint32_t>>(this->Wanted.size());
-  for (const Piece& piece : this->Plan.Pieces) {
-    this->PiecesLeft[piece.Task].fetch_add(1, std::memory_order_relaxed);
+  this->SegmentsLeft = std::vector<std::atomic<std::uint32_t>>(this->Wanted.size());
+  for (const Segment& segment : this->Plan.Segments) {
+    this->SegmentsLeft[segment.Task].fetch_add(1, std::memory_order_relaxed);
   }
 }
 
-void RankTasks::Execute(std::size_t unit)
+void RankTasks::Execute(std::size_t task)
 {
-  const ReadMeter::Task task(this->Meter);
-  if (!this->Stopped && !this->ExecuteUnit(this->Readers->OfThisThread(), unit) &&
+  const ReadMeter::Task measured(this->Meter);
+  if (!this->Stopped && !this->ExecuteTask(this->Readers->OfThisThread(), task) &&
       this->Request->StopAtFault) {
     this->Stopped = true;
   }
 }
 
-bool RankTasks::ExecuteUnit(TaskReader& reader, std::size_t unit)
+bool RankTasks::ExecuteTask(TaskReader& reader, std::size_t task)
 {
   const ReadPlan& plan = this->Plan;
-  if (unit < plan.Transfers.size()) {
-    return this->ExecuteTransfer(reader, plan.Transfers[unit]);
+  if (task < plan.Requests.size()) {
+    return this->ExecuteRequest(reader, plan.Requests[task]);
   }
-  unit -= plan.Transfers.size();
-  if (unit < plan.Whole.size()) {
-    return this->ExecuteWhole(reader, plan.Whole[unit]);
+  task -= plan.Requests.size();
+  if (task < plan.Whole.size()) {
+    return this->ExecuteWhole(reader, plan.Whole[task]);
   }
-  unit -= plan.Whole.size();
-  if (unit < plan.Constant.size()) {
-    return this->ExecuteWhole(reader, plan.Constant[unit]);
+  task -= plan.Whole.size();
+  if (task < plan.Constant.size()) {
+    return this->ExecuteWhole(reader, plan.Constant[task]);
   }
-  this->Arrays.Copy(unit - plan.Constant.size());
+  this->Arrays.Copy(task - plan.Constant.size());
   return true;
 }
 
-bool RankTasks::ExecuteTransfer(TaskReader& reader, const Transfer& transfer)
+bool RankTasks::ExecuteRequest(TaskReader& reader, const StorageRequest& storageRequest)
 {
   const std::string fault = CatchError([&] {
-    ReadTransfer(
-        reader, this->Table, this->Plan, transfer,
+    ReadSegments(
+        reader, this->Table, this->Plan, storageRequest,
         [this](std::uint32_t task) { return this->Arrays.TargetOf(task); }, &this->Sums);
   });
-  if (!fault.empty() && transfer.PieceCount > 1) {
-    return this->ExecutePieces(reader, transfer);
+  if (!fault.empty() && storageRequest.SegmentCount > 1) {
+    return this->ExecuteSegments(reader, storageRequest);
   }
-  const Piece& first = this->Plan.Pieces[transfer.FirstPiece];
+  const Segment& first = this->Plan.Segments[storageRequest.FirstSegment];
   if (!fault.empty()) {
     this->Failed(first.Task, fault);
     return false;
   }
   bool sound = true;
-  for (const Piece* piece = &first; piece != &first + transfer.PieceCount; ++piece) {
-    sound = this->PieceDone(*piece) && sound;
+  for (const Segment* segment = &first; segment != &first + storageRequest.SegmentCount; ++segment) {
+    sound = this->SegmentDone(*segment) && sound;
   }
   return sound;
 }
 
-/// Reads each piece of a failed request by itself, so that a fault affects only its own array.
-bool RankTasks::ExecutePieces(TaskReader& reader, const Transfer& transfer)
+/// Reads each segment of a failed request by itself, so that a fault affects only its own array.
+bool RankTasks::ExecuteSegments(TaskReader& reader, const StorageRequest& storageRequest)
 {
   bool sound = true;
-  const std::size_t end = transfer.FirstPiece + transfer.PieceCount;
-  for (std::size_t i = transfer.FirstPiece; i < end && (sound || !this->Request->StopAtFault); ++i) {
-    const Piece& piece = this->Plan.Pieces[i];
-    sound = this->ExecuteTransfer(reader, {piece.Offset, piece.Bytes, transfer.File, 1, i}) && sound;
+  const std::size_t end = storageRequest.FirstSegment + storageRequest.SegmentCount;
+  for (std::size_t i = storageRequest.FirstSegment; i < end && (sound || !this->Request->StopAtFault); ++i) {
+    const Segment& segment = this->Plan.Segments[i];
+    sound = this->ExecuteRequest(reader, {segment.Offset, segment.Bytes, storageRequest.File, 1, i}) && sound;
   }
   return sound;
 }
@@ -493,23 +494,23 @@ bool RankTasks::ExecuteWhole(TaskReader& reader, std::uint32_t request)
   return true;
 }
 
-/// Decrements the number of a task's outstanding pieces, and finishes the task's values after the last one.
+/// Decrements the number of a task's outstanding segments, and finishes the task's values after the last one.
 /// Returns false if the values differ from those that were written.
-bool RankTasks::PieceDone(const Piece& piece)
+bool RankTasks::SegmentDone(const Segment& segment)
 {
-  const bool summed = this->Sums.Wants(piece);
+  const bool summed = this->Sums.Wants(segment);
   if (summed) {
-    this->Sums.Add(&piece - this->Plan.Pieces.data(), piece.Task);
+    this->Sums.Add(&segment - this->Plan.Segments.data(), segment.Task);
   }
-  if (this->PiecesLeft[piece.Task].fetch_sub(1, std::memory_order_acq_rel) > 1) {
+  if (this->SegmentsLeft[segment.Task].fetch_sub(1, std::memory_order_acq_rel) > 1) {
     return true;
   }
-  if (summed && !this->Sums.Agrees(piece.Task)) {
-    this->Differs(piece.Task);
+  if (summed && !this->Sums.Agrees(segment.Task)) {
+    this->Differs(segment.Task);
     return false;
   }
-  FinishTask(this->Arrays.TargetOf(piece.Task));
-  this->Done(piece.Task);
+  FinishTask(this->Arrays.TargetOf(segment.Task));
+  this->Done(segment.Task);
   return true;
 }
 

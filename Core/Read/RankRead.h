@@ -32,23 +32,23 @@ using LocateFunction = std::function<LocationTable(const std::vector<PatchVariab
 class RankTasks
 {
 public:
-  /// Locates the values and plans the requests. `reuse`: true if values in the request's cache are used.
-  /// Throws Error if the values cannot be located at all.
+  /// Locates the values and plans the requests. `reuse`: true: uses values in the request's cache. Throws
+  /// Error if the values cannot be located at all.
   RankTasks(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
       std::shared_ptr<const LoadRequest> request, bool reuse = true);
 
-  /// The number of read tasks: one each for a transfer, for a task that needs no transfer, and for an array
-  /// made of others.
-  std::size_t UnitCount() const;
+  /// The number of read tasks: one each for a storage request, for a task that needs no request, and for an
+  /// array made of others.
+  std::size_t TaskCount() const;
   /// The bytes that tasks read from the storage.
   std::uint64_t BytesToRead() const;
 
   /// Opens the source of the files. The arrays must have memory.
   void GetReady();
-  /// Executes read task number `unit`. Faults() returns the faults. Thread-safe.
-  void Execute(std::size_t unit);
+  /// Executes read task `task`, 0 to TaskCount() - 1. Faults() returns the faults. Thread-safe.
+  void Execute(std::size_t task);
 
-  /// Records that a request is complete. This function and those below are thread-safe unless they say
+  /// Records that a request is complete. This method and the following ones are thread-safe unless they say
   /// otherwise.
   void Done(std::uint32_t request);
   void Failed(std::uint32_t request, const std::string& message);
@@ -71,22 +71,22 @@ public:
 
 private:
   std::vector<ComponentRange> WantedRanges() const;
-  bool ExecuteUnit(TaskReader& reader, std::size_t unit);
-  bool ExecuteTransfer(TaskReader& reader, const Transfer& transfer);
-  bool ExecutePieces(TaskReader& reader, const Transfer& transfer);
+  bool ExecuteTask(TaskReader& reader, std::size_t task);
+  bool ExecuteRequest(TaskReader& reader, const StorageRequest& storageRequest);
+  bool ExecuteSegments(TaskReader& reader, const StorageRequest& storageRequest);
   bool ExecuteWhole(TaskReader& reader, std::uint32_t request);
-  bool PieceDone(const Piece& piece);
+  bool SegmentDone(const Segment& segment);
   void Differs(std::uint32_t request);
 
   FileFingerprints Seen;  ///< fingerprints of the table's files, if there is a cache
   std::unique_ptr<Source> Storage;
   std::optional<TaskReaders> Readers;
   StoredSums Sums;
-  std::atomic<bool> Stopped{false};                    ///< a fault has stopped the tasks
-  std::vector<std::string> Messages;                   ///< per request: reason of its failure
-  mutable std::mutex MessagesLock;                     ///< held only when something fails, and at the end
-  std::vector<std::atomic<std::uint32_t>> PiecesLeft;  ///< per request: pieces that are not read yet
-  std::atomic<std::uint64_t> Finished{0};              ///< number of tasks
+  std::atomic<bool> Stopped{false};                      ///< a fault has stopped the tasks
+  std::vector<std::string> Messages;                     ///< per request: reason of its failure
+  mutable std::mutex MessagesLock;                       ///< held only when something fails, and at the end
+  std::vector<std::atomic<std::uint32_t>> SegmentsLeft;  ///< per request: segments that are not read yet
+  std::atomic<std::uint64_t> Finished{0};                ///< number of tasks
 };
 
 /// One rank's read in two steps: the constructor locates the values, Read() reads them. Between the two, the
@@ -115,7 +115,7 @@ public:
   /// finishes its current request and keeps the data that it needs. Arrays that only the HDF5 library can
   /// read are left to Read().
   void Start(const RankRead* before = nullptr);
-  /// Stops the start of further requests. Does not wait for running requests.
+  /// Prevents further requests. Does not wait for running requests.
   void Cancel();
   /// The fraction of read tasks that have ended, 0..1. Call Allocate() first.
   double Fraction() const { return this->Tasks->Fraction(); }
@@ -153,7 +153,7 @@ private:
   std::shared_ptr<RankTasks> Shared;  ///< shared with tasks that a stopped read leaves behind
   std::uint64_t BytesToRead = 0;
   std::unique_ptr<IoScheduler> Tasks;  ///< null before Allocate()
-  bool LeftBehind = false;             ///< tasks are still running, on arrays that will not be shown
+  bool LeftBehind = false;             ///< tasks still run, on arrays that are not in the result
   double LibraryShare = 0;             ///< fraction of all tasks that the HDF5 library reads
   Timeline Moments;                    ///< observed progress over time
   LoadResult Result;

@@ -25,7 +25,7 @@ public:
 void CheckArray(ReadError code, const char* array, bool null, const char* length, int count)
 {
   if (count < 0) {
-    throw CodedError(code, fmt::format("{} is {}.", length, count));
+    throw CodedError(code, fmt::format("{} is {}, but must not be negative.", length, count));
   }
   if (null && count > 0) {
     throw CodedError(code, fmt::format("{} is {}, but {} is NULL.", length, count, array));
@@ -135,7 +135,7 @@ ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* pat
     CheckArguments(patchIds, patchCount, variableNames, variableCount);
     // A call reads few values: an existing index file helps, but building a new index would not pay.
     const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
-    OpenedStep step(*alone, summaryFile, ChannelMode::ReadOnly);
+    OpenedStep step(*alone, summaryFile, IndexMode::ReadOnly);
     if (step.Data().StepInFile != 0) {  // an index describes the step that was current when it was made
       step.SetStep(*alone, {summaryFile, step.Data().Time, step.Data().Step, 0});
     }
@@ -147,7 +147,7 @@ ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* pat
     request.Blocks = BlocksOfPatches(catalog, patches);
     request.Variables = RequestVariables(catalog, variableNames, variableCount);
     request.Threads = std::max(threads, 1);
-    // Faults of files are in the result of Load(). It throws Error only if there is not enough memory.
+    // Load() returns faults of files in its result, and throws Error only if there is not enough memory.
     ofErrors = ReadError::OutOfMemory;
     ofOthers = ReadError::Internal;
     ReadPatchDataResult result = Load(step, request);

@@ -19,9 +19,9 @@ enum class ReadError : int
   BadSummary = 1,       ///< the summary is missing or broken; nothing was read
   UnknownPatch = 2,     ///< a patch id lies outside the data set, or the ids are null; nothing was read
   UnknownVariable = 3,  ///< a variable name does not exist, or is null; nothing was read
-  BadData = 4,          ///< some variables of some patches could not be read, see their own Error
+  BadData = 4,          ///< some variables of some patches could not be read, see VariableData::Error
   OutOfMemory = 5,      ///< nothing was read
-  Internal = 6          ///< reading broke down for another reason, see Message; nothing was read
+  Internal = 6          ///< the read failed for another reason, see Message; nothing was read
 };
 
 /// One variable on one patch.

@@ -8,28 +8,29 @@
 
 namespace patchio {
 
-void ReadReports::Add(Communicator& ranks, IoReport mine, const ThreadsUsed& threads, OpenedSeries& series,
+void ReadReports::Add(Communicator& ranks, IoReport report, const ThreadsUsed& threads, OpenedSeries& series,
     const Outcome& outcome)
 {
-  mine.Threads = threads.Text;
-  mine.OpenSeconds = series.TakeOpenSeconds();
-  mine.LocateSeconds += series.PrepareSeconds();
-  mine.Metadata = series.Step().Origin();
-  mine.Notes.insert(mine.Notes.end(), series.Steps().Notes.begin(), series.Steps().Notes.end());
+  report.Threads = threads.Text;
+  report.OpenSeconds = series.TakeOpenSeconds();
+  report.LocateSeconds += series.PrepareSeconds();
+  report.Metadata = series.Step().Origin();
+  report.Notes.insert(report.Notes.end(), series.Steps().Notes.begin(), series.Steps().Notes.end());
   if (!outcome.Warning.empty()) {
-    mine.Notes.push_back(outcome.Warning);
+    report.Notes.push_back(outcome.Warning);
   }
   const std::string& indexFile = series.Step().Saved().Path;
-  if (!indexFile.empty() && !std::exchange(this->ToldOfIndexFiles, true)) {
-    mine.Notes.push_back("PatchIO wrote the index file " + indexFile +
-                         ", so that the data open faster the next time. To remove index files, run 'patchio "
-                         "index --remove'; to write none, set Metadata Channel to Off");
+  if (!indexFile.empty() && !std::exchange(this->MentionedIndexFiles, true)) {
+    report.Notes.push_back(
+        "PatchIO wrote the index file " + indexFile +
+        ", so that the data open faster the next time. To remove index files, run 'patchio "
+        "index --remove'; to write none, set Metadata Channel to Off");
   }
-  if (mine.ThreadsMax == threads.MostOfRank) {
-    mine.Notes.push_back(
-        "the number of threads per rank is limited to " + std::to_string(threads.MostOfRank));
+  if (report.ThreadsMax == threads.MostOfRank) {
+    report.Notes.push_back("the read used the greatest allowed number of threads per rank, " +
+                           std::to_string(threads.MostOfRank));
   }
-  this->Data.Last = Combine(mine, ranks);
+  this->Data.Last = Combine(report, ranks);
   this->Data.File = series.CurrentPath();
   this->Data.Time = series.CurrentTime();
   this->Data.Date = series.Current().Date;
@@ -49,7 +50,7 @@ constexpr double IndexedPart = 0.5;
 constexpr const char* LocatingText = "Locating";
 
 /// Reason why a step is not prefetched.
-constexpr const char* WasStopped = "locating its values was interrupted";
+constexpr const char* WasStopped = "locating the values of the step was interrupted";
 
 /// Returns the long names of the variables that are read, as text; empty if they equal the names.
 std::string LongNamesText(const Catalog& catalog, const std::vector<VariableRequest>& variables)
@@ -85,7 +86,7 @@ void ReadSession::Open(Communicator& ranks, const SeriesOptions& options)
 {
   this->Series.Open(ranks, options);
   if (options.LaterFiles) {
-    this->Series.HoldBackUnfinished(ranks, this->Threads.OfRank(ranks, ranks.Rank()));
+    this->Series.RemoveIncompleteLastStep(ranks, this->Threads.OfRank(ranks, ranks.Rank()));
   }
 }
 
@@ -150,7 +151,8 @@ StepOptions ReadSession::OptionsFor(Communicator& ranks, const ReadRequest& requ
   const Double3& normal = options.Region.Normal;
   const double length = std::hypot(normal[0], normal[1], normal[2]);
   if (options.Slice && !(length > 0 && std::isfinite(length))) {
-    throw Error("Set a valid normal of the Region's plane for Slice While Reading: it is 0 or not a number.");
+    throw Error(
+        "The normal of the Region's plane is 0 or not a number. Set a valid normal for Slice While Reading.");
   }
   options.GhostLayer = options.GhostLayer && !options.Slice;  // a slice shows no cells of ghost layers
   options.Ghosts =
@@ -207,7 +209,7 @@ std::optional<LocatedStep> ReadSession::LocateShown(
 void ReadSession::WarnOfStep(const StepOptions& options, const ReadObserver& observer)
 {
   observer.Warn(ShownPatches(this->Series.Current(), options).EmptyText());
-  observer.Warn(this->Series.TakeChannelWarning());
+  observer.Warn(this->Series.TakeIndexWarning());
 }
 
 /// Locates the values of this rank's blocks. Collective: every rank of the communicator calls it.
@@ -282,7 +284,7 @@ void ReadSession::Report(LoadedStep& loaded)
 
 void ReadSession::Prefetch(Communicator& ranks, const ReadRequest& request, const ReadObserver& observer)
 {
-  this->Ahead.Shown(this->Series.CurrentStep());
+  this->Ahead.RecordDisplayed(this->Series.CurrentStep());
   this->NotPrefetched.reset();
   if (!this->Ahead.Agree(ranks, request.PrefetchSteps)) {
     this->Ahead.Clear();
@@ -294,7 +296,7 @@ void ReadSession::Prefetch(Communicator& ranks, const ReadRequest& request, cons
         this->Ahead.Add(this->LocateAhead(ranks, request, observer, step));
         this->Threads.IgnoreOwnReads();
       } catch (const std::exception& error) {
-        // All ranks have the same error. The displayed step is not affected.
+        // All ranks have the same error, which does not affect the displayed step.
         this->NotPrefetched = {step, error.what()};
         return;
       }
@@ -311,8 +313,8 @@ std::string ReadSession::NotAheadText(const IoReport& report) const
   return wasToBe ? "not read ahead: " + this->NotPrefetched->Reason : std::string();
 }
 
-/// Does all of a read except reading: opens, plans, locates and reserves memory. Collective: every rank of
-/// the communicator calls it.
+/// Prepares the read of a step: opens the step, plans blocks, locates values and reserves memory. Collective:
+/// every rank of the communicator calls it.
 PrefetchedStep ReadSession::LocateAhead(
     Communicator& ranks, const ReadRequest& request, const ReadObserver& observer, std::size_t step)
 {

@@ -36,26 +36,26 @@ public:
 
   /// Combines the reports of all ranks for the displayed step. Collective: every rank of the communicator
   /// calls it.
-  void Add(Communicator& ranks, IoReport mine, const ThreadsUsed& threads, OpenedSeries& series,
+  void Add(Communicator& ranks, IoReport report, const ThreadsUsed& threads, OpenedSeries& series,
       const Outcome& outcome);
   /// Clears the text, because the last read failed.
   void ClearText() { this->LastText.clear(); }
 
   /// The report in lines; empty if there is none.
   const std::string& Text() const { return this->LastText; }
-  /// The reports as JSON; empty before the first.
+  /// The reports as JSON; empty before the first report.
   std::string Json() const { return this->Data.Past.empty() ? std::string() : this->Data.Json(); }
 
 private:
   std::string LastText;
   ReportData Data;
-  bool ToldOfIndexFiles = false;  ///< true: a report has mentioned index files
+  bool MentionedIndexFiles = false;  ///< true: a report has mentioned index files
 };
 
 /// The session of one reader. All ranks of the reader call the same methods in the same order, except for
 /// StopPrefetch() and Forget().
 ///
-/// To display a step takes three calls: Locate(), Load(), and Report() after the caller has made its picture.
+/// Displaying a step takes three calls: Locate(), Load(), and Report() after the caller has made the picture.
 /// Locate() and Load() return nothing if the user stops them on any rank; the report then says so. Both throw
 /// Error, the same on all ranks.
 class ReadSession
@@ -72,7 +72,8 @@ public:
   /// Stops prefetching, because the user does something other than playing; see Prefetcher::Stop(). Not
   /// collective.
   void StopPrefetch() { this->Ahead.Stop(); }
-  /// Stops prefetching and frees the memory of the prefetched steps, because other ranks will read.
+  /// Stops prefetching and frees the memory of the prefetched steps. Call this method before the communicator
+  /// changes.
   void ClearPrefetch() { this->Ahead.Clear(); }
 
   /// Opens the step and locates the values that this rank reads. If a prefetched step matches the request,
@@ -93,9 +94,9 @@ public:
   /// Calls OpenedSeries::LookForNewSteps() between two reads. Keeps prefetched steps if their numbers do not
   /// change. Collective: every rank of the communicator calls it.
   bool LookForNewSteps(Communicator& ranks);
-  /// Begins to read the next steps while the displayed step is used. Faults of the next steps are handled
-  /// when they are displayed; the report of such a step states why the step was not prefetched. Collective:
-  /// every rank of the communicator calls it.
+  /// Begins to read the next steps while the displayed step is used. A fault of a next step takes effect when
+  /// that step is displayed; its report states why the step was not prefetched. Collective: every rank of the
+  /// communicator calls it.
   void Prefetch(Communicator& ranks, const ReadRequest& request, const ReadObserver& observer);
 
 private:

@@ -38,8 +38,9 @@ void ReadThreads::ChooseAhead(Communicator& ranks, LoadRequest& request)
   if (this->Settings.Mode != ThreadMode::Automatic) {
     return;
   }
-  const int inFlight = this->Automatic.Control().Changes().back().Threads;
-  request.Threads = std::min(ThreadsFromStorage(inFlight, 0, ranks.Size(), ranks.Rank()), this->MostOfRank);
+  const int concurrency = this->Automatic.Control().Changes().back().Threads;
+  request.Threads =
+      std::min(ThreadsFromStorage(concurrency, 0, ranks.Size(), ranks.Rank()), this->MostOfRank);
   request.Storage = this->Automatic.Choice().Requests.value_or(request.Storage);
 }
 

@@ -32,7 +32,7 @@ public:
   /// `mostOfRank`: limit on the threads of a rank.
   explicit ReadThreads(int mostOfRank) : MostOfRank(mostOfRank) {}
 
-  /// Sets the user's choice for all further reads. `policy` is used in the mode Automatic.
+  /// Sets the user's choice for all further reads. `policy`: for the mode Automatic.
   void Set(const ThreadSettings& settings, ThreadPolicy policy);
 
   /// Returns the number of threads of a rank before a read has begun, from 1 to the limit.
@@ -45,7 +45,8 @@ public:
   /// calls it.
   void End(const LoadRequest& request);
 
-  /// Sets request.Threads for a prefetch, which is not adapted. Call Begin() in this mode first.
+  /// In the mode Automatic, sets request.Threads for a prefetch to the number of the previous read. Call
+  /// Begin() first.
   void ChooseAhead(Communicator& ranks, LoadRequest& request);
   /// Records that tasks read in the background from now on; see AutomaticThreads.
   void IgnoreOwnReads() { this->Automatic.IgnoreOwnReads(); }

@@ -21,10 +21,8 @@ std::vector<bool> ValuesOfInterest::PatchesWith(
 {
   const int number = catalog.FindVariable(variable);
   if (number < 0) {
-    throw Error(
-        "Select a scalar array of the data as Value Array, or turn off Skip By Value. The data have no array "
-        "'" +
-        variable + "'.");
+    throw Error("The data have no array '" + variable +
+                "'. Select a scalar array of the data as Value Array, or turn off Skip By Value.");
   }
   const std::vector<ValueRange>& ranges = this->RangesOf(ranks, catalog, number);
   return ranges.empty() ? std::vector<bool>() : PatchesWithValues(catalog, ranges, wanted);
@@ -104,10 +102,10 @@ std::string ShownPatches::EmptyText() const
     return {};
   }
   if (any(this->Shown)) {
-    return "Nothing is shown, because no patch touches the Region or has values in Value Range. Widen the "
+    return "The output is empty, because no patch touches the Region or has values in Value Range. Widen the "
            "Region or Value Range, or turn off Region or Skip By Value.";
   }
-  return "Nothing is shown, because none of the " + std::to_string(this->Data->Levels.size()) +
+  return "The output is empty, because none of the " + std::to_string(this->Data->Levels.size()) +
          " levels of this time step is in Level Range " + std::to_string(this->FirstLevel) + " to " +
          std::to_string(this->LastLevel) + ".";
 }
@@ -119,8 +117,7 @@ std::string ShownPatches::LeftOutText() const
   };
   const auto shown = count(this->Shown), read = count(this->ToRead());
   return shown == read ? std::string()
-                       : std::to_string(shown - read) + " of " + std::to_string(shown) +
-                             " patches are skipped by Region or Skip By Value";
+                       : fmt::format("Region or Skip By Value skips {} of {} patches", shown - read, shown);
 }
 
 namespace {
@@ -130,8 +127,8 @@ bool HasPlainBoxes(const Catalog& catalog, const StepOptions& options)
   return catalog.HasPlacedBoxes() && options.Ghosts == Int3{0, 0, 0};
 }
 
-/// Returns the options for blocks. If there are several pieces, each gets several blocks, so that the loads
-/// can be balanced.
+/// Returns the options for blocks. If there are several pieces, each gets several blocks, for a balanced
+/// load.
 BlockOptions OptionsForPieces(
     const Catalog& catalog, const StepOptions& options, const std::vector<bool>& planned)
 {
@@ -199,7 +196,7 @@ std::string KeyOfGrids(const StepPlan& plan, const Catalog& catalog, const std::
       numbers.push_back(static_cast<std::int64_t>(p));
     }
   }
-  for (const std::size_t b : plan.Mine) {
+  for (const std::size_t b : plan.LocalBlocks) {
     numbers.insert(numbers.end(), {-1, static_cast<std::int64_t>(b), std::int64_t(plan.Blocks[b].Origin)});
     for (const OwnedBox& part : plan.Blocks[b].Parts) {
       numbers.push_back(part.Owner);
@@ -252,8 +249,7 @@ StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const Ste
   const std::vector<int> kinds = PatchTypes(catalog, variables);
   plan.Nests = std::make_unique<Nesting>(catalog, patches.Flags());
   const std::vector<int> preferred = PreferredRanks(catalog, options.Pieces);
-  // Blocks must end at the same places whether or not patches are skipped by value, so that contours look the
-  // same.
+  // Blocks must end at the same places with and without Skip By Value, so that contours look the same.
   const bool cut = Merges(catalog, options) && catalog.Grid == GridKind::Uniform && !options.GhostLayer &&
                    !options.WithValues.empty() && !options.Slice;
   const std::vector<bool> planned = cut ? patches.InRegion() : toRead;
@@ -265,7 +261,7 @@ StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const Ste
   }
   plan.PieceOfBlock =
       PartitionBlocks(plan.Blocks, preferred, Weights(catalog, plan.Blocks, variables), options.Pieces);
-  if (options.Sphere && GoesAround(catalog)) {
+  if (options.Sphere && CoversAllLongitudes(catalog)) {
     CloseSeam(catalog, plan.Blocks);
   }
   plan.Sliced = options.Slice && !catalog.IsMesh() && !(options.Sphere && catalog.Geographic);
@@ -274,7 +270,7 @@ StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const Ste
   }
   for (std::size_t b = 0; b < plan.Blocks.size(); ++b) {
     if (plan.PieceOfBlock[b] == options.Piece) {
-      plan.Mine.push_back(b);
+      plan.LocalBlocks.push_back(b);
       if (AddsGhostLayer(catalog, options) && catalog.RoleOf(plan.Blocks[b].Level) != LevelRole::Points) {
         AddGhostLayer(catalog, *plan.Nests, kinds, plan.Blocks[b]);
       }

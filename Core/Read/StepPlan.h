@@ -24,7 +24,7 @@ class ValuesOfInterest
 {
 public:
   /// Returns one flag per patch (see PatchesWithValues()), or an empty list if the files state no ranges.
-  /// Throws Error, the same on all ranks, when the variable does not exist. Collective: every rank of the
+  /// Throws Error, the same on all ranks, if the variable does not exist. Collective: every rank of the
   /// communicator calls it.
   std::vector<bool> PatchesWith(
       Communicator& ranks, const Catalog& catalog, const std::string& variable, const ValueRange& wanted);
@@ -45,8 +45,8 @@ private:
   std::deque<RangesOfStep> Known;  ///< the latest first
 };
 
-/// The patches that are shown: those on the chosen levels, except for idle and broken ones. All ranks that
-/// make the same calls have the same patches.
+/// The patches that are shown: those on the chosen levels, except for patches of other grids and broken
+/// patches. All ranks that make the same calls have the same patches.
 class ShownPatches
 {
 public:
@@ -61,16 +61,16 @@ public:
 
   /// One flag per patch: whether it is shown.
   const std::vector<bool>& Flags() const { return this->Shown; }
-  /// Returns one flag per patch: whether it is shown, and of interest by its place and its values. A shown
+  /// Returns one flag per patch: whether it is shown, touches the region and has values of interest. A shown
   /// patch that is not read still hides the cells that it covers, because coarse values in place of finer
   /// ones would give a different picture.
   std::vector<bool> ToRead() const;
-  /// Returns one flag per patch: whether it is shown, and of interest by its place.
+  /// Returns one flag per patch: whether it is shown and touches the region.
   std::vector<bool> InRegion() const;
 
-  /// Returns a message if there are patches but all are hidden; otherwise an empty text.
+  /// Returns a message if the step has patches but the read shows no patch; otherwise an empty text.
   std::string EmptyText() const;
-  /// The number of shown patches that turned out to be broken.
+  /// The number of shown patches that proved broken.
   std::size_t Broken() const { return this->BrokenCount; }
   /// Returns the number of patches that are shown but not read, in words; empty if there are none.
   std::string LeftOutText() const;
@@ -80,8 +80,8 @@ private:
   int FirstLevel, LastLevel;
   std::string Grids;
   std::vector<bool> Shown;
-  std::vector<bool> Near;        ///< of interest by its place
-  std::vector<bool> WithValues;  ///< of interest by its values; empty: all of them
+  std::vector<bool> Near;        ///< touches the region
+  std::vector<bool> WithValues;  ///< has values of interest; empty: all patches have
   std::size_t BrokenCount = 0;
 };
 
@@ -91,11 +91,11 @@ struct StepPlan
 {
   std::unique_ptr<Nesting> Nests;  ///< the nesting of the shown patches; refers to the catalog
   std::vector<Block> Blocks;       ///< blocks of all pieces; only blocks of this piece have ghost layers
-  /// True if the blocks are to be sliced by the region's plane. Blocks then hold only the cells near the
+  /// True if the caller must slice the blocks by the region's plane. Blocks then hold only the cells near the
   /// plane, unless patches are deformed or there are lists of points.
   bool Sliced = false;
   std::vector<int> PieceOfBlock;
-  std::vector<std::size_t> Mine;  ///< numbers of the blocks of this piece
+  std::vector<std::size_t> LocalBlocks;  ///< numbers of the blocks of this piece
   /// A key of all that the grids of this piece and their time-invariant variables depend on, except for the
   /// contents of the file. A reader drops kept grids when the key changes. Empty if grids are not worth
   /// keeping, because the file has only one step.

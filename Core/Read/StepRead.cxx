@@ -31,7 +31,7 @@ void MakeBlocksOf(PlannedStep& planned, LoadRequest request)
   planned.Patches.LeaveOutGrids(variables);
   planned.Plan = MakePlan(catalog, planned.Patches, planned.Options, variables);
   request.Blocks.clear();
-  for (const std::size_t b : planned.Plan.Mine) {
+  for (const std::size_t b : planned.Plan.LocalBlocks) {
     request.Blocks.push_back(planned.Plan.Blocks[b]);
   }
   request.Variables = planned.AskedFor;
@@ -51,7 +51,7 @@ void MakeBlocksOf(PlannedStep& planned, LoadRequest request)
 }
 
 /// Exchanges the faults of all ranks, and leaves out the patches that cannot be read. Returns true if blocks
-/// contain some of these patches. Throws Error when no data can be shown. Collective: every rank of the
+/// contain some of these patches. Throws Error if no data can be shown. Collective: every rank of the
 /// communicator calls it.
 bool LosesPatches(PlannedStep& step, const std::string& fatal, const std::vector<LoadFault>& faults)
 {
@@ -61,7 +61,7 @@ bool LosesPatches(PlannedStep& step, const std::string& fatal, const std::vector
   }
   if (!agreed.Patches.empty() && !step.Options.SkipBroken) {
     throw Error(
-        "Nothing is shown, because some patches cannot be read. Turn on Skip Broken Patches to see the "
+        "The output is empty, because some patches cannot be read. Turn on Skip Broken Patches to see the "
         "others.\n" +
         JoinLines(agreed.Texts));
   }
@@ -240,7 +240,7 @@ void LoadedStep::ReportAssembly(double seconds)
 {
   IoReport& report = this->Report();
   report.Patches = PatchesOfPiece(this->Plan, this->Data(), this->Options);
-  report.Blocks = this->Plan.Mine.size();
+  report.Blocks = this->Plan.LocalBlocks.size();
   report.AssembleSeconds = this->PlanSeconds + seconds;
   for (const std::string& note : {NoGhostLayerText(this->Data(), this->Options),
            PartialGhostLayerText(this->Data(), this->Patches, this->Options, NumbersOf(this->AskedFor))}) {
@@ -253,9 +253,10 @@ void LoadedStep::ReportAssembly(double seconds)
 std::string LoadedStep::Warning() const
 {
   const std::size_t broken = this->Patches.Broken();
-  return broken == 0 ? std::string()
-                     : std::to_string(broken) + " of " + std::to_string(this->Data().Patches.size()) +
-                           " patches cannot be read and are skipped.\n" + JoinLines(this->BrokenTexts);
+  return broken == 0
+             ? std::string()
+             : "Skipping " + std::to_string(broken) + " of " + std::to_string(this->Data().Patches.size()) +
+                   " patches, which cannot be read.\n" + JoinLines(this->BrokenTexts);
 }
 
 double LoadedStep::CellsOfBlock() const

@@ -6,7 +6,7 @@
 //
 // Merged blocks contain only readable patches: if patches turn out to be broken, PlanAgain() returns to the
 // first stage. Functions are collective (every rank of the communicator calls them) unless they say
-// otherwise. They throw Error, the same on all ranks.
+// otherwise. Functions throw Error, the same on all ranks.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -79,7 +79,7 @@ struct LoadedStep : LocatedStep
 
   /// The variables that were read, in the order of the arrays.
   const std::vector<VariableRequest>& Variables() const { return this->Request->Variables; }
-  /// Returns the array for the positions `block` in StepPlan::Mine and `variable` in Variables().
+  /// Returns the array for the positions `block` in StepPlan::LocalBlocks and `variable` in Variables().
   LoadedArray& Array(std::size_t block, std::size_t variable) { return this->Result.At(block, variable); }
   /// Memory for arrays that are computed from those that were read.
   MemoryPool& Memory() const { return *this->Request->Memory; }
@@ -97,17 +97,17 @@ struct LoadedStep : LocatedStep
 /// `keptGrids`: see ReadRequest.
 PlannedStep PlanStep(Communicator& ranks, std::shared_ptr<OpenedStep> step, const StepOptions& options,
     const LoadRequest& request, const std::string& keptGrids);
-/// Plans the read again with the patches that are left.
+/// Plans the read again with the remaining patches.
 PlannedStep PlanAgain(PlannedStep before);
 
 /// Locates the values of this rank's blocks. Returns nothing if `progress` stops the ranks; see
-/// RunUnlessStopped(). Throws Error when no data can be shown.
+/// RunUnlessStopped(). Throws Error if no data can be shown.
 std::optional<LocatedStep> LocateStep(PlannedStep planned, const ProgressCallback& progress = {});
 
 /// Reads the values: level two of two-level reading, with NT threads. Returns when all ranks have read, or
-/// when `progress` has returned false on any rank; then all ranks stop. `progress` is called about every 10
-/// ms with the progress of all ranks together. `threads`: its End() is called after the read. Throws Error
-/// when a machine has too little memory for the located values, or when no data can be shown.
+/// when `progress` has returned false on any rank; then all ranks stop. Calls `progress` about every 10 ms
+/// with the progress of all ranks together, and threads.End() after the read. Throws Error if a machine has
+/// too little memory for the located values, or if no data can be shown.
 LoadedStep LoadStep(LocatedStep located, ReadThreads& threads, const ReadProgressCallback& progress = {});
 
 /// A step that is read before the user asks for it.

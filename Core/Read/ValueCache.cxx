@@ -234,8 +234,8 @@ std::uint64_t HashOf(const Block& block)
   return hash;
 }
 
-/// Calls visit(number of the kept array, part of `region`, placement of the kept array) for the values of a
-/// patch that kept arrays hold. Leaves the regions that no kept array holds in `open`.
+/// Calls visit(number of the kept array, part of a region) for the values of a patch in the regions `open`
+/// that kept arrays hold. Removes the parts from `open` for which `visit` returns true.
 template <typename Visit>
 void FindParts(const KeptValues& kept, Centering centering, int patch, const Int3& ratio,
     std::vector<Box>& open, Visit visit)

@@ -33,8 +33,8 @@ struct ValueKey
 
 ValueKey KeyOfValues(const Catalog& catalog, const VariableRequest& variable);
 
-/// The arrays of one variable that were read together. They share their memory with the displayed arrays, and
-/// are not changed.
+/// The arrays of one variable that were read together. These arrays share their memory with the displayed
+/// arrays, and do not change.
 struct KeptValues
 {
   std::shared_ptr<const BlockLayout> Layout;
@@ -141,7 +141,7 @@ void CopyValues(const ValueCopy& copy, const Box& values, const LoadedArray& arr
 /// Returns, per array of `old`, whether `now` contains all its values that are from files.
 std::vector<bool> ArraysIn(const KeptValues& now, const KeptValues& old, Centering centering);
 
-/// The values that one rank's read takes from the cache. Without a cache, nothing is reused or kept.
+/// The values that one rank's read takes from the cache. Without a cache, reuses and keeps nothing.
 class ReusedArrays
 {
 public:

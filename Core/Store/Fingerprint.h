@@ -1,4 +1,4 @@
-// Fingerprints of files: size, time and inode number, by which a change of a file is noticed.
+// Fingerprints of files: size, time and inode number, which show whether a file has changed.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace patchio {
 
-/// The attributes of a file that tell whether it was changed: at least one of them changes when a program
-/// writes or replaces the file, unless the program restores them on purpose.
+/// The attributes of a file that show whether the file has changed: at least one of them changes when a
+/// program writes or replaces the file, unless the program restores the attributes on purpose.
 struct Fingerprint
 {
   std::uint64_t Size = 0;

@@ -24,10 +24,10 @@ namespace {
 /// ranks.
 constexpr std::uint64_t RoundBytes = std::uint64_t(1) << 30;
 
-/// Returns whether `mine` is true on all ranks. Collective: every rank of the communicator calls it.
-bool OnAll(MPI_Comm comm, bool mine)
+/// Returns whether `holds` is true on all ranks. Collective: every rank of the communicator calls it.
+bool OnAll(MPI_Comm comm, bool holds)
 {
-  int all = mine ? 1 : 0;
+  int all = holds ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
   return all == 1;
 }
@@ -177,11 +177,11 @@ std::string ReadCollectively(
   // Each slice is a whole number of pages.
   const std::uint64_t slice = (bytes / size + 4096) / 4096 * 4096;
   const std::uint64_t first = std::min(bytes, rank * slice);
-  const std::uint64_t mine = std::min(bytes - first, slice);
+  const std::uint64_t count = std::min(bytes - first, slice);
   MpiFile file(comm, path, MpiFile::Purpose::Read);
   if (file.IsOpen()) {
     file.SetView(begin + first);
-    file.ReadAll(into + first, mine);
+    file.ReadAll(into + first, count);
   }
   return file.Close();
 }
@@ -216,7 +216,7 @@ static_assert(sizeof(Header) == 64);
 
 constexpr std::uint64_t Aligned(std::uint64_t bytes)
 {
-  return (bytes + GroupedHead::Alignment - 1) / GroupedHead::Alignment * GroupedHead::Alignment;
+  return (bytes + IndexFileHead::Alignment - 1) / IndexFileHead::Alignment * IndexFileHead::Alignment;
 }
 
 std::uint64_t TableEnd(std::uint64_t parts)
@@ -226,45 +226,44 @@ std::uint64_t TableEnd(std::uint64_t parts)
 
 [[noreturn]] void Corrupted(const std::string& path, const std::string& what)
 {
-  throw GroupedFileError(FileFault::Corrupted, fmt::format("{}: {}.", path, what));
+  throw IndexFileError(FileFault::Corrupted, fmt::format("{}: {}.", path, what));
 }
 
-/// Makes all checks that need only the header. Throws GroupedFileError.
+/// Checks everything that needs only the header. Throws IndexFileError.
 void CheckHeader(const std::string& path, const Header& header, std::uint64_t fileBytes)
 {
   if (std::memcmp(header.Letters, Magic, sizeof(Magic)) != 0) {
     Corrupted(path, "not an index file of PatchIO");
   }
   if (header.Order != ByteOrder || header.FormatVersion != Version || header.Layout != Header().Layout) {
-    throw GroupedFileError(
-        FileFault::Foreign, fmt::format("{}: written by another version of PatchIO.", path));
+    throw IndexFileError(FileFault::Foreign, fmt::format("{}: written by another version of PatchIO.", path));
   }
   if (header.Complete == 0) {
-    throw GroupedFileError(
+    throw IndexFileError(
         FileFault::Unfinished, fmt::format("{}: incomplete, because its writer was interrupted.", path));
   }
-  if (header.Complete != 1 || header.FileBytes != fileBytes || header.PartCount < GroupedHead::HeadParts ||
+  if (header.Complete != 1 || header.FileBytes != fileBytes || header.PartCount < IndexFileHead::HeadParts ||
       header.PartCount > MostParts || header.PartCount > fileBytes / sizeof(PartEntry) ||
       TableEnd(header.PartCount) > fileBytes) {
     Corrupted(path, "the header is damaged, or the end is missing");
   }
 }
 
-/// Throws GroupedFileError with FileFault::Absent if `path` is not a plain file or lies in a folder that the
+/// Throws IndexFileError with FileFault::Absent if `path` is not a plain file or lies in a folder that the
 /// user may not search.
 void CheckPlain(const std::string& path)
 {
   struct stat status = {};
   if (::stat(path.c_str(), &status) == 0) {
     if (!S_ISREG(status.st_mode)) {
-      throw GroupedFileError(FileFault::Absent, fmt::format("{}: not a regular file.", path));
+      throw IndexFileError(FileFault::Absent, fmt::format("{}: not a regular file.", path));
     }
     return;
   }
   if (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ENAMETOOLONG) {
-    throw GroupedFileError(FileFault::Absent, fmt::format("{}: the file does not exist.", path));
+    throw IndexFileError(FileFault::Absent, fmt::format("{}: the file does not exist.", path));
   }
-  throw GroupedFileError(FileFault::Unreadable, SystemError(path, "a readable file", errno).what());
+  throw IndexFileError(FileFault::Unreadable, SystemError(path, "a readable file", errno).what());
 }
 
 /// Reads bytes. A failure of the storage makes the file unreadable, not corrupted.
@@ -272,7 +271,7 @@ void ReadBytes(const PlainFile& file, std::uint64_t offset, void* into, std::siz
 {
   const std::string fault = CatchError([&] { file.Read(offset, into, bytes); });
   if (!fault.empty()) {
-    throw GroupedFileError(FileFault::Unreadable, fault);
+    throw IndexFileError(FileFault::Unreadable, fault);
   }
 }
 
@@ -288,7 +287,7 @@ std::uint64_t HeadChecksum(std::vector<std::byte> bytes)
 
 }  // namespace
 
-GroupedHead::GroupedHead(std::vector<PartEntry> parts) : Entries(std::move(parts))
+IndexFileHead::IndexFileHead(std::vector<PartEntry> parts) : Entries(std::move(parts))
 {
   assert(this->Entries.size() >= HeadParts);
   std::uint64_t offset = Aligned(TableEnd(this->Entries.size()));
@@ -299,12 +298,12 @@ GroupedHead::GroupedHead(std::vector<PartEntry> parts) : Entries(std::move(parts
   this->Bytes = offset;
 }
 
-std::uint64_t GroupedHead::ShardBegin() const
+std::uint64_t IndexFileHead::ShardBegin() const
 {
   return this->Entries.size() > HeadParts ? this->Entries[HeadParts].Offset : this->Bytes;
 }
 
-std::unique_ptr<PlainFile> OpenGrouped(const std::string& path)
+std::unique_ptr<PlainFile> OpenIndexFile(const std::string& path)
 {
   CheckPlain(path);
   std::unique_ptr<PlainFile> file;
@@ -312,12 +311,12 @@ std::unique_ptr<PlainFile> OpenGrouped(const std::string& path)
       CatchError([&] { file = std::make_unique<PlainFile>(path, PlainFile::Purpose::Read); });
   if (!fault.empty()) {
     CheckPlain(path);  // the file may have been removed just now
-    throw GroupedFileError(FileFault::Unreadable, fault);
+    throw IndexFileError(FileFault::Unreadable, fault);
   }
   return file;
 }
 
-GroupedHead GroupedHead::Read(const PlainFile& file)
+IndexFileHead IndexFileHead::Read(const PlainFile& file)
 {
   const std::string& path = file.Path();
   const std::uint64_t fileBytes = file.Size();
@@ -339,7 +338,7 @@ GroupedHead GroupedHead::Read(const PlainFile& file)
       Corrupted(path, "the table is damaged");
     }
   }
-  GroupedHead head(entries);
+  IndexFileHead head(entries);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (head.Entries[i].Offset != entries[i].Offset || head.Bytes != fileBytes) {
       Corrupted(path, "the table is damaged");
@@ -348,12 +347,12 @@ GroupedHead GroupedHead::Read(const PlainFile& file)
   return head;
 }
 
-std::vector<std::byte> GroupedHead::ReadPart(const PlainFile& file, std::size_t part) const
+std::vector<std::byte> IndexFileHead::ReadPart(const PlainFile& file, std::size_t part) const
 {
   const std::string& path = file.Path();
   const PartEntry& entry = this->Entries[part];
   if (entry.Length > AvailableMemory()) {
-    throw GroupedFileError(FileFault::Unreadable, fmt::format("{}: too large for the free memory.", path));
+    throw IndexFileError(FileFault::Unreadable, fmt::format("{}: too large for the free memory.", path));
   }
   std::vector<std::byte> bytes(entry.Length);
   ReadBytes(file, entry.Offset, bytes.data(), bytes.size());
@@ -363,7 +362,7 @@ std::vector<std::byte> GroupedHead::ReadPart(const PlainFile& file, std::size_t 
   return bytes;
 }
 
-std::vector<std::byte> GroupedHead::Encode(bool complete) const
+std::vector<std::byte> IndexFileHead::Encode(bool complete) const
 {
   Header header;
   std::memcpy(header.Letters, Magic, sizeof(Magic));
@@ -388,7 +387,7 @@ std::string WriteShard(
         [&] { PlainFile(path, PlainFile::Purpose::Update).Write(slice.Offset, shard, slice.Length); });
   }
   if (comm.Mpi() == MPI_COMM_NULL) {
-    return fmt::format("{}: these ranks cannot write a file together.", path);
+    return fmt::format("{}: the ranks cannot write a file together, because they do not use MPI.", path);
   }
   return WriteCollectively(comm.Mpi(), path, slice.Offset, slice.Length, shard);
 }
@@ -419,7 +418,7 @@ void OnMaster(Communicator& comm, const std::function<void()>& work)
 
 }  // namespace
 
-void WriteGrouped(Communicator& comm, const std::string& path, const GroupedHead& head,
+void WriteIndexFile(Communicator& comm, const std::string& path, const IndexFileHead& head,
     const std::vector<std::vector<std::byte>>& partsOfRank0, const std::byte* shard)
 {
   assert(head.ShardCount() == static_cast<std::size_t>(comm.Size()) || head.ShardCount() == 0);

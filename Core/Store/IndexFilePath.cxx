@@ -37,8 +37,8 @@ std::string CacheDirectory()
   return home.empty() ? "" : home + "/.cache/patchio";
 }
 
-/// Returns a file name made of the name of the described file, for the user, and a checksum that
-/// distinguishes files of the same name.
+/// Returns a file name with a checksum of the path, which distinguishes files of the same name, and with the
+/// name of the described file, for the user.
 std::string NameInDirectory(const std::string& path)
 {
   const std::string absolute = AbsolutePath(path);
@@ -50,17 +50,17 @@ std::string NameInDirectory(const std::string& path)
 template <typename Record>
 auto MembersOf(Record& indexFile)
 {
-  return std::tie(indexFile.Path, indexFile.Beside, indexFile.OldName);
+  return std::tie(indexFile.Path, indexFile.NextToData, indexFile.OldName);
 }
 
-std::string NameBeside(const std::string& path)
+std::string NameNextToData(const std::string& path)
 {
   fs::path file(path);
   file = file.has_filename() ? file : file.parent_path();  // "folder/"
   return (file.parent_path() / ("." + file.filename().string() + Suffix)).string();
 }
 
-/// Returns the former name of an index file whose name is from NameBeside().
+/// Returns the former name of an index file whose name is from NameNextToData().
 std::string OldNameOf(const std::string& indexFile)
 {
   const fs::path file(indexFile);
@@ -77,7 +77,7 @@ std::string AbsolutePath(const std::string& path)
 std::vector<IndexFilePath> IndexFilePathsFor(const std::string& path)
 {
   std::vector<IndexFilePath> paths = AllIndexFilePathsFor(path);
-  if (!paths.front().Beside) {
+  if (!paths.front().NextToData) {
     paths.resize(1);  // the user's choice is the only path
   }
   return paths;
@@ -99,7 +99,7 @@ std::vector<IndexFilePath> AllIndexFilePathsFor(const std::string& path)
   if (!chosen.empty()) {
     paths.push_back({(fs::path(AbsolutePath(chosen)) / NameInDirectory(path)).string(), false});
   }
-  paths.push_back({NameBeside(path), true});
+  paths.push_back({NameNextToData(path), true});
   paths.push_back({OldNameOf(paths.back().Path), true, true});
   const std::string cache = CacheDirectory();
   if (!cache.empty()) {
@@ -150,7 +150,7 @@ std::vector<IndexFilePath> SharedIndexFilePathsFor(Communicator& comm, const std
 std::string PrepareToReplace(const IndexFilePath& indexFile)
 {
   const fs::path folder = fs::path(indexFile.Path).parent_path();
-  if (!indexFile.Beside) {
+  if (!indexFile.NextToData) {
     std::error_code fault;
     fs::create_directories(folder, fault);
     if (fault) {
@@ -158,7 +158,7 @@ std::string PrepareToReplace(const IndexFilePath& indexFile)
     }
   }
   for (const std::string& path :
-      {indexFile.Path, indexFile.Beside ? OldNameOf(indexFile.Path) : indexFile.Path}) {
+      {indexFile.Path, indexFile.NextToData ? OldNameOf(indexFile.Path) : indexFile.Path}) {
     RemoveStaleFiles(folder.string(), fs::path(path).filename().string() + ".", ".tmp", StrayAge);
   }
   return TemporaryName(indexFile.Path);
@@ -177,7 +177,7 @@ void Replace(const std::string& temporary, const IndexFilePath& indexFile)
     std::remove(temporary.c_str());
     throw SystemError(indexFile.Path, "a file that can be replaced", fault);
   }
-  if (indexFile.Beside) {
+  if (indexFile.NextToData) {
     unlink(OldNameOf(indexFile.Path).c_str());  // usually absent; if it stays, the new one is found first
   }
 }

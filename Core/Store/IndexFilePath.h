@@ -1,4 +1,4 @@
-// Paths of index files: beside the data, or in a folder of the user.
+// Paths of index files: next to the data, or in a folder of the user.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -13,23 +13,24 @@ namespace patchio {
 struct IndexFilePath
 {
   std::string Path;
-  /// True: the index file lies beside the described file, so that both can be moved together. False: the
-  /// index file contains the absolute path of the described file.
-  bool Beside = false;
-  /// True: the index file lies beside the described file and has the former name, without the leading dot.
-  /// Such an index file is read but never written, and is removed as soon as one with the new name exists.
+  /// True: the index file lies in the folder of the described file, so that both can be moved together.
+  /// False: the index file contains the absolute path of the described file.
+  bool NextToData = false;
+  /// True: the index file lies in the folder of the described file and has the former name, without the
+  /// leading dot. Such an index file is read but never written, and is removed as soon as one with the new
+  /// name exists.
   bool OldName = false;
 };
 
-/// Returns the paths in the order in which they are tried: ".<name>.patchio" beside the file (hidden in file
-/// dialogs), its former name "<name>.patchio", and a file in the user's cache directory,
+/// Returns the paths in the order in which they are tried: ".<name>.patchio" next to the file (hidden in file
+/// dialogs), the former name "<name>.patchio", and a file in the user's cache directory,
 /// ${XDG_CACHE_HOME:-~/.cache}/patchio. If the environment variable PATCHIO_METADATA_DIR is set, the only
-/// path is in that directory; a relative name starts at the working directory.
+/// path is in that directory, whose name may be relative to the working directory.
 std::vector<IndexFilePath> IndexFilePathsFor(const std::string& path);
 /// Returns the paths of IndexFilePathsFor() that may be written.
 std::vector<IndexFilePath> WritableIndexFilePathsFor(const std::string& path);
 /// Returns all paths at which an index file may have been written: in $PATCHIO_METADATA_DIR if this variable
-/// is set, beside the file by both names, and in the user's cache directory.
+/// is set, both names next to the file, and in the user's cache directory.
 std::vector<IndexFilePath> AllIndexFilePathsFor(const std::string& path);
 
 /// Removes all index files of `path`, and temporary files that killed writers have left. Returns the removed
@@ -40,14 +41,14 @@ std::vector<std::string> RemoveIndexFiles(const std::string& path);
 /// calls it. Throws Error, the same on all ranks, when `path` is relative to a folder that no longer exists.
 std::vector<IndexFilePath> SharedIndexFilePathsFor(Communicator& comm, const std::string& path);
 
-/// Returns the absolute, normalized path. An index file that does not lie beside the described file records
+/// Returns the absolute, normalized path. An index file in another folder than the described file records
 /// this path.
 std::string AbsolutePath(const std::string& path);
 
-/// Replaces an index file atomically. `write` gets the name of a temporary file that does not exist yet and
-/// that no other program uses, and makes that file. The temporary file is then renamed to the name of the
-/// index file, and an index file with the former name beside it is removed. Makes the folder first unless it
-/// is the data's folder. Removes the temporary file if `write` throws. Throws Error.
+/// Replaces an index file atomically. Makes the folder first unless it is the data's folder. `write` gets the
+/// name of a temporary file that does not exist yet and that no other program uses, and makes that file. Then
+/// renames the temporary file to the name of the index file, and removes an index file with the former name
+/// from the same folder. Removes the temporary file if `write` throws. Throws Error.
 void SaveIndexFile(const IndexFilePath& indexFile, const std::function<void(const std::string&)>& write);
 
 /// The two parts of SaveIndexFile(), for ranks that write together. Only one of the ranks calls them.

@@ -10,7 +10,7 @@ namespace patchio {
 
 constexpr std::uint32_t NoFile = std::numeric_limits<std::uint32_t>::max();
 
-/// A table of runs: stretches of consecutive rows whose values lie in the same file.
+/// A table of runs: consecutive rows whose values lie in the same file.
 struct IndexShardBuilder::Runs
 {
   std::vector<std::uint32_t> Begins;  ///< first row of each run
@@ -163,7 +163,7 @@ void IndexShardBuilder::AddIrregular(
     std::uint64_t row, int variable, const LocationTable& table, const Location& location)
 {
   this->IrregularKeys.push_back(row * this->Columns.size() + variable);
-  if (this->SameExtentsAsBefore(table, location)) {
+  if (this->SameByteRangesAsBefore(table, location)) {
     // All materials of a patch share their lists.
     Location copy = location;
     copy.First = this->Irregular.Locations.back().First;
@@ -173,7 +173,7 @@ void IndexShardBuilder::AddIrregular(
   }
 }
 
-bool IndexShardBuilder::SameExtentsAsBefore(const LocationTable& table, const Location& location) const
+bool IndexShardBuilder::SameByteRangesAsBefore(const LocationTable& table, const Location& location) const
 {
   if (location.Kind != Encoding::SparseMaterials || this->Irregular.Locations.empty()) {
     return false;

@@ -17,7 +17,7 @@
 
 namespace patchio {
 
-/// Throws Error with a text that begins with "The index file" unless a condition holds.
+/// Throws Error("The index file has WHAT.") unless a condition holds.
 constexpr Requirement RequireOfIndex("The index file");
 
 /// A view of the bytes of a shard, which must outlive the view.
@@ -144,7 +144,7 @@ private:
   void AddOne(std::uint64_t row, int variable, const LocationTable& table, const Location& location);
   bool AddRegular(std::uint64_t row, int variable, const LocationTable& table, const Location& location);
   void AddIrregular(std::uint64_t row, int variable, const LocationTable& table, const Location& location);
-  bool SameExtentsAsBefore(const LocationTable& table, const Location& location) const;
+  bool SameByteRangesAsBefore(const LocationTable& table, const Location& location) const;
   std::vector<std::uint32_t> FilesOfRows() const;
   std::vector<ColumnHead> MakeHeads(
       const std::vector<std::uint32_t>& numbers, std::vector<Runs>& tables) const;
@@ -156,7 +156,7 @@ private:
   std::vector<std::uint64_t> IrregularKeys;  ///< row x variables + variable, ascending
   LocationTable Irregular;
   std::vector<std::string> FileNames;
-  std::vector<std::uint32_t> Numbers;                    ///< numbers of the files of the current table
+  std::vector<std::uint32_t> Numbers;  ///< position in FileNames of each file of the current table
   std::unordered_map<std::string, std::uint32_t> Known;  ///< positions in FileNames
   std::uint64_t MissingCount = 0;
 };

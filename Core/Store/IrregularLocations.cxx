@@ -50,26 +50,29 @@ void CheckRaw(const LocationTable& table, const Location& location, int arrays, 
 void CheckSparse(const LocationTable& table, const Location& location, int arrays, std::uint64_t values,
     const std::vector<std::uint64_t>& fileBytes)
 {
-  Require(arrays == 1 && location.Material >= 0, "a material with an impossible shape");
-  Require(location.Count == 1 || location.Count == 4, "a material with an impossible shape");
+  Require(arrays == 1 && location.Material >= 0,
+      "sparse volume fractions of several components or without a material");
+  Require(location.Count == 1 || location.Count == 4,
+      "sparse volume fractions with a wrong number of byte ranges");
   const ByteRange* byteRanges = table.ByteRanges.data() + location.First;
   Require(
       byteRanges[0].Bytes == 4 || byteRanges[0].Bytes == values * 4, "a list of materials with a wrong size");
   for (std::uint32_t i = 0; i < location.Count; ++i) {
     Require(byteRanges[i].Type == (i == 3 ? ElementType::Float32 : ElementType::Int32),
-        "a material with a wrong type");
+        "sparse volume fractions of a wrong type");
     Require(i == 0 || (byteRanges[i].Bytes == byteRanges[1].Bytes && byteRanges[i].Bytes % 4 == 0),
         "mix arrays of different sizes");
     CheckInside(byteRanges[i].Offset, byteRanges[i].Bytes, byteRanges[i].File, fileBytes);
   }
 }
 
-/// Returns the number of values from the first wanted one in the first step to the last one in the last step.
+/// Returns the number of values from an array's first value in the first step to its last value in the last
+/// step. Throws Error if the number is too large for any file.
 std::uint64_t ValuesOfSteps(std::uint64_t count, std::uint64_t stepValues, int steps)
 {
-  const std::uint64_t way = Product(stepValues, static_cast<std::uint64_t>(steps - 1));
+  const std::uint64_t distance = Product(stepValues, static_cast<std::uint64_t>(steps - 1));
   Require(count <= (std::uint64_t(1) << 62), "an array with an impossible size");
-  return way + count;
+  return distance + count;
 }
 
 void CheckChunks(const LocationTable& table, const ChunkedArray& array, std::uint64_t chunks,
@@ -79,7 +82,7 @@ void CheckChunks(const LocationTable& table, const ChunkedArray& array, std::uin
     const Chunk& chunk = table.Chunks[c];
     Require(chunk.Number < chunks, "a chunk outside its array");
     const std::uint64_t step = c == array.FirstChunk ? 1 : chunk.Number - table.Chunks[c - 1].Number;
-    // The chunks of one time step out of several are found by their numbers, so no chunk may be missing.
+    // SelectStep() finds the chunks of a time step by their numbers, so no chunk may be missing.
     Require(step > 0 && step <= chunks && (step == 1 || array.StepValues == 0), "a duplicate chunk");
     if (chunk.Bytes > 0) {
       CheckInside(chunk.Offset, chunk.Bytes, array.File, fileBytes);
@@ -102,9 +105,9 @@ void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::ui
     values *= array.Dims[axis];
     chunks *= array.Dims[axis] / array.ChunkDims[axis] + (array.Dims[axis] % array.ChunkDims[axis] ? 1 : 0);
   }
-  // Values that no chunk holds would keep the former contents of the memory.
+  // Values without a chunk would keep the former contents of the memory.
   Require(array.Count < values || array.ChunkCount == chunks, "too few chunks");
-  Require(array.ChunkCount > 0, "no chunk");
+  Require(array.ChunkCount > 0, "an array without chunks");
   if (array.StepValues > 0) {
     const ChunkRange range = ChunksHolding(all);
     const std::uint64_t first = table.Chunks[array.FirstChunk].Number;
@@ -130,7 +133,7 @@ void CheckLocation(const Catalog& catalog, const PatchVariable& request, const L
     case Encoding::Library:
       break;
     default:
-      return Require(location.Count == 0, "values for an array without values");
+      return Require(location.Count == 0, "byte ranges for an array that stores no values");
   }
   Require(location.Count == static_cast<std::uint32_t>(arrays), "a wrong number of arrays for its variable");
   for (std::uint32_t i = location.First; i < location.First + location.Count; ++i) {
@@ -219,7 +222,7 @@ void CheckFileAndType(const Record& record, std::uint64_t files)
 }
 
 /// Throws Error unless the byte of the flag is 0 or 1. Reading a bool with any other byte is undefined, so
-/// call this function on every flag from a file first.
+/// call this function first for every flag from a file.
 void CheckFlag(const bool& flag)
 {
   std::uint8_t byte = 0;
@@ -227,8 +230,8 @@ void CheckFlag(const bool& flag)
   Require(byte <= 1, "a flag that is neither 0 nor 1");
 }
 
-/// Returns whether the entry repeats the byte ranges of the entry before. The materials of a patch may share
-/// their lists.
+/// Returns whether the entry repeats the byte ranges of the preceding entry `before` (null: none). The
+/// materials of a patch may share their lists.
 bool RepeatsByteRanges(const IrregularEntry& entry, const IrregularEntry* before)
 {
   constexpr auto sparse = static_cast<std::uint64_t>(Encoding::SparseMaterials);
@@ -292,8 +295,8 @@ IrregularLocations::IrregularLocations(ShardReader& in, std::uint64_t files, std
   this->CheckLibraryArrays(files);
 }
 
-/// Checks that each location takes the records after those of the location before, so that no record is taken
-/// twice. Throws Error.
+/// Checks that the records of each location follow those of the preceding location, so that locations share
+/// no records except byte ranges (see RepeatsByteRanges()). Throws Error.
 void IrregularLocations::CheckEntries(std::uint64_t keys) const
 {
   std::uint64_t byteRanges = 0, chunkedArrays = 0, libraryArrays = 0, none = 0;
@@ -304,7 +307,8 @@ void IrregularLocations::CheckEntries(std::uint64_t keys) const
     Require(entry.Kind <= static_cast<std::uint64_t>(Encoding::Library), "an unknown kind");
     const auto kind = static_cast<Encoding>(entry.Kind);
     Require(kind != Encoding::Missing, "an entry for a missing array");
-    Require(kind != Encoding::SparseMaterials || entry.Count <= 4, "a material with an impossible shape");
+    Require(kind != Encoding::SparseMaterials || entry.Count <= 4,
+        "sparse volume fractions with a wrong number of byte ranges");
     std::uint64_t& taken = kind == Encoding::Raw || kind == Encoding::SparseMaterials ? byteRanges
                            : kind == Encoding::Chunked                                ? chunkedArrays
                            : kind == Encoding::Library                                ? libraryArrays
@@ -315,7 +319,7 @@ void IrregularLocations::CheckEntries(std::uint64_t keys) const
     }
     before = &entry;
   }
-  Require(none == 0, "values for an array without values");
+  Require(none == 0, "byte ranges for an array that stores no values");
   Require(byteRanges == this->ByteRanges.Count && chunkedArrays == this->ChunkedArrays.Count &&
               libraryArrays == this->LibraryArrays.Count,
       "a location outside its entries");

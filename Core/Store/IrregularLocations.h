@@ -1,5 +1,5 @@
-// Locations other than ordinary byte ranges, each with a key. Like the rest of a shard, they are stored as
-// plain records and used in place, so that they take memory once per machine, not once per rank.
+// Locations other than ordinary byte ranges, each with a key. Like the rest of a shard, these locations are
+// stored as plain records and used in place, so that they take memory once per machine, not once per rank.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -15,7 +15,7 @@ namespace patchio {
 /// Writes the locations of `table`, but not its Files and Problems. `keys[i]` is the key of location i; keys
 /// ascend. `numbers[i]` replaces file i. The records that locations refer to must follow each other in the
 /// order of the locations, without gaps, as AppendLocation() makes them; but sparse materials may repeat the
-/// byte ranges of the location before.
+/// byte ranges of the preceding location.
 void PutIrregularLocations(ShardWriter& out, const std::vector<std::uint64_t>& keys, LocationTable table,
     const std::vector<std::uint32_t>& numbers);
 
@@ -46,13 +46,12 @@ public:
   Location Append(std::uint64_t position, LocationTable& to,
       const std::function<std::uint32_t(std::uint32_t)>& numberOf, int step = AllSteps) const;
 
-  /// Throws Error unless the location is valid for this <patch, variable>: its bytes lie inside the files,
-  /// whose sizes are `fileBytes`, and are as many as the catalog states.
+  /// Throws Error unless the location at `position` is valid for this <patch, variable>: the bytes lie inside
+  /// the files, whose sizes are `fileBytes`, and their number is that of the catalog.
   void Check(std::uint64_t position, const Catalog& catalog, const PatchVariable& request,
       const std::vector<std::uint64_t>& fileBytes) const;
 
-  /// Returns the number of bytes of all locations in their files, without arrays that only the HDF5 library
-  /// can read.
+  /// Returns the number of stored bytes of all locations, without arrays that only the HDF5 library can read.
   std::uint64_t StoredBytes() const;
 
 private:

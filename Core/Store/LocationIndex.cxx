@@ -18,7 +18,8 @@ namespace {
 /// Number of requests located at once: enough to read each file once, few enough to keep memory small.
 constexpr std::uint64_t BatchRequests = 1 << 17;
 
-/// Locates this rank's share of the patches. Adds notes and the first problem to `built`.
+/// Returns the shard builder with the locations of this rank's share of the patches. Adds notes and the first
+/// problem to `built`.
 std::unique_ptr<IndexShardBuilder> LocateShard(Communicator& comm, const Format& format,
     const Catalog& catalog, int threads, const ProgressCallback& progress, BuiltIndex& built)
 {
@@ -49,40 +50,40 @@ std::unique_ptr<IndexShardBuilder> LocateShard(Communicator& comm, const Format&
   return builder;
 }
 
-/// Returns the first text of any rank, in the order of ranks, that is not empty. Collective: every rank of
-/// the communicator calls it.
-std::string FirstOf(Communicator& comm, const std::string& mine)
+/// Returns the first `text` that is not empty, in the order of ranks. Collective: every rank of the
+/// communicator calls it.
+std::string FirstOf(Communicator& comm, const std::string& text)
 {
-  for (const std::string& text : comm.AllGather(mine)) {
-    if (!text.empty()) {
-      return text;
+  for (const std::string& ofRank : comm.AllGather(text)) {
+    if (!ofRank.empty()) {
+      return ofRank;
     }
   }
   return {};
 }
 
-/// Returns the files of all ranks, each once. `numbers` gets the position of each of `mine` in this list.
-/// Collective: every rank of the communicator calls it.
+/// Returns the files of all ranks, each once. `files`: files of this rank. `numbers` gets the position of
+/// each of these files in the result. Collective: every rank of the communicator calls it.
 std::vector<std::string> JoinFiles(
-    Communicator& comm, const std::vector<std::string>& mine, std::vector<std::uint32_t>& numbers)
+    Communicator& comm, const std::vector<std::string>& files, std::vector<std::uint32_t>& numbers)
 {
   std::vector<std::string> all;
   std::unordered_map<std::string, std::uint32_t> known;
-  for (const std::string& ofRank : comm.AllGather(JoinTexts(mine))) {
+  for (const std::string& ofRank : comm.AllGather(JoinTexts(files))) {
     for (const std::string& name : SplitTexts(ofRank)) {
       if (known.emplace(name, static_cast<std::uint32_t>(all.size())).second) {
         all.push_back(name);
       }
     }
   }
-  for (const std::string& name : mine) {
+  for (const std::string& name : files) {
     numbers.push_back(known.at(name));
   }
   return all;
 }
 
-/// Takes the fingerprints of all files; each rank takes those of its share. Collective: every rank of the
-/// communicator calls it.
+/// Determines the fingerprints of all files; each rank examines its share of the files. Collective: every
+/// rank of the communicator calls it.
 void TakeFingerprints(Communicator& comm, BuiltIndex& built, int threads)
 {
   struct Entry
@@ -92,15 +93,15 @@ void TakeFingerprints(Communicator& comm, BuiltIndex& built, int threads)
   };
   const std::vector<std::string>& files = built.Index.Index.Files();
   const auto [begin, end] = PartOfRank(files.size(), comm.Rank(), comm.Size());
-  std::vector<Entry> mine;
+  std::vector<Entry> share;
   RunOnAllRanks(comm, [&, begin = begin, end = end] {
     for (const auto& state : StatesOf({files.begin() + begin, files.begin() + end}, threads)) {
       const FileState known = state.value_or(FileState{});
-      mine.push_back(
+      share.push_back(
           {known.Print.Size, known.Print.Inode, known.Print.Modified, known.Changed, state.has_value()});
     }
   });
-  const std::vector<Entry> all = GatherValues(comm, mine);
+  const std::vector<Entry> all = GatherValues(comm, share);
   for (std::size_t i = 0; i < all.size(); ++i) {
     built.Index.Prints.push_back({all[i].Size, all[i].Modified, all[i].Inode});
     built.Changed.push_back(all[i].Changed);
@@ -117,7 +118,7 @@ std::string BuiltIndex::MissingText() const
   return CountText(this->Missing, "array") + " cannot be located. " + this->FirstProblem;
 }
 
-DescribingState LookAtDescribingFile(const std::string& path)
+DescribingState StateOfDescribingFile(const std::string& path)
 {
   DescribingState state;
   state.Now = NowInNanoseconds();
@@ -126,7 +127,7 @@ DescribingState LookAtDescribingFile(const std::string& path)
 }
 
 std::optional<BuiltIndex> BuildIndex(Communicator& comm, const Format& format, const Catalog& catalog,
-    const ChannelSettings& settings, const ProgressCallback& progress)
+    const IndexSettings& settings, const ProgressCallback& progress)
 {
   BuiltIndex built;
   std::unique_ptr<IndexShardBuilder> builder;
@@ -151,7 +152,7 @@ std::optional<BuiltIndex> BuildIndex(Communicator& comm, const Format& format, c
   std::uint64_t bytes = 0;
   for (const std::uint64_t length : built.Lengths) {
     built.Offsets.push_back(bytes);
-    bytes += (length + GroupedHead::Alignment - 1) / GroupedHead::Alignment * GroupedHead::Alignment;
+    bytes += (length + IndexFileHead::Alignment - 1) / IndexFileHead::Alignment * IndexFileHead::Alignment;
   }
   built.Index.Memory = std::make_shared<StagedMemory>(comm, bytes, settings.Stage);
   built.Index.Memory->Gather(comm, built.Offsets, built.Lengths, shard.data());
@@ -314,7 +315,7 @@ public:
   {
     // Requests mostly come patch by patch.
     if (request.Patch != this->Patch) {
-      this->SetStep(request.Patch);
+      this->SetPatch(request.Patch);
     }
     const Column& column = this->Current->Columns[request.Variable];
     if (column.Offsets && column.Offsets[this->Row * column.Components] != NoOffset) {
@@ -327,7 +328,7 @@ public:
   IndexAnswer Take() { return std::move(this->Answer); }
 
 private:
-  void SetStep(int patch)
+  void SetPatch(int patch)
   {
     const std::uint64_t row = this->Index.Order->RowOf(patch);
     if (!this->Current || row < this->Current->FirstRow ||
@@ -336,17 +337,18 @@ private:
     }
     this->Row = row - this->Current->FirstRow;
     this->Patch = patch;
-    this->Like = nullptr;
+    this->SameShape = nullptr;
   }
 
-  /// Returns the number of values of one stored array. Variables of the same form have the same number on a
+  /// Returns the number of values of one stored array. Variables of the same shape have the same number on a
   /// patch.
-  std::uint64_t ValuesOf(const PatchVariable& request)
+  std::uint64_t ValueCount(const PatchVariable& request)
   {
     const Variable& variable = this->Data.Variables[request.Variable];
-    if (!this->Like || variable.Center != this->Like->Center || variable.Ghosts != this->Like->Ghosts ||
-        variable.Interleaved || this->Like->Interleaved || this->Data.IsMesh()) {
-      this->Like = &variable;
+    if (!this->SameShape || variable.Center != this->SameShape->Center ||
+        variable.Ghosts != this->SameShape->Ghosts || variable.Interleaved || this->SameShape->Interleaved ||
+        this->Data.IsMesh()) {
+      this->SameShape = &variable;
       this->Values = static_cast<std::uint64_t>(this->Data.StoredValues(request.Variable, request.Patch));
     }
     return this->Values;
@@ -382,7 +384,7 @@ private:
     this->Answer.Table.Locations.push_back(MakeLocation(Encoding::Raw, byteRanges.size(), column.Components));
     ByteRange byteRange;
     byteRange.File = static_cast<int>(this->LocalFile(this->FileOf(column.Runs, this->Row)));
-    byteRange.Bytes = this->ValuesOf(request) * SizeOf(column.Type);
+    byteRange.Bytes = this->ValueCount(request) * SizeOf(column.Type);
     byteRange.Type = column.Type;
     byteRange.BigEndian = column.BigEndian;
     for (std::uint32_t c = 0; c < column.Components; ++c) {
@@ -418,7 +420,7 @@ private:
   const Shard* Current = nullptr;
   std::uint64_t Row = 0;  ///< row in the current shard
   int Patch = -1;
-  const Variable* Like = nullptr;  ///< variable to which Values belongs, on the current patch
+  const Variable* SameShape = nullptr;  ///< a variable with `Values` values on the current patch
   std::uint64_t Values = 0;
   std::vector<std::uint32_t> Local;  ///< number in the answer, or NotYet, of each file of the index
   const std::uint32_t* LastRuns = nullptr;

@@ -86,13 +86,13 @@ private:
   std::shared_ptr<const RowOrder> Order;
 };
 
-/// Settings of the metadata channel: how index files are built, checked and saved.
-struct ChannelSettings
+/// Settings for building, checking and saving index files.
+struct IndexSettings
 {
   int Threads = 1;  ///< threads of one rank that read metadata
   StageSettings Stage;
-  /// Seconds for which a changed file counts as young. Times of files are coarse, so a young file may change
-  /// again and keep its time. An index with a young file is not saved.
+  /// Seconds for which a changed file counts as recent. Times of files are coarse, so a recent file may
+  /// change again and keep its time. An index with a recent file is not saved.
   double SettleSeconds = 2;
 };
 
@@ -104,32 +104,33 @@ struct StepIndex
   std::shared_ptr<StagedMemory> Memory;
 };
 
-/// The state of the describing file before it is read, by which a change during the read is noticed.
+/// The state of the describing file before it is read, which shows later whether the file changed during the
+/// read.
 struct DescribingState
 {
   std::optional<FileState> Before;  ///< state of the describing file; nothing if there is no such file
   std::int64_t Now = 0;             ///< time at which the state was determined, nanoseconds since 1970
 };
-DescribingState LookAtDescribingFile(const std::string& path);
+DescribingState StateOfDescribingFile(const std::string& path);
 
 /// A new index that is not saved yet.
 struct BuiltIndex
 {
   StepIndex Index;
-  std::vector<std::uint64_t> Offsets, Lengths;  ///< of the ranks' shards in the memory of the index, in bytes
+  std::vector<std::uint64_t> Offsets, Lengths;  ///< of each rank's shard in the memory of the index, in bytes
   std::vector<std::int64_t> Changed;            ///< FileState::Changed of each file
   std::uint64_t Missing = 0;  ///< number of entries that could not be located; the index lacks these entries
   std::string FirstProblem;   ///< reason for a missing entry; the same on all ranks
   std::vector<std::string> Notes;  ///< notes from locating on this rank
-  std::string VanishedFile;        ///< a readable file whose state could not be taken
+  std::string VanishedFile;        ///< a file whose state could not be determined; empty: none
 
   /// Returns a message for the user: the number of missing entries and the reason for the first one.
   std::string MissingText() const;
 };
 
-/// Makes sure that the index is not used for files that may have changed since the index was built, because
-/// times of files are coarse. Gives files that changed less than `settleSeconds` before `describing.Now`, or
-/// later, fingerprints that match no file.
+/// Replaces the fingerprints of files that changed less than `settleSeconds` before `describing.Now`, or
+/// later, by fingerprints that match no file. Times of files are coarse, so such files may have changed again
+/// since the index was built.
 void InvalidateRecentFingerprints(BuiltIndex& built, const DescribingState& describing, double settleSeconds);
 
 /// Builds the index of a step. Collective: every rank of the communicator calls it. Each rank makes one
@@ -137,6 +138,6 @@ void InvalidateRecentFingerprints(BuiltIndex& built, const DescribingState& desc
 /// RunUnlessStopped(). Returns nothing if `progress` stops the ranks. Throws Error, the same on all ranks,
 /// when there is not enough memory.
 std::optional<BuiltIndex> BuildIndex(Communicator& comm, const Format& format, const Catalog& catalog,
-    const ChannelSettings& settings, const ProgressCallback& progress = {});
+    const IndexSettings& settings, const ProgressCallback& progress = {});
 
 }  // namespace patchio

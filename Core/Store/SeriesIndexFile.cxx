@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::uint32_t KindOfSeries = 2;
 
-/// The members of an entry in the order of the file, behind the name of the step.
+/// Returns references to the members of an entry in the order of the file, in which the step's name precedes
+/// them.
 template <typename Entry>
 auto MembersOf(Entry& entry)
 {
@@ -27,7 +28,7 @@ auto MembersOf(Entry& entry)
 
 }  // namespace
 
-SeriesIndexFile::SeriesIndexFile(const std::string& path, ChannelMode mode)
+SeriesIndexFile::SeriesIndexFile(const std::string& path, IndexMode mode)
     : Path(path), Mode(mode), Begin(NowInNanoseconds())
 {
   if (!ReadsIndexFiles(mode)) {
@@ -41,9 +42,9 @@ SeriesIndexFile::SeriesIndexFile(const std::string& path, ChannelMode mode)
         this->WarningText.clear();  // this index file is used instead
       }
       return;
-    } catch (const GroupedFileError& error) {
+    } catch (const IndexFileError& error) {
       passed = error.Kind;
-      if (IsNews(error.Kind)) {
+      if (NeedsWarning(error.Kind)) {
         this->WarningText = fmt::format("Ignoring an index file. {}", error.what());
       }
     } catch (const std::exception& error) {
@@ -56,16 +57,16 @@ SeriesIndexFile::SeriesIndexFile(const std::string& path, ChannelMode mode)
 
 void SeriesIndexFile::Load(const IndexFilePath& indexFile)
 {
-  const std::unique_ptr<PlainFile> file = OpenGrouped(indexFile.Path);
-  const std::vector<std::byte> first = GroupedHead::Read(*file).ReadPart(*file, 0);
+  const std::unique_ptr<PlainFile> file = OpenIndexFile(indexFile.Path);
+  const std::vector<std::byte> first = IndexFileHead::Read(*file).ReadPart(*file, 0);
   ByteReader in(first);
   if (in.Get<std::uint32_t>() != KindOfSeries) {
-    throw GroupedFileError(FileFault::Foreign, "It does not describe a series.");
+    throw IndexFileError(FileFault::Foreign, "The index file does not describe a series.");
   }
   std::string path;
   in.Get(path);
-  if (path != (indexFile.Beside ? "" : AbsolutePath(this->Path))) {
-    throw GroupedFileError(FileFault::Stale, fmt::format("{}: belongs to another series.", indexFile.Path));
+  if (path != (indexFile.NextToData ? "" : AbsolutePath(this->Path))) {
+    throw IndexFileError(FileFault::Stale, fmt::format("{}: belongs to another series.", indexFile.Path));
   }
   const fs::path folder = fs::path(AbsolutePath(this->Path)).parent_path();
   const auto count = in.Get<std::uint64_t>();
@@ -81,7 +82,7 @@ void SeriesIndexFile::Load(const IndexFilePath& indexFile)
 std::optional<TimeStep> SeriesIndexFile::Known(const std::string& stepPath)
 {
   const auto state = StateOf(stepPath);
-  this->LookedAt[stepPath] = state;
+  this->StatesBefore[stepPath] = state;
   const auto found = this->Entries.find(stepPath);
   if (found != this->Entries.end()) {
     if (state && state->Print == found->second.Print) {
@@ -100,12 +101,12 @@ std::string SeriesIndexFile::Save(const Series& series, double settleSeconds)
   }
   bool changed = false;
   for (const TimeStep& step : series.Steps) {
-    const auto looked = this->LookedAt.find(step.Path);
+    const auto looked = this->StatesBefore.find(step.Path);
     if (step.Path == AbsolutePath(this->Path)) {
       return {};
     }
     const bool settled =
-        looked != this->LookedAt.end() && looked->second &&
+        looked != this->StatesBefore.end() && looked->second &&
         looked->second->Changed < this->Begin - static_cast<std::int64_t>(settleSeconds * 1e9);
     const auto known = this->Entries.find(step.Path);
     if (settled && (known == this->Entries.end() || (step.HasNotes && !known->second.HasNotes))) {
@@ -116,7 +117,7 @@ std::string SeriesIndexFile::Save(const Series& series, double settleSeconds)
   if (!changed) {
     return {};
   }
-  // Steps that this series does not contain are kept as long as their files exist.
+  // Steps that this series does not contain stay in the index as long as their files exist.
   for (auto entry = this->Entries.begin(); entry != this->Entries.end();) {
     entry = StateOf(entry->first) ? std::next(entry) : this->Entries.erase(entry);
   }
@@ -124,11 +125,11 @@ std::string SeriesIndexFile::Save(const Series& series, double settleSeconds)
   for (const IndexFilePath& indexFile : WritableIndexFilePathsFor(this->Path)) {
     const std::string fault = CatchError([&] {
       SaveIndexFile(indexFile, [&](const std::string& temporary) {
-        const std::vector<std::byte> part = this->Encode(indexFile.Beside);
+        const std::vector<std::byte> part = this->Encode(indexFile.NextToData);
         const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
-        const GroupedHead head(
+        const IndexFileHead head(
             {{part.size(), 0, Checksum(part.data(), part.size())}, {0, 0, Checksum(nullptr, 0)}});
-        WriteGrouped(*alone, temporary, head, {part, {}}, nullptr);
+        WriteIndexFile(*alone, temporary, head, {part, {}}, nullptr);
       });
     });
     if (fault.empty()) {
@@ -139,11 +140,11 @@ std::string SeriesIndexFile::Save(const Series& series, double settleSeconds)
   return faults;
 }
 
-std::vector<std::byte> SeriesIndexFile::Encode(bool beside) const
+std::vector<std::byte> SeriesIndexFile::Encode(bool omitPath) const
 {
   ByteWriter out;
   out.Put(KindOfSeries);
-  out.Put(beside ? std::string() : AbsolutePath(this->Path));
+  out.Put(omitPath ? std::string() : AbsolutePath(this->Path));
   out.Put<std::uint64_t>(this->Entries.size());
   const fs::path folder = fs::path(AbsolutePath(this->Path)).parent_path();
   for (const auto& [path, entry] : this->Entries) {
@@ -153,8 +154,8 @@ std::vector<std::byte> SeriesIndexFile::Encode(bool beside) const
   return out.Take();
 }
 
-KeptSeries OpenWithIndexFile(
-    const std::string& path, SeriesOptions options, ChannelMode mode, double settleSeconds)
+IndexedSeries OpenWithIndexFile(
+    const std::string& path, SeriesOptions options, IndexMode mode, double settleSeconds)
 {
   const Format& format = FormatOf(path);
   SeriesIndexFile indexFile(path, mode);
@@ -162,13 +163,13 @@ KeptSeries OpenWithIndexFile(
     const std::optional<TimeStep> head = known ? known(step) : std::nullopt;
     return head ? head : indexFile.Known(step);
   };
-  KeptSeries kept;
-  kept.Opened = format.OpenSeries(path, options);
-  kept.WhyNotSaved = indexFile.Save(kept.Opened, settleSeconds);
-  // The index file of a single dump belongs to the step. Opening the step checks it, and warns.
-  const bool single = kept.Opened.Steps.back().Path == AbsolutePath(path);
-  kept.Warning = single ? "" : indexFile.Warning();
-  return kept;
+  IndexedSeries result;
+  result.Opened = format.OpenSeries(path, options);
+  result.WhyNotSaved = indexFile.Save(result.Opened, settleSeconds);
+  // The index file of a single dump belongs to the step. Opening the step checks the index file, and warns.
+  const bool single = result.Opened.Steps.back().Path == AbsolutePath(path);
+  result.Warning = single ? "" : indexFile.Warning();
+  return result;
 }
 
 }  // namespace patchio

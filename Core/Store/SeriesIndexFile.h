@@ -1,5 +1,5 @@
-// The index file of a series: the heads (time, step number, notes) of its steps. With it, a series opens
-// without opening its steps.
+// The index file of a series: the heads (time, step number, notes) of its steps. With this file, a series
+// opens without opening its steps.
 #pragma once
 
 #include "Formats/Format.h"
@@ -21,7 +21,7 @@ class SeriesIndexFile
 public:
   /// Reads the index file of the series at `path` if the mode allows it and the file is sound. If `path` is
   /// itself a step, its only index file is that of the step.
-  SeriesIndexFile(const std::string& path, ChannelMode mode);
+  SeriesIndexFile(const std::string& path, IndexMode mode);
 
   /// Returns the head of a step from this index file if the step's file has not changed, or else from the
   /// step's own index file. Returns nothing if neither has the head.
@@ -45,18 +45,18 @@ private:
     std::vector<std::string> Notes;
   };
   void Load(const IndexFilePath& indexFile);
-  std::vector<std::byte> Encode(bool beside) const;
+  std::vector<std::byte> Encode(bool omitPath) const;
 
   std::string Path;
-  ChannelMode Mode;
-  std::map<std::string, Entry> Entries;                      ///< key: path of the step
-  std::map<std::string, std::optional<FileState>> LookedAt;  ///< states before the steps' heads were read
-  std::int64_t Begin;                                        ///< time of construction; nanoseconds since 1970
+  IndexMode Mode;
+  std::map<std::string, Entry> Entries;                          ///< key: path of the step
+  std::map<std::string, std::optional<FileState>> StatesBefore;  ///< states before the steps' heads were read
+  std::int64_t Begin;  ///< time of construction; nanoseconds since 1970
   std::string WarningText;
 };
 
 /// A series that was opened with the help of its index file.
-struct KeptSeries
+struct IndexedSeries
 {
   Series Opened;
   std::string Warning;      ///< SeriesIndexFile::Warning()
@@ -65,7 +65,7 @@ struct KeptSeries
 
 /// Opens a series with the help of its index file, in a mode other than Off, and saves the index file. Not
 /// collective. Throws Error.
-KeptSeries OpenWithIndexFile(
-    const std::string& path, SeriesOptions options, ChannelMode mode, double settleSeconds);
+IndexedSeries OpenWithIndexFile(
+    const std::string& path, SeriesOptions options, IndexMode mode, double settleSeconds);
 
 }  // namespace patchio

@@ -70,10 +70,10 @@ StagedMemory::StagedMemory(Communicator& comm, std::uint64_t bytes, const StageS
     : Bytes(bytes)
 {
   if (comm.Size() > 1 && comm.Mpi() != MPI_COMM_NULL) {
-    this->MapTogether(comm, settings);
+    this->MapShared(comm, settings);
   }
   if (!this->Mapped) {
-    this->TakeOwn(comm);
+    this->AllocateOwn(comm);
   }
 }
 
@@ -82,7 +82,7 @@ StagedMemory::~StagedMemory()
   this->Unmap();
 }
 
-void StagedMemory::MapTogether(Communicator& comm, const StageSettings& settings)
+void StagedMemory::MapShared(Communicator& comm, const StageSettings& settings)
 {
   this->Machine = SplitByMachine(comm, settings);
   const bool first = RankIn(this->Machine.Get()) == 0;
@@ -110,7 +110,7 @@ void StagedMemory::MapTogether(Communicator& comm, const StageSettings& settings
   const bool made = Succeeded(comm, fault);
   const bool mapped = made && Succeeded(comm, CatchError([&] { this->Map(name); }));
   if (first && *name) {
-    ::unlink(name);  // all ranks have mapped it, or no rank needs it
+    ::unlink(name);  // all ranks have mapped the file, or no rank needs it
   }
   if (mapped) {
     MPI_Comm_rank(this->Machine.Get(), &this->SharerNumber);
@@ -162,7 +162,7 @@ void StagedMemory::Unmap()
   }
 }
 
-void StagedMemory::TakeOwn(Communicator& comm)
+void StagedMemory::AllocateOwn(Communicator& comm)
 {
   CheckMemoryOfMachines(comm, static_cast<double>(this->Bytes));
   RunOnAllRanks(comm, [this] { this->Own.reset(new std::byte[this->Bytes]); });
@@ -190,10 +190,10 @@ void StagedMemory::Load(
 }
 
 void StagedMemory::Gather(Communicator& comm, const std::vector<std::uint64_t>& offsets,
-    const std::vector<std::uint64_t>& lengths, const std::byte* mine)
+    const std::vector<std::uint64_t>& lengths, const std::byte* data)
 {
   const int rank = comm.Rank();
-  std::memcpy(this->Begin + offsets[rank], mine, lengths[rank]);
+  std::memcpy(this->Begin + offsets[rank], data, lengths[rank]);
   if (comm.Size() > 1 && comm.Mpi() != MPI_COMM_NULL) {
     // The rank that holds the bytes of this rank now: if the block is shared, the number of this machine's
     // first rank among the Leaders; otherwise the rank itself.
@@ -211,10 +211,11 @@ void StagedMemory::Gather(Communicator& comm, const std::vector<std::uint64_t>& 
   this->Finish(comm);
 }
 
-/// Ends the filling: all copies are complete and become read-only.
+/// Waits until all copies are complete, and makes them read-only. Collective: every rank of the communicator
+/// calls it.
 void StagedMemory::Finish(Communicator& comm)
 {
-  AllOf(comm, true);  // no rank continues before the last one has written
+  AllOf(comm, true);  // no rank continues before all ranks have written
   if (this->Mapped) {
     ::mprotect(this->Begin, std::max<std::uint64_t>(this->Bytes, 1), PROT_READ);
   }

@@ -69,16 +69,16 @@ public:
   void Load(Communicator& comm, const PlainFile* file, const std::string& path, std::uint64_t begin);
 
   /// Fills all copies with the bytes of all ranks. Collective: every rank of the communicator calls it.
-  /// `offsets` and `lengths`: places of all ranks' bytes in the block. `mine`: this rank's bytes.
+  /// `offsets` and `lengths`: of each rank's bytes in the block. `data`: this rank's bytes.
   void Gather(Communicator& comm, const std::vector<std::uint64_t>& offsets,
-      const std::vector<std::uint64_t>& lengths, const std::byte* mine);
+      const std::vector<std::uint64_t>& lengths, const std::byte* data);
 
 private:
-  void MapTogether(Communicator& comm, const StageSettings& settings);
+  void MapShared(Communicator& comm, const StageSettings& settings);
   void MakeFile(const std::string& folder, const std::string& name);
   void Map(const std::string& name);
   void Unmap();
-  void TakeOwn(Communicator& comm);
+  void AllocateOwn(Communicator& comm);
   void Finish(Communicator& comm);
 
   std::byte* Begin = nullptr;

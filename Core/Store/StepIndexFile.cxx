@@ -19,29 +19,29 @@ namespace patchio {
 namespace {
 
 /// Runs `work`, which must not communicate. If `work` fails on any rank, all ranks throw the fault of the
-/// first rank that failed. Errors other than GroupedFileError count as `others`. Collective: every rank of
+/// first rank that failed. Errors other than IndexFileError count as `others`. Collective: every rank of
 /// the communicator calls it.
 void Agree(Communicator& comm, FileFault others, const std::function<void()>& work)
 {
-  std::string mine;
-  const auto note = [&mine](FileFault fault, const char* what) {
-    mine = std::string(1, static_cast<char>('0' + static_cast<int>(fault))) + what;
+  std::string text;
+  const auto note = [&text](FileFault fault, const char* what) {
+    text = std::string(1, static_cast<char>('0' + static_cast<int>(fault))) + what;
   };
   try {
     work();
-  } catch (const GroupedFileError& error) {
+  } catch (const IndexFileError& error) {
     note(error.Kind, error.what());
   } catch (const std::bad_alloc&) {
-    note(FileFault::Unreadable, "It is too large for the free memory.");
+    note(FileFault::Unreadable, "The index file is too large for the free memory.");
   } catch (const std::exception& error) {
     note(others, error.what());
   }
-  if (AllOf(comm, mine.empty())) {
+  if (AllOf(comm, text.empty())) {
     return;
   }
-  for (const std::string& fault : comm.AllGather(mine)) {
+  for (const std::string& fault : comm.AllGather(text)) {
     if (!fault.empty()) {
-      throw GroupedFileError(static_cast<FileFault>(fault[0] - '0'), fault.substr(1));
+      throw IndexFileError(static_cast<FileFault>(fault[0] - '0'), fault.substr(1));
     }
   }
 }
@@ -49,9 +49,9 @@ void Agree(Communicator& comm, FileFault others, const std::function<void()>& wo
 void CheckFits(const StepIndexHead& head, const std::string& path, const IndexFilePath& where)
 {
   const auto state = StateOf(path);
-  const bool mine = where.Beside ? head.Path.empty() : head.Path == AbsolutePath(path);
-  if (!mine || !state || state->Print != head.Described) {
-    throw GroupedFileError(
+  const bool belongs = where.NextToData ? head.Path.empty() : head.Path == AbsolutePath(path);
+  if (!belongs || !state || state->Print != head.Described) {
+    throw IndexFileError(
         FileFault::Stale, fmt::format("{}: outdated, because {} has changed.", where.Path, path));
   }
 }
@@ -60,20 +60,20 @@ void CheckFits(const StepIndexHead& head, const std::string& path, const IndexFi
 struct MasterParts
 {
   std::unique_ptr<PlainFile> File;
-  GroupedHead Table;
+  IndexFileHead Table;
   std::vector<std::byte> Head, Description;
 };
 
 MasterParts ReadMasterParts(const std::string& path, const IndexFilePath& where)
 {
   MasterParts parts;
-  parts.File = OpenGrouped(where.Path);
-  parts.Table = GroupedHead::Read(*parts.File);
+  parts.File = OpenIndexFile(where.Path);
+  parts.Table = IndexFileHead::Read(*parts.File);
   parts.Head = parts.Table.ReadPart(*parts.File, 0);
   const StepIndexHead head = DecodeHead(parts.Head);
   CheckFits(head, path, where);
   if (head.FormatName != FormatOf(path).Name()) {
-    throw GroupedFileError(FileFault::Stale, fmt::format("{}: belongs to another format.", where.Path));
+    throw IndexFileError(FileFault::Stale, fmt::format("{}: belongs to another format.", where.Path));
   }
   parts.Description = parts.Table.ReadPart(*parts.File, 1);
   return parts;
@@ -81,7 +81,7 @@ MasterParts ReadMasterParts(const std::string& path, const IndexFilePath& where)
 
 /// Sends the table and the description from rank 0 to all ranks. Throws Error, the same on all ranks.
 /// Collective: every rank of the communicator calls it.
-void Tell(Communicator& comm, MasterParts& parts)
+void BroadcastParts(Communicator& comm, MasterParts& parts)
 {
   if (comm.Size() == 1) {
     return;
@@ -97,39 +97,39 @@ void Tell(Communicator& comm, MasterParts& parts)
     std::vector<PartEntry> entries;
     in.Get(entries);
     in.Get(parts.Description);
-    parts.Table = GroupedHead(entries);
+    parts.Table = IndexFileHead(entries);
   });
 }
 
-/// Compares the fingerprints of this rank's share of the files. Throws GroupedFileError.
+/// Compares the fingerprints of this rank's share of the files. Throws IndexFileError.
 void CheckFiles(
     Communicator& comm, const StepDescription& description, const IndexFilePath& where, int threads)
 {
   const auto [begin, end] = PartOfRank(description.Files.size(), comm.Rank(), comm.Size());
-  const std::vector<std::string> mine(description.Files.begin() + begin, description.Files.begin() + end);
-  const auto states = StatesOf(mine, threads);
-  for (std::size_t i = 0; i < mine.size(); ++i) {
+  const std::vector<std::string> files(description.Files.begin() + begin, description.Files.begin() + end);
+  const auto states = StatesOf(files, threads);
+  for (std::size_t i = 0; i < files.size(); ++i) {
     if (!states[i] || states[i]->Print != description.Prints[begin + i]) {
-      throw GroupedFileError(
-          FileFault::Stale, fmt::format("{}: outdated, because {} has changed.", where.Path, mine[i]));
+      throw IndexFileError(
+          FileFault::Stale, fmt::format("{}: outdated, because {} has changed.", where.Path, files[i]));
     }
   }
 }
 
-void CheckShards(const GroupedHead& table, const StagedMemory& memory, const IndexFilePath& where)
+void CheckShards(const IndexFileHead& table, const StagedMemory& memory, const IndexFilePath& where)
 {
   for (std::size_t s = memory.Sharer(); s < table.ShardCount(); s += memory.Sharers()) {
     const PartEntry& entry = table.ShardEntry(s);
     if (Checksum(memory.Data() + (entry.Offset - table.ShardBegin()), entry.Length) != entry.Checksum) {
-      throw GroupedFileError(FileFault::Corrupted,
-          fmt::format("{}: part {} is damaged.", where.Path, GroupedHead::HeadParts + s));
+      throw IndexFileError(FileFault::Corrupted,
+          fmt::format("{}: part {} is damaged.", where.Path, IndexFileHead::HeadParts + s));
     }
   }
 }
 
 /// Returns the index over the shards in `memory`, after all checks.
-LocationIndex MakeIndex(
-    const StepDescription& description, const GroupedHead& table, const std::shared_ptr<StagedMemory>& memory)
+LocationIndex MakeIndex(const StepDescription& description, const IndexFileHead& table,
+    const std::shared_ptr<StagedMemory>& memory)
 {
   std::vector<ShardView> shards;
   for (std::size_t s = 0; s < table.ShardCount(); ++s) {
@@ -145,10 +145,10 @@ LocationIndex MakeIndex(
   return index;
 }
 
-/// Loads the index file at `where`. Throws GroupedFileError, the same on all ranks. Collective: every rank of
+/// Loads the index file at `where`. Throws IndexFileError, the same on all ranks. Collective: every rank of
 /// the communicator calls it.
 StepIndexFile LoadFrom(
-    Communicator& comm, const std::string& path, const IndexFilePath& where, const ChannelSettings& settings)
+    Communicator& comm, const std::string& path, const IndexFilePath& where, const IndexSettings& settings)
 {
   MasterParts parts;
   Agree(comm, FileFault::Corrupted, [&] {
@@ -156,20 +156,20 @@ StepIndexFile LoadFrom(
       parts = ReadMasterParts(path, where);
     }
   });
-  Tell(comm, parts);
+  BroadcastParts(comm, parts);
   StepIndexFile indexFile;
   StepDescription description;
   Agree(comm, FileFault::Corrupted, [&] { description = DecodeDescription(parts.Description, path); });
   Agree(comm, FileFault::Corrupted, [&] { CheckFiles(comm, description, where, settings.Threads); });
   parts.Description = {};
 
-  const GroupedHead& table = parts.Table;
+  const IndexFileHead& table = parts.Table;
   std::shared_ptr<StagedMemory> memory;
   try {
     memory = std::make_shared<StagedMemory>(comm, table.ShardBytes(), settings.Stage);
     memory->Load(comm, parts.File.get(), where.Path, table.ShardBegin());
   } catch (const Error& error) {
-    throw GroupedFileError(FileFault::Unreadable, error.what());  // all ranks have the same error
+    throw IndexFileError(FileFault::Unreadable, error.what());  // all ranks have the same error
   }
   Agree(comm, FileFault::Corrupted, [&] { CheckShards(table, *memory, where); });
   Agree(comm, FileFault::Corrupted, [&] { indexFile.Index.Index = MakeIndex(description, table, memory); });
@@ -210,15 +210,14 @@ std::string IndexFileSearch::Warning() const
     // An index file that can neither be read nor replaced must not cause a warning each time if another index
     // file is used instead.
     const bool replaced = state.Fault == FileFault::Unreadable && this->Found;
-    if (IsNews(state.Fault) && !replaced) {
+    if (NeedsWarning(state.Fault) && !replaced) {
       text += (text.empty() ? "" : "\n") + fmt::format("Ignoring an index file. {}", state.Message);
     }
   }
   return text;
 }
 
-IndexFileSearch FindStepIndexFile(
-    Communicator& comm, const std::string& path, const ChannelSettings& settings)
+IndexFileSearch FindStepIndexFile(Communicator& comm, const std::string& path, const IndexSettings& settings)
 {
   IndexFileSearch search;
   for (const IndexFilePath& where : SharedIndexFilePathsFor(comm, path)) {
@@ -228,7 +227,7 @@ IndexFileSearch FindStepIndexFile(
       try {
         search.Found = LoadFrom(comm, path, where, settings);
         return search;
-      } catch (const GroupedFileError& error) {
+      } catch (const IndexFileError& error) {
         state.Fault = error.Kind;
         state.Message = MessageFor(where, error);
       } catch (const Error& error) {
@@ -248,8 +247,8 @@ std::optional<TimeStep> HeadFromIndexFile(const std::string& path)
 {
   for (const IndexFilePath& where : IndexFilePathsFor(path)) {
     try {
-      const std::unique_ptr<PlainFile> file = OpenGrouped(where.Path);
-      const StepIndexHead head = DecodeHead(GroupedHead::Read(*file).ReadPart(*file, 0));
+      const std::unique_ptr<PlainFile> file = OpenIndexFile(where.Path);
+      const StepIndexHead head = DecodeHead(IndexFileHead::Read(*file).ReadPart(*file, 0));
       CheckFits(head, path, where);
       return TimeStep{path, head.Time, head.Step};
     } catch (const std::exception&) {
@@ -269,7 +268,7 @@ struct Obstacle
 };
 
 /// Returns an obstacle if a file changed less than `settleSeconds` before its state was determined.
-std::optional<Obstacle> TooYoung(
+std::optional<Obstacle> RecentChange(
     const BuiltIndex& built, const DescribingState& describing, double settleSeconds)
 {
   std::int64_t youngest = describing.Before->Changed;
@@ -294,7 +293,7 @@ std::optional<Obstacle> TooYoung(
 /// Returns the reason why the index may not be saved, or an empty text if saving is allowed. Called on rank 0
 /// only.
 Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const DescribingState& describing,
-    const ChannelSettings& settings)
+    const IndexSettings& settings)
 {
   if (built.Missing > 0) {
     return {built.MissingText(), -1};
@@ -303,8 +302,8 @@ Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const Des
   if (!built.VanishedFile.empty() || !describing.Before || !now || now->Print != describing.Before->Print) {
     return {"files of the step changed while they were read", -1};
   }
-  if (const auto young = TooYoung(built, describing, settings.SettleSeconds)) {
-    return *young;
+  if (const auto recent = RecentChange(built, describing, settings.SettleSeconds)) {
+    return *recent;
   }
   std::vector<std::uint64_t> sizes;
   for (const Fingerprint& print : built.Index.Prints) {
@@ -318,7 +317,7 @@ Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const Des
       -1};
 }
 
-/// The parts of rank 0. The path in the first part depends on the place of the index file.
+/// The parts of rank 0. The path in the first part depends on the folder of the index file.
 struct Contents
 {
   StepIndexHead First;
@@ -347,7 +346,7 @@ void SaveAt(Communicator& comm, const IndexFilePath& where, const Catalog& catal
   std::string temporary;
   RunOnAllRanks(comm, [&] {
     if (comm.Rank() == 0) {
-      contents.First.Path = where.Beside ? "" : AbsolutePath(catalog.Path);
+      contents.First.Path = where.NextToData ? "" : AbsolutePath(catalog.Path);
       parts = {Encode(contents.First), contents.Second};
       for (const auto& part : parts) {
         entries.push_back({part.size(), 0, Checksum(part.data(), part.size())});
@@ -359,7 +358,7 @@ void SaveAt(Communicator& comm, const IndexFilePath& where, const Catalog& catal
   entries.insert(entries.end(), contents.Shards.begin(), contents.Shards.end());
   temporary = comm.AllGather(temporary)[0];
   try {
-    WriteGrouped(comm, temporary, GroupedHead(entries), parts,
+    WriteIndexFile(comm, temporary, IndexFileHead(entries), parts,
         built.Index.Memory->Data() + built.Offsets[comm.Rank()]);
   } catch (const Error& error) {
     if (comm.Rank() == 0) {
@@ -382,7 +381,7 @@ void SaveAt(Communicator& comm, const IndexFilePath& where, const Catalog& catal
 }  // namespace
 
 SaveOutcome SaveStepIndexFile(Communicator& comm, const Format& format, const Catalog& catalog,
-    BuiltIndex& built, const DescribingState& describing, const ChannelSettings& settings)
+    BuiltIndex& built, const DescribingState& describing, const IndexSettings& settings)
 {
   SaveOutcome outcome;
   Contents contents;

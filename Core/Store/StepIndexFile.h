@@ -16,21 +16,21 @@
 namespace patchio {
 
 /// Modes of the metadata channel: whether index files are read and written.
-enum class ChannelMode
+enum class IndexMode
 {
   Off,      ///< neither read nor written; the format locates the values each time
-  On,       ///< read if there is a sound one; written after an index was built
+  On,       ///< read if there is a sound file; written after an index was built
   Rebuild,  ///< not read, but written
-  ReadOnly  ///< read if there is a sound one; never written, and no index is built
+  ReadOnly  ///< read if there is a sound file; never written, and no index is built
 };
 
-constexpr bool ReadsIndexFiles(ChannelMode mode)
+constexpr bool ReadsIndexFiles(IndexMode mode)
 {
-  return mode == ChannelMode::On || mode == ChannelMode::ReadOnly;
+  return mode == IndexMode::On || mode == IndexMode::ReadOnly;
 }
-constexpr bool WritesIndexFiles(ChannelMode mode)
+constexpr bool WritesIndexFiles(IndexMode mode)
 {
-  return mode == ChannelMode::On || mode == ChannelMode::Rebuild;
+  return mode == IndexMode::On || mode == IndexMode::Rebuild;
 }
 
 /// The contents of a valid index file.
@@ -66,8 +66,7 @@ struct IndexFileSearch
 /// header; all ranks receive the table, set their views of the file, and read collectively. An index file
 /// with any fault counts as absent. The result is the same on all ranks. Throws Error, the same on all ranks,
 /// when `path` is relative to a folder that no longer exists.
-IndexFileSearch FindStepIndexFile(
-    Communicator& comm, const std::string& path, const ChannelSettings& settings);
+IndexFileSearch FindStepIndexFile(Communicator& comm, const std::string& path, const IndexSettings& settings);
 
 /// Returns the head of a step from its index file, or nothing unless the index file is sound and matches the
 /// describing file. Reads a few bytes only. Not collective.
@@ -82,10 +81,10 @@ struct SaveOutcome
   double SecondsToWait = -1;
 };
 
-/// Writes the index to the first of its paths that can be written, but only if FindStepIndexFile() would
-/// accept the file. Collective: every rank of the communicator calls it. Does not throw if the file system
-/// refuses; see SaveOutcome::WhyNot.
+/// Writes the index file to the first path that can be written, but only if FindStepIndexFile() would accept
+/// the file. Collective: every rank of the communicator calls it. Does not throw if the file system refuses;
+/// see SaveOutcome::WhyNot.
 SaveOutcome SaveStepIndexFile(Communicator& comm, const Format& format, const Catalog& catalog,
-    BuiltIndex& built, const DescribingState& describing, const ChannelSettings& settings);
+    BuiltIndex& built, const DescribingState& describing, const IndexSettings& settings);
 
 }  // namespace patchio

@@ -49,7 +49,7 @@ StepIndexHead DecodeHead(const std::vector<std::byte>& bytes)
 {
   ByteReader in(bytes);
   if (in.Get<std::uint32_t>() != KindOfStep) {
-    throw Error("It does not describe a time step.");
+    throw Error("The index file does not describe a time step.");
   }
   StepIndexHead head;
   in.Get(MembersOf(head));
@@ -64,7 +64,7 @@ StepDescription Describe(
   for (const std::string& file : files) {
     const std::string name = file.compare(0, folder.size(), folder) == 0 ? file.substr(folder.size()) : file;
     if (!StaysBelow(name)) {
-      throw Error("its file " + file + " is outside the folder of the step");
+      throw Error("the file " + file + " is outside the folder of the step");
     }
     description.Files.push_back(name);
   }
@@ -92,7 +92,7 @@ StepDescription DecodeDescription(const std::vector<std::byte>& bytes, const std
   const std::string folder = FolderOf(path);
   for (const std::string& name : names) {
     if (!StaysBelow(name)) {
-      throw Error("It names a file outside the folder of its data.");
+      throw Error("The index file names a file outside the folder of the data.");
     }
     description.Files.push_back(folder + name);
   }
@@ -101,7 +101,7 @@ StepDescription DecodeDescription(const std::vector<std::byte>& bytes, const std
   description.Data = Catalog::Deserialize(catalog, size);
   description.Data.Path = path;
   if (description.Prints.size() != description.Files.size()) {
-    throw Error("Its numbers of files and fingerprints differ.");
+    throw Error("The index file has different numbers of files and fingerprints.");
   }
   CheckCatalog(description.Data);
   return description;

@@ -14,7 +14,7 @@ namespace patchio {
 /// The first part: the data that show which file the index describes, and whether it is still valid.
 struct StepIndexHead
 {
-  std::string Path;  ///< absolute path of the describing file; empty in an index file beside it
+  std::string Path;  ///< absolute path of the describing file; empty in an index file in the same folder
   std::string FormatName;
   Fingerprint Described;
   std::int64_t Step = 0;

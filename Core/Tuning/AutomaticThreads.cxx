@@ -21,21 +21,21 @@ namespace patchio {
 namespace {
 
 /// Returns the number of requests by others whose effect is less than the usual variation of rates.
-double Negligible(double inFlight)
+double Negligible(double concurrency)
 {
-  return std::max(1.0, 0.1 * inFlight);
+  return std::max(1.0, 0.1 * concurrency);
 }
 
 }  // namespace
 
-bool IsClearlyAlone(const LoadEstimate& load, double inFlight)
+bool IsClearlyAlone(const LoadEstimate& load, double concurrency)
 {
-  return load.Confidence > 0 && load.Load <= Negligible(inFlight);
+  return load.Confidence > 0 && load.Load <= Negligible(concurrency);
 }
 
-bool IsClearlyLoaded(const LoadEstimate& load, double inFlight)
+bool IsClearlyLoaded(const LoadEstimate& load, double concurrency)
 {
-  return load.Confidence > 0 && load.Load > Negligible(inFlight);
+  return load.Confidence > 0 && load.Load > Negligible(concurrency);
 }
 
 void UnloadedRates::Add(int threads, double rate, const LoadEstimate& load, int epoch)
@@ -80,8 +80,8 @@ constexpr double FirstWindowUnknown = 0.1;
 constexpr double FirstWindowKnown = 1;
 /// Least duration of a read that refines a profile: shorter reads tell too little about a storage.
 constexpr double LeastSecondsToLearn = 5;
-/// Seconds for which a result is reused. Steps may follow each other within less than a millisecond, and
-/// finding mount and profile, or asking the kernel for other readers, takes much longer.
+/// Lifetime of a result in seconds. Steps may follow each other within less than a millisecond, and finding
+/// mount and profile, or asking the kernel for other readers, takes much longer.
 constexpr double LookAgainSeconds = 2;
 constexpr double SenseAgainSeconds = 0.1;
 /// Least pause between reads in which other readers can be observed.
@@ -89,21 +89,21 @@ constexpr double LeastSecondsToSense = 0.02;
 
 /// Returns whether rates of this class of storage are worth keeping. Local disks sometimes answer from
 /// memory, which later reads cannot rely on.
-bool RatesLast(MountClass kind)
+bool AreRatesRepeatable(MountClass kind)
 {
   return kind == MountClass::Network || kind == MountClass::Parallel || kind == MountClass::Fuse;
 }
 
 /// Returns a line for the report: "NC = 6: 10 requests in flight give ...".
-std::string WordsOf(const LoadEstimate& load)
+std::string TextOf(const LoadEstimate& load)
 {
   return load.Confidence > 0 ? fmt::format("NC = {:.0f}: {}", load.Load, load.Source)
                              : "NC unknown (counts as 0): " + load.Source;
 }
 
-/// Returns a list of changes for the report: " 64, 57 from 3.1 s, ... 40 from 20.2 s". A long list is
-/// shortened to the first and the last ones.
-std::string WordsOf(const std::vector<ThreadChange>& changes)
+/// Returns a list of changes for the report: " 64, 57 from 3.1 s, ... 40 from 20.2 s". Shortens a long list
+/// to the first change and the last changes.
+std::string TextOf(const std::vector<ThreadChange>& changes)
 {
   constexpr std::size_t most = 12;
   std::string text = fmt::format(" {}", changes.front().Threads);
@@ -159,7 +159,7 @@ void AutomaticThreads::Begin(
   this->Watch = Stopwatch();
 }
 
-/// Finds mount and profile, and repeats the search after LookAgainSeconds. Called on rank 0 only.
+/// Finds mount and profile. Reuses the previous result for LookAgainSeconds. Called on rank 0 only.
 void AutomaticThreads::FindStorage(const std::string& path, int ranks)
 {
   const bool fresh = this->Found && this->Found->Path == path && this->Found->Ranks == ranks &&
@@ -196,7 +196,7 @@ void AutomaticThreads::LookAtStorage(const std::string& path, int ranks)
     this->ReadSinceSensed = false;
   }
   this->Sensor->UseCurve(this->Profile ? CurveOf(*this->Profile) : std::nullopt);
-  choice.Load = this->SenseBefore();
+  choice.Load = this->LoadBeforeRead();
   choice.Storage.Load = choice.Load.Load;
   if (this->Profile && this->Profile->HasReliableFit()) {
     SetStarts(choice.Storage, this->Profile->Fit);
@@ -205,13 +205,13 @@ void AutomaticThreads::LookAtStorage(const std::string& path, int ranks)
   this->Known = choice;
 }
 
-LoadEstimate AutomaticThreads::Sense(const OwnReads& own)
+LoadEstimate AutomaticThreads::EstimateLoad(const OwnReads& own)
 {
   return this->SenseLoad ? this->SenseLoad(own) : this->Sensor->Sample(own);
 }
 
 /// Returns the load by others since the last read of this reader.
-LoadEstimate AutomaticThreads::SenseBefore()
+LoadEstimate AutomaticThreads::LoadBeforeRead()
 {
   const LoadEstimate tooShort{0, 0, "the time since the previous read was too short"};
   const double passed = this->Sensed ? this->Sensed->Seconds() : LeastSecondsToSense;
@@ -221,16 +221,16 @@ LoadEstimate AutomaticThreads::SenseBefore()
   if (!this->ReadSinceSensed && passed < LeastSecondsToSense) {
     return tooShort;
   }
-  const LoadEstimate load = this->Sense(OwnReads());
+  const LoadEstimate load = this->EstimateLoad(OwnReads());
   return std::exchange(this->ReadSinceSensed, false) ? tooShort : load;
 }
 
-/// Starts a new window of the sensor: this reader does not read in the new window.
-void AutomaticThreads::SenseAfter()
+/// Starts a window of the sensor in which this reader does not read.
+void AutomaticThreads::BeginIdleWindow()
 {
   this->ReadSinceSensed = this->Sensed && this->Sensed->Seconds() < SenseAgainSeconds;
   if (!this->ReadSinceSensed) {
-    this->Sense(OwnReads());
+    this->EstimateLoad(OwnReads());
     this->Sensed = Stopwatch();
   }
 }
@@ -264,8 +264,8 @@ void AutomaticThreads::Agree(Communicator& ranks, int mostOfRank)
   this->Job = {ranks.Size(), coresThere, least};
 }
 
-/// Creates the control of the read. The controller is kept from read to read as long as storage, number of
-/// ranks and policy stay the same.
+/// Creates the control of the read. Keeps the controller of the previous read if storage, number of ranks and
+/// policy are the same.
 void AutomaticThreads::StartController(Communicator& ranks)
 {
   const Key key{this->MountPoint, ranks.Size(), this->Policy};
@@ -291,9 +291,9 @@ int AutomaticThreads::OnWindow(const ReadWindow& window)
 {
   if (this->IsRankZero) {
     const bool mixed = std::exchange(this->ReadSinceSensed, false);
-    LoadEstimate load = this->Sense(mixed ? OwnReads() : window.Own);
+    LoadEstimate load = this->EstimateLoad(mixed ? OwnReads() : window.Own);
     if (mixed) {
-      load = {0, 0, "it includes the previous reads"};
+      load = {0, 0, "the measurement includes previous reads of PatchIO"};
     }
     this->Current->ReportLoad(load.Load);
     if (load.Confidence > 0 || !this->SeenLoad || this->SeenLoad->Confidence <= 0) {
@@ -302,8 +302,7 @@ int AutomaticThreads::OnWindow(const ReadWindow& window)
     const std::vector<ThreadsTried>& tried = this->Controller->History();
     this->SeenRates.Add(window.Threads, window.Rate, load, tried.empty() ? 0 : tried.back().Epoch);
   }
-  // All ranks must make the same decision, so this is the load that rank 0 knew one window ago. The load is
-  // used for the limit only.
+  // All ranks must make the same decision, so the limit uses the load that rank 0 knew one window ago.
   StorageKnowledge now = this->Known.Storage;
   now.Load = window.Load;
   return MostInFlight(now, this->Policy, this->Job);
@@ -313,10 +312,10 @@ void AutomaticThreads::End()
 {
   this->Current->Finish();
   if (this->IsRankZero) {
-    if (this->Watch.Seconds() >= LeastSecondsToLearn && RatesLast(this->Known.Storage.Class)) {
+    if (this->Watch.Seconds() >= LeastSecondsToLearn && AreRatesRepeatable(this->Known.Storage.Class)) {
       this->Refine();
     }
-    this->SenseAfter();
+    this->BeginIdleWindow();
   }
   this->ShareLoad();
 }
@@ -345,9 +344,9 @@ void AutomaticThreads::ShareLoad()
 /// Merges the measured rates into the profile, and creates a profile if there is none. Called on rank 0 only.
 void AutomaticThreads::Refine()
 {
-  // A profile from reads may have been made under load, and must be able to improve.
-  const bool rateTells = this->Profile && this->Profile->Fit.Known() && !this->Profile->FromReads;
-  const std::vector<RateSample> samples = this->SeenRates.Samples(rateTells);
+  // A profile made from reads may describe a loaded storage, so later reads must be able to correct it.
+  const bool mustBeAlone = this->Profile && this->Profile->Fit.Known() && !this->Profile->FromReads;
+  const std::vector<RateSample> samples = this->SeenRates.Samples(mustBeAlone);
   const std::string fault = CatchError([&] {
     StorageProfile profile = this->Profile.value_or(StorageProfile());
     if (!this->Profile) {
@@ -358,8 +357,8 @@ void AutomaticThreads::Refine()
       profile.FromReads = true;
     }
     if (MergeSamples(profile, samples)) {
-      // The numbers that were tried lie close to what the controller considered the best. Its result is
-      // better than a curve through so few points.
+      // All numbers tried lie close to the controller's best number, which is more reliable than N* of a fit
+      // to so few numbers.
       profile.Concurrency = profile.FromReads ? this->Controller->BestSoFar() : profile.Concurrency;
       SaveProfile(profile);
       this->Found.reset();
@@ -392,8 +391,8 @@ std::string AutomaticThreads::Text() const
               : fmt::format("  N* unknown: {} ({}) has {}; measure it with 'patchio probe'\n",
                     this->MountPoint, NameOf(storage.Class),
                     this->Known.HasUnusableProfiles ? "no usable profile (see the notes)" : "no profile");
-  text += "  " + WordsOf(this->Known.Load) + "\n";
-  return text + "  Reads in flight:" + WordsOf(this->Current->Changes()) + "\n";
+  text += "  " + TextOf(this->Known.Load) + "\n";
+  return text + "  Reads in flight:" + TextOf(this->Current->Changes()) + "\n";
 }
 
 }  // namespace patchio

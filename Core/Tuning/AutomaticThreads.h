@@ -16,14 +16,14 @@
 
 namespace patchio {
 
-/// Returns whether the load by others is known and negligible while this reader has `inFlight` requests in
-/// flight: at most one request or a tenth of `inFlight`.
-bool IsClearlyAlone(const LoadEstimate& load, double inFlight);
+/// Returns whether the load by others is known and negligible: at most one request, or a tenth of
+/// `concurrency`, the requests that this reader has in flight.
+bool IsClearlyAlone(const LoadEstimate& load, double concurrency);
 /// Returns whether the load by others is known and not negligible.
-bool IsClearlyLoaded(const LoadEstimate& load, double inFlight);
+bool IsClearlyLoaded(const LoadEstimate& load, double concurrency);
 
-/// Collects the windows of one read. Rates measured under load by others do not describe the storage alone: a
-/// profile with such rates would later take the same load for an idle storage.
+/// Collects the windows of one read as samples for a storage profile. Rates under load by others are useless:
+/// a profile made from such rates would describe a loaded storage as idle.
 class UnloadedRates
 {
 public:
@@ -32,8 +32,8 @@ public:
   void Add(int threads, double rate, const LoadEstimate& load, int epoch);
 
   /// Returns one sample per N: the mean of its windows up to the first change of the storage. Returns nothing
-  /// if load was seen at any time. mustBeAlone: also returns nothing unless the load was clearly negligible
-  /// at some time; for storages whose load is inferred from the rate.
+  /// if any window showed load. mustBeAlone: also returns nothing unless the load was clearly negligible at
+  /// some time; for storages whose load is inferred from the rate.
   std::vector<RateSample> Samples(bool mustBeAlone) const;
 
 private:
@@ -63,14 +63,13 @@ struct ThreadChoice
 std::string DescribeSource(const StorageProfile& profile, int ranks);
 /// Returns N* of a profile. For a table of threads, returns the number of threads of all `ranks` together.
 int ConcurrencyFor(const StorageProfile& profile, int ranks);
-/// Returns how many threads (1 to `most`) can each hold a request of 16 MiB in an eighth of the free memory;
-/// the rest is for arrays.
+/// Returns the number of threads, 1 to `most`, whose requests of 16 MiB each fit into an eighth of the free
+/// memory; the rest is for arrays.
 int ThreadsThatFit(int most);
 
-/// Chooses the number of threads. Before a read, the class finds the profile of the storage. While the read
-/// runs, the class watches rates and the load by others, and adapts the number. After the read, the class
-/// keeps what it has learnt. All ranks get the same results: rank 0 observes and informs the other ranks. Not
-/// thread-safe.
+/// Chooses the number of threads: finds the profile of the storage before a read, adapts the number to rates
+/// and to the load by others during the read, and keeps the controller's state for the next read. All ranks
+/// get the same results: rank 0 observes and informs the other ranks. Not thread-safe.
 class AutomaticThreads
 {
 public:
@@ -84,8 +83,7 @@ public:
   /// rank of the communicator calls it.
   void End();
 
-  /// Announces reads of this reader between End() and Begin(), so that they are not counted as load by
-  /// others.
+  /// Announces reads of this reader between End() and Begin(), so that they do not count as load by others.
   void IgnoreOwnReads() { this->ReadSinceSensed = true; }
 
   const ThreadChoice& Choice() const { return this->Known; }
@@ -111,7 +109,7 @@ private:
     }
   };
 
-  /// The result of looking for mount and profile, and its age.
+  /// The last search for mount and profile: its arguments, its age and its notes.
   struct Finding
   {
     std::string Path;
@@ -124,9 +122,9 @@ private:
   void FindStorage(const std::string& path, int ranks);
   void Agree(Communicator& ranks, int mostOfRank);
   void StartController(Communicator& ranks);
-  LoadEstimate Sense(const OwnReads& own);
-  LoadEstimate SenseBefore();
-  void SenseAfter();
+  LoadEstimate EstimateLoad(const OwnReads& own);
+  LoadEstimate LoadBeforeRead();
+  void BeginIdleWindow();
   int OnWindow(const ReadWindow& window);
   void ShareLoad();
   void Refine();
@@ -138,7 +136,7 @@ private:
   std::unique_ptr<LoadSensor> Sensor;
   std::string SensedMount;
   std::optional<Stopwatch> Sensed;  ///< time since the load was last sampled after a read; empty: never
-  bool ReadSinceSensed = false;  ///< this reader has read since; a sensor would count that as load by others
+  bool ReadSinceSensed = false;  ///< this reader has read since then; a sensor would take its reads for load
   std::vector<std::string> ProfileNotes;
   std::optional<LoadEstimate> SeenLoad;  ///< latest known load of the read, or else the latest estimate
   UnloadedRates SeenRates;               ///< rates of the current read

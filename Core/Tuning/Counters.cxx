@@ -39,7 +39,7 @@ std::optional<std::string> ReadKernelText(const std::string& path, std::size_t m
   if (descriptor < 0) {
     return {};
   }
-  // Files of the kernel report a size of 0, so they are read until their end.
+  // Files of the kernel report a size of 0, so the loop reads until the end of the file.
   std::string text;
   ssize_t got = 0;
   do {

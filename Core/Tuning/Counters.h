@@ -21,11 +21,11 @@ std::string_view TakeLine(std::string_view& text);
 /// Splits a line at blanks into at most `most` words.
 std::vector<std::string_view> WordsOf(std::string_view line, std::size_t most);
 
-/// Decodes blanks, tabs, line ends and backslashes, which the kernel's tables of mounts have as \ and three
-/// octal digits.
+/// Decodes the escapes of the kernel's mount tables: \ and three octal digits for blanks, tabs, line ends and
+/// backslashes.
 std::string Unescaped(std::string_view text);
 
-/// Returns the whole number that the word consists of, or nothing if the word is anything else.
+/// Parses a whole number. Returns nothing if the word contains anything but digits.
 std::optional<std::uint64_t> WholeNumber(std::string_view word);
 
 /// Returns the increase of a counter from `before` to `after`. Some counters have 32 bits and overflow.

@@ -45,8 +45,8 @@ std::string ReadingText(double bytes, double bytesToRead, double rate)
   const Unit unit = UnitFor(bytesToRead);
   const int digits = unit.Bytes > 1 && bytesToRead < 100 * unit.Bytes ? 1 : 0;
   const double digit = unit.Bytes / std::pow(10, digits);
-  // Rounded down, so that the text shows the total only when nothing is missing. The small term is for
-  // numbers such as 1.2, which have no exact representation.
+  // Rounding down lets the text show the total only when all bytes are read. The term 1e-9 is for numbers
+  // such as 1.2, which have no exact representation.
   const double read = bytes < bytesToRead ? std::floor(bytes / digit + 1e-9) * digit : bytesToRead;
   std::string text = fmt::format("Reading {:.{}f} of {:.{}f} {}", read / unit.Bytes, digits,
       bytesToRead / unit.Bytes, digits, unit.Name);
@@ -124,18 +124,20 @@ std::string IoReport::Text() const
   return text;
 }
 
-IoReport Combine(const IoReport& mine, Communicator& comm)
+IoReport Combine(const IoReport& ofThisRank, Communicator& comm)
 {
-  std::vector<double> values{double(mine.ThreadsMin), double(mine.ThreadsMax), double(mine.Patches),
-      double(mine.Tasks), double(mine.Requests), double(mine.Bytes), double(mine.PeakInFlight),
-      mine.OpenSeconds, mine.LocateSeconds, mine.ReadSeconds, mine.AssembleSeconds, double(mine.Blocks),
-      mine.StorageSeconds, mine.DecodeSeconds, double(mine.Ahead), double(mine.BytesAhead), mine.WaitSeconds,
-      double(mine.CachedArrays), double(mine.CachedBytes), double(mine.ArenaWidth)};
+  std::vector<double> values{double(ofThisRank.ThreadsMin), double(ofThisRank.ThreadsMax),
+      double(ofThisRank.Patches), double(ofThisRank.Tasks), double(ofThisRank.Requests),
+      double(ofThisRank.Bytes), double(ofThisRank.PeakInFlight), ofThisRank.OpenSeconds,
+      ofThisRank.LocateSeconds, ofThisRank.ReadSeconds, ofThisRank.AssembleSeconds, double(ofThisRank.Blocks),
+      ofThisRank.StorageSeconds, ofThisRank.DecodeSeconds, double(ofThisRank.Ahead),
+      double(ofThisRank.BytesAhead), ofThisRank.WaitSeconds, double(ofThisRank.CachedArrays),
+      double(ofThisRank.CachedBytes), double(ofThisRank.ArenaWidth)};
   const std::vector<double> sum = comm.Sum(values);
   values[0] = -values[0];  // to find the least value by a maximum
   const std::vector<double> most = comm.Largest(values);
 
-  IoReport total = mine;
+  IoReport total = ofThisRank;
   total.Ranks = comm.Size();
   total.ThreadsMin = static_cast<int>(-most[0]);
   total.ThreadsMax = static_cast<int>(most[1]);
@@ -157,7 +159,7 @@ IoReport Combine(const IoReport& mine, Communicator& comm)
   total.CachedArrays = static_cast<std::uint64_t>(sum[17]);
   total.CachedBytes = static_cast<std::uint64_t>(sum[18]);
   total.ArenaWidth = static_cast<int>(sum[19]);
-  total.Moments = SumOverRanks(mine.Moments, comm);
+  total.Moments = SumOverRanks(ofThisRank.Moments, comm);
   return total;
 }
 
@@ -259,7 +261,7 @@ std::string ReportData::Text() const
   }
   const std::uint64_t wanted = std::max(static_cast<std::uint64_t>(this->WantedBytes), this->Last.Bytes);
   return fmt::format(
-      "Cancelled after {:.1f} s: {} of {} read from {}\nNothing is shown. Change the time step or any "
+      "Cancelled after {:.1f} s: {} of {} read from {}\nThe output is empty. Change the time step or any "
       "property of the reader to read again.\n",
       this->Last.ReadSeconds, ByteText(this->Last.Bytes), ByteText(wanted), this->File);
 }

@@ -15,12 +15,11 @@ namespace patchio {
 
 /// Returns the text of a progress bar: "Reading 1.2 of 4.8 GB, 850 MB/s, 4 s left", or "Reading 4.8 of 4.8
 /// GB, decoding" when all bytes were read. bytes, bytesToRead: read so far and in total; rate: bytes per
-/// second. The time is left out if `rate` is 0, and all numbers are left out if `bytesToRead` is 0 (not known
-/// yet).
+/// second. Omits rate and time if `rate` is 0, and all numbers if `bytesToRead` is 0 (not known yet).
 std::string ReadingText(double bytes, double bytesToRead, double rate);
 
-/// Returns the fraction, 0 to 1, for the progress bar with ReadingText(); both agree. ofTasks: finished
-/// fraction of the read tasks, used if the bytes are unknown.
+/// Returns the fraction, 0 to 1, of the progress bar that shows ReadingText(). ofTasks: finished fraction of
+/// the read tasks, the result if the bytes are unknown.
 double ReadingShare(double bytes, double bytesToRead, double ofTasks);
 
 /// The cost of a read on one rank, or on all ranks after Combine().
@@ -65,9 +64,9 @@ struct IoReport
   std::string Text() const;
 };
 
-/// Returns the sums and maxima over all ranks, on all ranks; texts are those of rank 0. Collective: every
-/// rank of the communicator calls it.
-IoReport Combine(const IoReport& mine, Communicator& comm);
+/// Returns the sums and maxima over all ranks, on all ranks, with the texts of the calling rank. Collective:
+/// every rank of the communicator calls it.
+IoReport Combine(const IoReport& ofThisRank, Communicator& comm);
 
 /// Summary of a previous read.
 struct PastRead

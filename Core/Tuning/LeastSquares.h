@@ -49,8 +49,8 @@ public:
   }
 
   /// Returns the best x in which all unknowns outside `set` (bit i: x[i]) are zero, or nothing if the
-  /// equations do not determine x. The matrix is scaled to a diagonal of ones, so that the test for
-  /// singularity does not depend on units.
+  /// equations do not determine x. Scales the matrix to a diagonal of ones, so that the test for singularity
+  /// does not depend on units.
   std::optional<Vector> Solve(unsigned set) const
   {
     constexpr double singular = 1e-12;

@@ -23,9 +23,9 @@ namespace {
 
 /// Greatest number of windows that are judged together: about 3 s, within which the load seldom changes.
 constexpr std::size_t MostWindows = 8;
-/// Relative standard deviation of a window; the curve may state a greater one.
+/// Least relative standard deviation of a window's rate; LoadCurve::Noise may be greater.
 constexpr double LeastNoise = 0.03;
-/// Relative standard deviation of the curve at one N against another N.
+/// Least relative standard deviation of the curve at one N against another N; see LoadCurve::Residual.
 constexpr double LeastResidual = 0.02;
 /// Relative standard deviation of the entire curve: a storage differs from day to day.
 constexpr double Scale = 0.04;
@@ -148,15 +148,15 @@ double Probability(const std::vector<Candidate>& candidates, const std::vector<d
   return sum;
 }
 
-bool Sensible(const LoadWindow& window)
+bool IsValid(const LoadWindow& window)
 {
   return std::isfinite(window.InFlight) && window.InFlight > 0 && std::isfinite(window.Rate) &&
          window.Rate > 0;
 }
 
-/// Reduces the sureness if all windows have about the same N: then a loaded storage looks like one that has
-/// become slower.
-double CrossCheck(const std::vector<LoadWindow>& windows)
+/// Returns the factor of the confidence: below 1 if all windows have about the same N, because a loaded
+/// storage then looks like a slower storage.
+double ConfidenceFactor(const std::vector<LoadWindow>& windows)
 {
   const auto [least, most] = std::minmax_element(windows.begin(), windows.end(),
       [](const LoadWindow& left, const LoadWindow& right) { return left.InFlight < right.InFlight; });
@@ -175,7 +175,7 @@ InvertedLoad InvertLoad(const LoadCurve& curve, const std::vector<LoadWindow>& w
   std::vector<LoadWindow> used;
   std::vector<double> squares;
   for (auto window = windows.rbegin(); window != windows.rend() && used.size() < MostWindows; ++window) {
-    if (!Sensible(*window)) {
+    if (!IsValid(*window)) {
       continue;
     }
     used.push_back(*window);
@@ -195,7 +195,8 @@ InvertedLoad InvertLoad(const LoadCurve& curve, const std::vector<LoadWindow>& w
   result.Load = Quantile(candidates, weights, 0.5);
   result.Least = Quantile(candidates, weights, 0.05);
   result.Most = Quantile(candidates, weights, 0.95);
-  result.Confidence = CrossCheck(used) * std::max(0.0, 2 * Probability(candidates, weights, result.Load) - 1);
+  result.Confidence =
+      ConfidenceFactor(used) * std::max(0.0, 2 * Probability(candidates, weights, result.Load) - 1);
   return result;
 }
 
@@ -204,11 +205,11 @@ namespace {
 using Reading = LoadSensor::Reading;
 
 constexpr double ShortestWindow = 0.02;      ///< seconds: the kernel counts in steps of 1 to 10 ms
-constexpr double FewBytes = 1e6;             ///< fewer bytes tell nothing about the shares of the readers
+constexpr double FewBytes = 1e6;             ///< below, the readers' shares of the rate are unknown
 constexpr double MostBytesPerSecond = 1e13;  ///< a greater rate means that a counter was reset
 constexpr double MostInFlight = 1e5;         ///< a greater number means that a counter was reset
-constexpr double Memory = 30;                ///< seconds for which windows count
-constexpr double LeastSureness = 0.2;        ///< a less sure load is a guess
+constexpr double WindowLifetime = 30;        ///< seconds for which windows count
+constexpr double LeastConfidence = 0.2;      ///< below, a load is a guess
 
 LoadEstimate Unknown(std::string why)
 {
@@ -253,7 +254,7 @@ std::optional<DeviceRates> RatesOf(const DiskCounters& before, const DiskCounter
       *read, *written, *reading + *writing, *read * seconds / std::max(1.0, static_cast<double>(*reads))};
 }
 
-/// The rate in bytes per second at which a disk delivered to PatchIO, and its sureness.
+/// The rate in bytes per second at which a disk delivered to PatchIO, and its confidence, 0 to 1.
 struct OwnRate
 {
   double Rate = 0;
@@ -274,9 +275,9 @@ OwnRate FetchedRate(const Reading& before, const Reading& after, const OwnReads&
 }
 
 /// Returns the load if PatchIO read nothing from the disk: all requests in the disk are from others.
-LoadEstimate OfQueue(const DeviceRates& device, const std::string& who, double sureness)
+LoadEstimate OfQueue(const DeviceRates& device, const std::string& who, double confidence)
 {
-  return {device.InFlight, sureness,
+  return {device.InFlight, confidence,
       fmt::format("{}: {:.1f} requests in flight by others", who, device.InFlight)};
 }
 
@@ -330,7 +331,7 @@ LoadEstimate OfDevice(const Reading& before, const Reading& after, const OwnRead
   }
   const double all = device->Read + device->Written;
   const double others = std::max(0.0, all - mine.Rate);
-  // Requests answered by the page cache are not in the disk.
+  // Requests that the page cache answers do not reach the disk.
   const double fetched = here.Bytes > 0 ? std::min(1.0, mine.Rate * seconds / here.Bytes) : 1;
   const double inDisk = here.InFlight * fetched;
   const OthersInDisk range = InQueue(*device, here, inDisk, others, disk);
@@ -379,7 +380,7 @@ LoadEstimate OfMachine(
   // Lustre may hide the statistics of the mount and still show those of the targets.
   const double all = client.Wanted > 0 ? client.Wanted : client.Delivered;
   if (all < 0.8 * mine) {
-    return Unknown(who + ": it counts less than PatchIO reads");
+    return Unknown(who + ": its counters show fewer bytes than PatchIO has read");
   }
   const double others = std::max(0.0, all - mine);
   const bool cached = client.Delivered < 0.8 * all;
@@ -481,7 +482,7 @@ LoadEstimate LoadSensor::Infer(const LoadWindow& window, double seconds)
   }
   this->Windows.push_back(window);
   this->Ends.push_back(seconds);
-  while (this->Windows.size() > MostWindows || this->Ends.front() < seconds - Memory) {
+  while (this->Windows.size() > MostWindows || this->Ends.front() < seconds - WindowLifetime) {
     this->Windows.erase(this->Windows.begin());
     this->Ends.erase(this->Ends.begin());
   }
@@ -492,7 +493,7 @@ LoadEstimate LoadSensor::Infer(const LoadWindow& window, double seconds)
   if (!found.Fits) {
     return Unknown(rates + ": the storage does not match its profile");
   }
-  if (found.Confidence < LeastSureness) {
+  if (found.Confidence < LeastConfidence) {
     return Unknown(fmt::format(
         "{}: the load is between {:.0f} and {:.0f}, too uncertain to use", rates, found.Least, found.Most));
   }

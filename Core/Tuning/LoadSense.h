@@ -34,7 +34,7 @@ struct LoadWindow
   double Rate = 0;      ///< own rate in bytes per second
 };
 
-/// The load by others that explains the own rates.
+/// The load by others that explains the rates of this reader.
 struct InvertedLoad
 {
   double Load = 0;        ///< median of the posterior distribution
@@ -45,13 +45,13 @@ struct InvertedLoad
   bool Fits = false;      ///< false: no load explains the rates; the curve does not fit the storage
 };
 
-/// Estimates the load C by others from the own rates. With N own requests in flight, and all requests alike,
-/// the own rate is r = N / (N + C) F(N + C). Each C >= 0 is judged by how well it explains the rates of all
-/// windows together, given the noise of the rates and the errors of the curve as a whole and from one N to
-/// another (a Bayesian estimate). The result is broad if the rate tells little (as long as F is proportional
-/// to N up to N + C, C makes no difference), and narrow if windows with different N agree. Older windows that
-/// contradict the newest ones are ignored, because the load has changed. Invalid windows (N or rate not above
-/// 0) are ignored, too. windows: oldest first; the newest 8 are used.
+/// Estimates the load C by others from the rates of this reader. With N requests of this reader in flight,
+/// and all requests alike, its rate is r = N / (N + C) F(N + C). The Bayesian estimate weighs each C >= 0 by
+/// how well C explains the rates of all windows together, given the noise of the rates and the errors of the
+/// curve as a whole and from one N to another. The result is broad if the rate hardly depends on C (as long
+/// as F is proportional to N), and narrow if windows with different N agree. Ignores older windows that
+/// contradict the newest ones, because the load has changed, and invalid windows (N or rate not above 0).
+/// windows: oldest first; uses the newest 8.
 InvertedLoad InvertLoad(const LoadCurve& curve, const std::vector<LoadWindow>& windows);
 
 /// NC: the number of requests that others keep in flight on a storage while PatchIO reads from it.
@@ -80,7 +80,7 @@ struct OwnReads
   /// the kernel itself.
   std::optional<std::uint64_t> Fetched;
   /// False if N changed, or requests begun with a greater N were still in flight. The rate then belongs to no
-  /// single N and is not used; counters are still used.
+  /// single N, so the sensor uses only the counters.
   bool Steady = true;
 };
 

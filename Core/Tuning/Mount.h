@@ -46,8 +46,8 @@ std::string ResolvedPath(const std::string& path);
 /// that have the path's device or, if there are none, all mounts above the path. The result is the candidate
 /// with the longest mount point, and the last one if several are on this point. Returns a mount on "/" if no
 /// mount is above the path, for example if the root folder is not a mount. Returns nothing if `mountInfo` (a
-/// file like /proc/self/mountinfo) contains no mounts or cannot be read. Malformed lines are ignored. Blocks
-/// if the file system hangs, because the function asks for the path's device and for Lustre's stripes.
+/// file like /proc/self/mountinfo) contains no mounts or cannot be read. Ignores malformed lines. Blocks if
+/// the file system hangs, because the function asks for the path's device and for Lustre's stripes.
 std::optional<Mount> MountOf(const std::string& path, const std::string& mountInfo = OwnMountInfo);
 
 /// Returns the number of stripes in a Lustre layout (the extended attribute lustre.lov); for a composite
@@ -59,8 +59,8 @@ int StripesOfLayout(const void* layout, std::size_t bytes);
 std::string NodeClass();
 std::string NodeClassOf(const std::string& machine, int cores);
 
-/// Returns the smallest power of two that is at least `ranks`. Rates differ little between neighbouring
-/// numbers.
+/// Returns the smallest power of two that is at least `ranks`. Ranks of one class share profiles, because
+/// their rates differ little.
 int RankClass(int ranks);
 
 /// Returns whether `path` is the folder `point` or lies in it. Both are absolute paths without links.

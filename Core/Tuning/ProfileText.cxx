@@ -82,7 +82,7 @@ OrderedJson JsonOf(const std::vector<RateSample>& samples)
 
 // ---- Reading ----
 
-/// An object of a file. Its accessors throw Error with the file's name if a value is wrong.
+/// A JSON object of a profile's file. Its accessors throw Error with the file's name if a value is wrong.
 class Part
 {
 public:

@@ -22,10 +22,10 @@ bool IsSample(const RateSample& sample)
 
 namespace {
 
-/// Standard deviation of ln(rate) that is assumed if no N was sampled twice.
+/// Standard deviation of ln(rate), assumed if no N has two samples.
 constexpr double AssumedNoise = 0.05;
-/// Least standard deviation of ln(rate): no storage is more reproducible. This least value also covers small
-/// errors of the laws.
+/// Least standard deviation of ln(rate), because no storage is more reproducible; also covers small errors of
+/// the laws.
 constexpr double LeastNoise = 0.01;
 
 /// All samples of one N.
@@ -44,8 +44,9 @@ struct RatePoints
   double Noise = AssumedNoise;
 };
 
-/// Estimates the standard deviation of samples so that the result is too large as often as too small,
-/// whatever the number of samples. The median of many such estimates is robust against a few disturbed N.
+/// Returns an estimate of the standard deviation whose median is the true one for any number of samples.
+/// squares: sum of squares around the median. The median of many such estimates is robust against a few
+/// disturbed N.
 double SpreadOf(double squares, std::size_t samples)
 {
   constexpr double medianOfTwo =
@@ -93,7 +94,7 @@ RatePoints PointsOf(const std::vector<RateSample>& samples)
 /// Fraction of the greatest F that N* must reach. Fewer requests leave more for others, and 2 % is within the
 /// noise of a quiet storage.
 constexpr double GoodEnough = 0.98;
-/// Difference of Akaike's criterion that counts: exp(2 / 2) = 2.7 times as likely.
+/// Difference of Akaike's criterion that makes a shape clearly likelier, by a factor of exp(2 / 2) = 2.7.
 constexpr double ClearlyLikelier = 2;
 /// Usual exponent of falls, as in the emulated file system.
 constexpr double UsualFall = 0.5;
@@ -105,7 +106,7 @@ constexpr double FarBeyondNoise = 3;
 constexpr double Rough = 0.15;
 ///@}
 
-/// A shape, fitted to points.
+/// A RateShape with the error of its fit to the samples.
 struct FittedShape
 {
   RateShape Shape;
@@ -133,7 +134,8 @@ enum Slope
   Any
 };
 
-/// Fits a shape with the given corners. Adds nothing if there is no such shape.
+/// Fits a shape with the given corners, and appends it to `fitted`. Appends nothing if the equations have no
+/// valid solution.
 void FitShape(const RatePoints& points, const RateShape& corners, Slope rise, Slope fall,
     LeastSquares<3> equations, std::vector<FittedShape>& fitted)
 {
@@ -167,8 +169,8 @@ void FitSlopes(const RatePoints& points, const RateShape& corners, bool withoutR
     const auto [rise, fall] = corners.Bends(std::log(point.Concurrency));
     equations.Add({1, -rise, -fall}, point.Log, point.Weight);
   }
-  // If only one point lies beyond E, a later E with a steeper fall fits as well, so falls of the usual
-  // exponent are preferred.
+  // If only one point lies beyond E, a later E with a steeper fall fits as well, so the fit prefers falls of
+  // the usual exponent.
   equations.Add({0, 0, 1}, 0, std::pow(points.Noise / UsualFall, 2));
   for (int rise = withoutRise ? Zero : One; rise <= Any; ++rise) {
     for (int fall = withoutFall ? Zero : One; fall <= Any; ++fall) {
@@ -272,7 +274,7 @@ int SmallestGoodEnough(const RatePoints& points)
   })->Concurrency;
 }
 
-/// Returns N* of a shape. F is smooth, so N is increased in steps of 1 + N/4096.
+/// Returns N* of a shape. F is smooth, so the search steps N by 1 + N/4096.
 int SmallestGoodEnough(const RateFit& fit)
 {
   const auto next = [](int n) { return n + 1 + n / 4096; };
@@ -411,8 +413,7 @@ ConcurrencyRange RangeOfBest(const std::vector<RateSample>& samples)
         alike.push_back({point.Concurrency, std::exp(point.Log + normal(random)), i});
       }
     }
-    // A constant may be the result of noise that hides everything else: its N* of 1 would look certain and be
-    // wrong.
+    // Noise may hide the shape and make the fit a constant, whose N* of 1 would look certain but be wrong.
     const RateFit again = FitRates(alike);
     found.push_back(again.Law() == RateLaw::Constant ? SmallestGoodEnough(PointsOf(alike)) : again.Best());
   }

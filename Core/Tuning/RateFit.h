@@ -20,10 +20,10 @@ struct RateSample
 /// Returns whether a sample has a number of requests from 1 to MostConcurrency and a positive finite rate.
 bool IsSample(const RateSample& sample);
 
-/// Samples with a larger N are considered mistakes.
+/// Greatest N of a valid sample.
 constexpr int MostConcurrency = 1 << 20;
 
-/// The kinds of a fitted F(N).
+/// The formulas for a fitted F(N).
 enum class RateLaw
 {
   Unknown,
@@ -49,8 +49,8 @@ public:
   /// Returns whether the samples were enough for a law: at least three different N.
   bool Known() const { return this->LawValue != RateLaw::Unknown; }
   /// Returns F in bytes per second for any N > 0, or 0 if unknown. Below the sampled range, F is proportional
-  /// to N. Beyond it, F falls with the slope at the end of the range, but not faster than 1/N, and never
-  /// rises, because no measurement supports that.
+  /// to N. Beyond the range, F falls with the slope at the end of the range, but not faster than 1/N, and
+  /// never rises, because no measurement would support a rise.
   double At(double concurrency) const;
   /// Returns N*: the smallest N in the sampled range with at least 0.98 of the greatest F there; 1 if
   /// unknown. If the samples are only joined, N* is one of the sampled N.
@@ -63,7 +63,7 @@ public:
   /// Returns the relative deviation of the mean samples from the law (root mean square). If the samples are
   /// only joined, the deviation is from the best law, and shows how rough the samples are.
   double Residual() const { return this->ResidualValue; }
-  /// Returns the relative standard deviation of samples of one N, or an assumption if no N was sampled twice.
+  /// Returns the relative standard deviation of samples of one N, or an assumption if no N has two samples.
   double Noise() const { return this->NoiseValue; }
   /// Return the least and the greatest N sampled; 0 if unknown.
   int Least() const { return this->LeastValue; }
@@ -88,9 +88,8 @@ private:
 
 /// Fits the constant and the shapes of RateShape with relative errors, and chooses the shape with the least
 /// Akaike criterion, corrected for few samples (C. M. Hurvich and C.-L. Tsai, "Regression and time series
-/// model selection in small samples", 1989), given the spread of samples of one N. Invalid samples (N < 1,
-/// rates that are not positive numbers) are ignored. If there are three or more samples of one N, the fit
-/// uses their median. Takes some milliseconds.
+/// model selection in small samples", 1989), given the spread of samples of one N. Ignores samples that are
+/// not IsSample(). Uses the median if there are three or more samples of one N. Takes some milliseconds.
 RateFit FitRates(const std::vector<RateSample>& samples);
 
 /// The range that contains N* in 9 of 10 similar measurements.
@@ -101,8 +100,8 @@ struct ConcurrencyRange
 };
 
 /// Estimates the uncertainty of N* by many simulations. Each simulation draws as many samples of each N as
-/// were measured, with the estimated noise, and fits them. If the fit is a constant, the drawn samples are
-/// joined instead. Deterministic. Returns 1 to 1 if FitRates() gives no law. Takes some tenths of a second.
+/// were measured, with the estimated noise, and fits them. If the fit is a constant, joins the drawn samples
+/// instead. Deterministic. Returns 1 to 1 if FitRates() gives no law. Takes some tenths of a second.
 ConcurrencyRange RangeOfBest(const std::vector<RateSample>& samples);
 
 /// The known facts about F(N) of a storage.

@@ -22,8 +22,8 @@ struct RateShape
   double Fall = 0;  ///< >= 0
   double Sharpness = 1;
 
-  /// Returns how far ln N = x lies below K, and above E, both smoothed: ln(1 + (K/N)^s) / s and
-  /// ln(1 + (N/E)^s) / s.
+  /// Returns the smoothed distances of ln N = x below ln K and above ln E: ln(1 + (K/N)^s) / s and ln(1 +
+  /// (N/E)^s) / s.
   std::pair<double, double> Bends(double x) const
   {
     return {this->Bend(this->Knee - x), this->Bend(x - this->End)};

@@ -30,9 +30,9 @@ enum Term : std::size_t
   Terms
 };
 
-/// Terms that are not whole numbers are sent in thousandths.
+/// Factor of terms that are not whole numbers: the sum has their thousandths.
 constexpr double Unit = 1000;
-/// Fewer requests make a poor mean.
+/// Least number of requests in a window; the mean of fewer is unreliable.
 constexpr std::uint64_t RequestsOfWindow = 8;
 /// Greatest factor by which N may grow at once: beyond N*, requests take longer and longer, so trying a large
 /// N is expensive.
@@ -65,7 +65,7 @@ ReadControl::ReadControl(Communicator& ranks, ThreadController& controller, cons
       OpensAt(options.FirstWindow),
       Limit(std::numeric_limits<int>::max())
 {
-  // Exploration is for reads that are long enough to gain from it.
+  // The read begins with the best number so far, because only long reads gain from exploration.
   this->Divide(controller.BestSoFar(), ranks.Size());
 }
 
@@ -76,13 +76,13 @@ void ReadControl::Divide(int threads, int ranks)
     threads = std::min(threads, GreatestStep * this->History.back().Threads);
   }
   threads = std::clamp(threads, ranks, std::max(this->Limit, ranks));
-  // After ranks have finished, this rank does not know its place among the others, so the remainder is not
-  // distributed.
+  // If some ranks have finished, this rank does not know its position among the remaining ranks, so no rank
+  // gets the remainder.
   const int place = ranks == this->Ranks.Size() ? this->Ranks.Rank() : ranks - 1;
-  this->Mine =
+  this->OwnThreads =
       std::clamp(ThreadsFromStorage(threads, 0, ranks, place), 1, std::max(this->Options.MostOfRank, 1));
-  if (this->OwnHistory.empty() || this->OwnHistory.back().Threads != this->Mine) {
-    this->OwnHistory.push_back({this->Watch.Seconds(), this->Mine});
+  if (this->OwnHistory.empty() || this->OwnHistory.back().Threads != this->OwnThreads) {
+    this->OwnHistory.push_back({this->Watch.Seconds(), this->OwnThreads});
   }
   if (this->History.empty() || this->History.back().Threads != threads) {
     this->History.push_back({this->Watch.Seconds(), threads});
@@ -101,7 +101,7 @@ void ReadControl::Step(const ReadMeter& meter)
     std::vector<double> sum;
     if (this->Ranks.EndSum(sum)) {
       this->Sending = false;
-      this->Take(sum);
+      this->ApplySum(sum);
     }
   } else if (this->Open) {
     if (this->WindowIsComplete(meter)) {
@@ -114,7 +114,7 @@ void ReadControl::Step(const ReadMeter& meter)
   }
 }
 
-ReadControl::Mark ReadControl::Now(const ReadMeter& meter) const
+ReadControl::MeterValues ReadControl::Now(const ReadMeter& meter) const
 {
   return {this->Watch.Seconds(), meter.BusySeconds(), meter.WorkSeconds(), meter.Bytes(), meter.Requests()};
 }
@@ -123,22 +123,22 @@ ReadControl::Mark ReadControl::Now(const ReadMeter& meter) const
 /// ones, so at least half of the threads must have finished a request.
 bool ReadControl::WindowIsComplete(const ReadMeter& meter) const
 {
-  const std::uint64_t half = static_cast<std::uint64_t>(this->Mine) / 2;
+  const std::uint64_t half = static_cast<std::uint64_t>(this->OwnThreads) / 2;
   return this->Watch.Seconds() - this->Opened.Seconds >= this->Controller.WindowSeconds() &&
          meter.Requests() - this->Opened.Requests >= std::max(half, RequestsOfWindow);
 }
 
 void ReadControl::SendWindow(const ReadMeter& meter)
 {
-  const Mark now = this->Now(meter);
+  const MeterValues now = this->Now(meter);
   std::vector<double> terms(Terms, 0);
   terms[ReadingTerm] = 1;
   // The rate of one thread times the number of threads. Bytes divided by seconds would jump with each burst
   // of requests that end together.
   const double work = now.Work - this->Opened.Work;
-  const double threadsOfWork = work > 0 ? this->Mine / work : 0;
+  const double threadsOfWork = work > 0 ? this->OwnThreads / work : 0;
   terms[RateTerm] = std::round(static_cast<double>(now.Bytes - this->Opened.Bytes) * threadsOfWork);
-  terms[ThreadsTerm] = this->Mine;
+  terms[ThreadsTerm] = this->OwnThreads;
   terms[LoadTerm] = this->Ranks.Rank() == 0 ? std::round(this->Load * Unit) : 0;
   terms[BytesTerm] = static_cast<double>(now.Bytes - this->Sent.Bytes);
   terms[InFlightTerm] = std::round((now.Busy - this->Opened.Busy) * threadsOfWork * Unit);
@@ -159,7 +159,7 @@ void ReadControl::SendWindow(const ReadMeter& meter)
   this->Sending = true;
 }
 
-void ReadControl::Take(const std::vector<double>& sum)
+void ReadControl::ApplySum(const std::vector<double>& sum)
 {
   const int reading = static_cast<int>(sum[ReadingTerm]);
   if (reading == this->Ranks.Size()) {
@@ -173,9 +173,9 @@ void ReadControl::Take(const std::vector<double>& sum)
     }
   }
   if (reading > 0) {
-    const int before = this->Mine;
+    const int before = this->OwnThreads;
     this->Divide(this->Controller.Threads(), reading);
-    const int now = this->Mine;
+    const int now = this->OwnThreads;
     this->Settling = now == before ? 0 : static_cast<std::uint64_t>(std::max(now, before));
   }
 }
@@ -191,7 +191,7 @@ bool ReadControl::Serve()
     this->Sending = false;
     // Ranks that have finished get the result, too, because all controllers must stay in the same state for
     // the next read.
-    this->Take(sum);
+    this->ApplySum(sum);
     this->AllHaveRead = sum[ReadingTerm] == 0;
   }
   return this->AllHaveRead;
@@ -209,8 +209,8 @@ void ReadControl::Finish()
 }
 
 /// Removes decisions made after all ranks had finished, which never took effect. All ranks have the same
-/// history, so without decisions no communication is needed. Collective: every rank of the communicator calls
-/// it.
+/// history, so they need no communication if there are no decisions. Collective: every rank of the
+/// communicator calls it.
 void ReadControl::DropLateChanges()
 {
   if (this->History.size() == 1) {

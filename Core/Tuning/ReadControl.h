@@ -1,4 +1,4 @@
-// The number of concurrent read tasks of all ranks together, adapted while they read.
+// Adapts the number of concurrent read tasks of all ranks together during a read.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -24,7 +24,7 @@ struct ThreadChange
 /// The observations of one window of a read, all ranks together.
 struct ReadWindow
 {
-  double Seconds = 0;  ///< time since the read began at which the window's sum was known
+  double Seconds = 0;  ///< from the beginning of the read until the sum over the ranks was known
   double Rate = 0;     ///< bytes per second
   int Threads = 0;     ///< concurrent read tasks
   double Load = 0;     ///< NC as last reported on rank 0, see ReportLoad()
@@ -39,8 +39,8 @@ struct ReadControlOptions
   bool OnMachineOfRankZero = true;  ///< this rank runs on rank 0's machine, where disks are watched
 };
 
-/// Connects read tasks with a ThreadController. Each rank measures its reads in a window of time. A sum over
-/// the ranks, for which no task waits, combines the windows. All ranks then draw the same conclusion, because
+/// Connects read tasks with a ThreadController. Each rank measures its reads in a window of time. A
+/// nonblocking sum over the ranks combines the windows. All ranks then draw the same conclusion, because
 /// their controllers are in the same state. Reads that end before the first window keep their initial number
 /// of threads.
 ///
@@ -55,7 +55,7 @@ public:
   ReadControl(Communicator& ranks, ThreadController& controller, const ReadControlOptions& options);
 
   /// Returns the limit of concurrent read tasks on this rank.
-  int Threads() const { return this->Mine; }
+  int Threads() const { return this->OwnThreads; }
   /// Returns the upper bound of Threads().
   int MostThreads() const { return this->Options.MostOfRank; }
   /// Observes the meter, and adapts the number of threads. Call it many times per second on the waiting
@@ -64,13 +64,13 @@ public:
   /// Replaces Step() after this rank has finished its reads or stopped: takes part in the windows of the
   /// other ranks. Returns true once all ranks have finished. Not collective; does not block.
   bool Serve();
-  /// Serves the other ranks until all have finished. To be called once after the read, successful or not.
+  /// Serves the other ranks until all have finished. Call this method once after the read, successful or not.
   /// Afterwards Changes() contains the changes up to the last byte of the last rank. Collective: every rank
   /// of the communicator calls it.
   void Finish();
 
-  /// Called with each window of the measurement, on all ranks alike. Returns the limit for the threads of all
-  /// ranks together from then on.
+  /// Receives each window of the measurement, on all ranks alike. Returns the new limit for the threads of
+  /// all ranks together.
   std::function<int(const ReadWindow&)> OnWindow;
   /// Sets NC on rank 0; all ranks get it with the next window.
   void ReportLoad(double load) { this->Load = load; }
@@ -78,37 +78,37 @@ public:
   const std::vector<ThreadChange>& Changes() const { return this->History; }
   /// Returns the mean number of threads of this rank, from the beginning of its reads to its last request.
   double MeanThreads() const;
-  /// Returns the windows that the controller has learnt from.
+  /// Returns the windows that the controller has observed.
   const std::vector<ReadWindow>& Windows() const { return this->Learnt; }
 
 private:
   bool WindowIsComplete(const ReadMeter& meter) const;
   void SendWindow(const ReadMeter& meter);
-  void Take(const std::vector<double>& sum);
+  void ApplySum(const std::vector<double>& sum);
   void Divide(int threads, int ranks);
   void DropLateChanges();
 
   /// The values of the meter at a moment of the read.
-  struct Mark
+  struct MeterValues
   {
     double Seconds = 0, Busy = 0, Work = 0;
     std::uint64_t Bytes = 0, Requests = 0;
   };
-  Mark Now(const ReadMeter& meter) const;
+  MeterValues Now(const ReadMeter& meter) const;
 
   const ReadControlOptions Options;
   Communicator& Ranks;
   ThreadController& Controller;
-  int Mine = 1;     ///< see Threads()
-  Stopwatch Watch;  ///< started with the read
+  int OwnThreads = 1;  ///< see Threads()
+  Stopwatch Watch;     ///< started with the read
   bool Open = false, Sending = false;
   bool AllHaveRead = false;  ///< result of Serve()
   double OpensAt;            ///< time in seconds at which the next window opens
   /// Number of requests that must end before the next window opens, because they began with another number of
   /// threads.
   std::uint64_t Settling = 0;
-  Mark Opened;  ///< beginning of the window
-  Mark Sent;    ///< end of the previous window
+  MeterValues Opened;  ///< beginning of the window
+  MeterValues Sent;    ///< end of the previous window
   std::optional<std::uint64_t> FetchedThen = FetchedBytes();
   double Load = 0;
   int Limit;  ///< for the threads of all ranks together

@@ -125,7 +125,7 @@ std::vector<std::string> ProfileFilesIn(const std::string& folder, const Noteboo
     }
     if (files.size() == MostFiles) {
       notes.Add(fmt::format(
-          "{}: the folder has more than {} storage profiles, and the rest is ignored. Remove old profiles.",
+          "{}: the folder has more than {} storage profiles. PatchIO ignores the rest. Remove old profiles.",
           folder, MostFiles));
       break;
     }
@@ -151,7 +151,7 @@ std::vector<StorageProfile> ProfilesIn(const std::string& folder, bool siteWide,
 }
 
 /// The criteria of a search for a profile.
-struct Wanted
+struct ProfileQuery
 {
   std::string Path;  ///< resolved path
   std::optional<Mount> Where;
@@ -170,46 +170,47 @@ int OctavesApart(int one, int other)
 
 /// Returns the reason why a profile for a mount above the path does not apply, or an empty text if it
 /// applies.
-std::string ReasonAgainst(const StorageProfile& profile, const Wanted& wanted)
+std::string ReasonAgainst(const StorageProfile& profile, const ProfileQuery& query)
 {
-  if (profile.ExpiresAt > 0 && profile.ExpiresAt < wanted.Now) {
-    return "it has expired; run 'patchio probe' to measure again";
+  if (profile.ExpiresAt > 0 && profile.ExpiresAt < query.Now) {
+    return "the profile has expired. Run 'patchio probe' to measure again";
   }
-  if (!wanted.Where || profile.Where.Type.empty()) {
+  if (!query.Where || profile.Where.Type.empty()) {
     return "";
   }
-  if (profile.Where.Type != wanted.Where->Type) {
-    return fmt::format("it belongs to {}, but {} is mounted there", profile.Where.Type, wanted.Where->Type);
-  }
-  if (!profile.Where.Source.empty() && profile.Where.Source != wanted.Where->Source) {
+  if (profile.Where.Type != query.Where->Type) {
     return fmt::format(
-        "it belongs to {}, but {} is mounted there", profile.Where.Source, wanted.Where->Source);
+        "the profile is for {}, but {} is mounted there", profile.Where.Type, query.Where->Type);
+  }
+  if (!profile.Where.Source.empty() && profile.Where.Source != query.Where->Source) {
+    return fmt::format(
+        "the profile is for {}, but {} is mounted there", profile.Where.Source, query.Where->Source);
   }
   return "";
 }
 
 /// Returns whether the profile is for a mount above the path. A measured profile must be for the path's own
 /// mount; a profile written by a user may name a folder in this mount.
-bool IsAbove(const StorageProfile& profile, const Wanted& wanted)
+bool IsAbove(const StorageProfile& profile, const ProfileQuery& query)
 {
   const bool measured = !profile.Where.Type.empty();
-  return LiesBelow(wanted.Path, profile.Where.Point) &&
-         (!measured || !wanted.Where || profile.Where.Point == wanted.Where->Point);
+  return LiesBelow(query.Path, profile.Where.Point) &&
+         (!measured || !query.Where || profile.Where.Point == query.Where->Point);
 }
 
 std::optional<StorageProfile> BestOf(
-    const std::vector<StorageProfile>& profiles, const Wanted& wanted, const Notebook& notes)
+    const std::vector<StorageProfile>& profiles, const ProfileQuery& query, const Notebook& notes)
 {
-  const auto rank = [&wanted](const StorageProfile& profile) {
-    return std::make_tuple(profile.Where.Point.size(), profile.Samples.empty(), profile.Node == wanted.Node,
-        !profile.FromReads, -OctavesApart(profile.Ranks, wanted.Ranks), profile.MeasuredAt);
+  const auto rank = [&query](const StorageProfile& profile) {
+    return std::make_tuple(profile.Where.Point.size(), profile.Samples.empty(), profile.Node == query.Node,
+        !profile.FromReads, -OctavesApart(profile.Ranks, query.Ranks), profile.MeasuredAt);
   };
   std::optional<StorageProfile> best;
   for (const StorageProfile& profile : profiles) {
-    if (!IsAbove(profile, wanted)) {
+    if (!IsAbove(profile, query)) {
       continue;
     }
-    const std::string reason = ReasonAgainst(profile, wanted);
+    const std::string reason = ReasonAgainst(profile, query);
     if (!reason.empty()) {
       notes.Add(fmt::format("Ignoring the storage profile {}: {}.", profile.File, reason));
     } else if (!best || rank(*best) < rank(profile)) {
@@ -331,15 +332,15 @@ std::optional<StorageProfile> FindProfile(const std::string& path, std::vector<s
     const std::string& mountInfo, double now, int ranks)
 {
   const Notebook notebook(notes);
-  const Wanted wanted{ResolvedPath(path), MountOf(path, mountInfo), NodeClass(), now, ranks};
+  const ProfileQuery query{ResolvedPath(path), MountOf(path, mountInfo), NodeClass(), now, ranks};
   const std::string own = OwnProfileFolder();
   if (!own.empty()) {
-    if (const auto found = BestOf(ProfilesIn(own, false, notebook), wanted, notebook)) {
+    if (const auto found = BestOf(ProfilesIn(own, false, notebook), query, notebook)) {
       return found;
     }
   }
   for (const std::string& folder : SiteProfileFolders()) {
-    if (const auto found = BestOf(ProfilesIn(folder, true, notebook), wanted, notebook)) {
+    if (const auto found = BestOf(ProfilesIn(folder, true, notebook), query, notebook)) {
       return found;
     }
   }
@@ -351,8 +352,8 @@ std::string SaveProfile(const StorageProfile& profile)
   const std::string folder = OwnProfileFolder();
   if (folder.empty()) {
     throw Error(
-        "Set PATCHIO_PROFILE_DIR, XDG_CONFIG_HOME or HOME. Without them, PatchIO has no folder for storage "
-        "profiles.");
+        "PatchIO has no folder for storage profiles, because PATCHIO_PROFILE_DIR, XDG_CONFIG_HOME and HOME "
+        "are not set. Set one of these variables.");
   }
   if (profile.Concurrency < 1 || profile.Where.Point.empty()) {
     throw Error(

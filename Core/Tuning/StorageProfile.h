@@ -39,7 +39,7 @@ struct StorageProfile
   std::uint64_t BlockBytes = 0;          ///< best size of requests; 0: unknown
   std::string BestFunction;              ///< fastest of MPI's reading functions, or "pread"; empty: unknown
   std::string Node;                      ///< NodeClass() of the measuring node; empty: any
-  int Ranks = 0;                         ///< number of ranks that measured it; 0: unknown
+  int Ranks = 0;                         ///< number of ranks that measured the profile; 0: unknown
   bool FromReads = false;                ///< true: measured during reads, never by a probe
   double MeasuredAt = 0;                 ///< seconds since 1970; 0: unknown
   double ExpiresAt = 0;                  ///< seconds since 1970; 0: never
@@ -92,13 +92,13 @@ std::vector<StorageProfile> ProfilesOfText(const std::string& text, const std::s
 /// path. Throws Error if the file cannot be written, or N* is unknown.
 std::string SaveProfile(const StorageProfile& profile);
 
-/// Merges samples of a read into a profile. Old and new samples are moved to a common level, a quarter of the
-/// way to the new ones, because load and request sizes may differ; the new samples thus contribute to the
-/// shape. Samples of a single N change the level only. Then F and N* are fitted again. Only the newest few
-/// samples of each N are kept. A profile written by a user, and a site-wide profile without a fit, stay
-/// unchanged. A site-wide profile with a fit becomes a measured profile. The profile gets the current date if
-/// it was site-wide or had no date. Other profiles keep their dates, so that they expire and the storage is
-/// probed again. Returns whether the profile was changed. Does not save the profile.
+/// Merges samples of a read into a profile, and fits F and N* again. Scales old and new samples to a common
+/// level, a quarter of the way from the old to the new level, because load and request sizes may differ; the
+/// new samples thus contribute to the shape. Samples of a single N change the level only. Keeps only the
+/// newest few samples of each N. A profile written by a user, and a site-wide profile without a fit, stay
+/// unchanged. A site-wide profile with a fit becomes a measured profile. A profile that was site-wide or had
+/// no date gets the current date. Other profiles keep their dates, so that they expire and users probe the
+/// storage again. Returns whether the profile has changed. Does not save the profile.
 bool MergeSamples(StorageProfile& profile, const std::vector<RateSample>& samples);
 
 /// Returns the current time in seconds since 1970.

@@ -15,8 +15,8 @@ namespace {
 // The values were found by a search on simulated reads of 60 s with 8 % noise, on storages with many laws
 // F(N) (SimulatedStorage.h), with up to 1600 reads in each of three scenarios: the profile is right, it is
 // wrong by a factor of 4, other readers come and go. The criterion was the fraction of reads within 5 % of
-// the best fixed number; `patchio_controller_shares` prints it, ThreadControllerTest demands it. "Given"
-// marks values that are not from this search.
+// the best fixed number; `patchio_controller_shares` prints this fraction, and ThreadControllerTest checks
+// it. "Given" marks values that are not from this search.
 
 /// Numbers N of the grid per octave (given: 9 % apart, less than noise).
 constexpr double StepsOfOctave = 8;
@@ -24,7 +24,7 @@ constexpr double StepsOfOctave = 8;
 constexpr double Window = 0.35;
 /// Initial variance of ln(rate) (given: 8 %, as in the simulated reads).
 constexpr double NoiseAtFirst = 0.0064;
-/// Least variance that is accepted (given: 2 %).
+/// Least accepted variance (given: 2 %).
 constexpr double LeastNoise = 4e-4;
 /// Weight of the newest difference in the estimate of the noise.
 constexpr double NoisePace = 0.01;
@@ -38,13 +38,13 @@ constexpr double SampleWeight = 0.7;
 constexpr double DriftSlack = 0.6;
 /// Sum of surprises beyond DriftSlack that indicates a changed storage.
 constexpr double DriftLimit = 6;
-/// Standard deviations from which a single window is not learnt.
+/// Surprise, in standard deviations, beyond which a single window is an outlier.
 constexpr double FarOff = 4;
 /// Number of windows that profit from better knowledge.
 constexpr double Horizon = 26;
 /// Number of windows needed to learn the rate of a number.
 constexpr double WindowsToLearn = 4;
-/// Number of windows without potential gain before fewer threads are tried.
+/// Number of windows without potential gain before TryFewer() tries fewer threads.
 constexpr int Patience = 8;
 
 // Shapes of RateShape with rise = 1 and K = E. The sharpness of the corner is s (1 + fall).
@@ -320,7 +320,7 @@ ThreadController::Expectation ThreadController::Expect() const
 }
 
 /// Chooses the number for the next window. The best number is the smallest one whose regret is close to the
-/// least one. Another number is tried if the expected information is worth its cost.
+/// least one. Tries another number if the expected information is worth its cost.
 void ThreadController::Choose()
 {
   const Expectation expected = this->Expect();
@@ -351,8 +351,8 @@ void ThreadController::Choose()
   }
 }
 
-/// Tries half an octave fewer threads once in a while, because fewer threads may suffice if nothing is left
-/// to gain. Does nothing if so few threads were tried before.
+/// Tries half an octave fewer threads from time to time, because fewer threads may give the same rate. Does
+/// nothing if the controller has already tried so few threads in this epoch.
 void ThreadController::TryFewer(const Expectation& expected)
 {
   constexpr double half = 0.5;

@@ -30,10 +30,10 @@ struct ThreadsTried
 /// information it may give.
 ///
 /// The knowledge is a probability for each of many shapes of the rate over N (RateShape): rising like N up to
-/// a knee and falling like a power of N beyond it, more or less sharply. The level is free; only ratios
-/// count. The shapes give, for each N of a geometric grid, the expected loss of rate and the information that
-/// trying it would give. Several contradicting rates in a row mean that the storage has changed (other
-/// readers have come or gone); the knowledge is then forgotten.
+/// a knee and falling like a power of N beyond the knee, more or less sharply. Only ratios of rates count.
+/// The shapes give, for each N of a geometric grid, the expected loss of rate and the information that trying
+/// this N would give. Several contradicting rates in a row mean that the storage has changed (other readers
+/// have come or gone); the controller then forgets its knowledge.
 ///
 /// Deterministic, without clocks and threads: ranks with the same observations are in the same state. A
 /// decision takes some hundred microseconds. Not thread-safe.
@@ -48,7 +48,7 @@ public:
   /// window begins.
   double WindowSeconds() const;
   /// Adds the rate of a window in bytes per second, with `threads` reads in flight, which may differ from
-  /// Threads(). Ignores invalid numbers; a rate of 0 is averaged with the next rate.
+  /// Threads(). Ignores invalid numbers, and averages a rate of 0 with the next rate.
   void Observe(double rate, int threads);
 
   /// Returns the N that is currently considered the best.

@@ -7,14 +7,14 @@
 
 namespace patchio {
 
-/// The policy on a storage that others use, too. With C reads of others in flight, N own reads get N/(N+C)
-/// F(N+C), which still rises beyond N + C = N*. The fastest number for one reader is therefore not the best
-/// number for all.
+/// The user's policy for a storage that others use, too. If others have C reads in flight, N reads of PatchIO
+/// get the rate N/(N+C) F(N+C), which still rises beyond N + C = N*. The fastest number for one reader is
+/// therefore not the best number for all.
 enum class ThreadPolicy
 {
   Polite,    ///< N = N* - NC, the rule of S. Liu et al., see Plan/ThreadBudget.h
   Balanced,  ///< fewest reads with nearly the best rate
-  Greedy     ///< reads with the best rate
+  Greedy     ///< fewest reads with the best rate
 };
 
 /// Returns "polite", "balanced" or "greedy".
@@ -32,7 +32,7 @@ struct StorageKnowledge
   int GreedyStart = 0;
 };
 
-/// The ranks that read.
+/// The processes of a read: number of ranks, cores of a machine, and limit on the threads of a rank.
 struct ReadingJob
 {
   int Ranks = 1;         ///< NP
@@ -49,8 +49,8 @@ int GuessedConcurrency(MountClass kind, int cores);
 int MostInFlight(const StorageKnowledge& storage, ThreadPolicy policy, const ReadingJob& job);
 
 /// Returns the smallest number of reads that reaches the fraction `share` (0..1) of the best rate of up to
-/// `most` reads while others have `load` reads in flight. The own rate is N / (N + C) F(N + C), with F from
-/// `fit`. Returns 0 if the fit is unknown.
+/// `most` reads while others have `load` reads in flight. The rate of N reads is N / (N + load) F(N + load),
+/// with F from `fit`. Returns 0 if the fit is unknown.
 int FairStart(const RateFit& fit, double load, int most, double share);
 
 /// Sets the initial numbers of Balanced and Greedy from F(N) and NC. Balanced begins with the fewest reads,

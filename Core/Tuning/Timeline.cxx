@@ -10,7 +10,7 @@ void Timeline::Add(const TimelinePoint& point)
     return;
   }
   if (this->Kept.size() + 1 >= MostPoints) {
-    // Every other moment is dropped. The bytes of the next moment include those of the dropped moment.
+    // Drops every other moment. The bytes of the next moment include those of the dropped moment.
     std::vector<TimelinePoint> half;
     for (std::size_t i = 0; i < this->Kept.size(); i += 2) {
       half.push_back(this->Kept[i]);
@@ -44,19 +44,19 @@ TimelinePoint At(const std::vector<TimelinePoint>& points, double seconds)
       before.InFlight + share * (next->InFlight - before.InFlight)};
 }
 
-std::vector<TimelinePoint> SumOverRanks(const std::vector<TimelinePoint>& mine, Communicator& comm)
+std::vector<TimelinePoint> SumOverRanks(const std::vector<TimelinePoint>& ofThisRank, Communicator& comm)
 {
   if (comm.Size() == 1) {
-    return mine;
+    return ofThisRank;
   }
   constexpr std::size_t moments = 101;
-  const double end = comm.Largest({mine.empty() ? 0 : mine.back().Seconds})[0];
+  const double end = comm.Largest({ofThisRank.empty() ? 0 : ofThisRank.back().Seconds})[0];
   if (end <= 0) {
     return {};  // no rank recorded a timeline
   }
   std::vector<double> values;
   for (std::size_t i = 0; i < moments; ++i) {
-    const TimelinePoint point = At(mine, end * static_cast<double>(i) / (moments - 1));
+    const TimelinePoint point = At(ofThisRank, end * static_cast<double>(i) / (moments - 1));
     values.push_back(point.Bytes);
     values.push_back(point.InFlight);
   }

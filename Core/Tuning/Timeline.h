@@ -15,15 +15,16 @@ struct TimelinePoint
   double InFlight = 0;  ///< requests in flight
 };
 
-/// Records a few hundred moments, ascending in time, with intervals that grow with the length of the read.
+/// Records at most MostPoints moments, ascending in time, at intervals that grow with the length of the read.
 class Timeline
 {
 public:
   static constexpr std::size_t MostPoints = 256;
 
-  /// Adds a moment. May be called at any rate; a moment too soon after the previous one is ignored.
+  /// Adds a moment. Ignores a moment too soon after the previous moment, so the rate of calls does not
+  /// matter.
   void Add(const TimelinePoint& point);
-  /// Adds the last moment, which is always kept.
+  /// Adds the last moment, at any distance from the previous moment.
   void End(const TimelinePoint& point);
   const std::vector<TimelinePoint>& Points() const { return this->Kept; }
 
@@ -35,8 +36,9 @@ private:
 /// Interpolates a timeline at a moment. After the end of the timeline, InFlight is 0.
 TimelinePoint At(const std::vector<TimelinePoint>& points, double seconds);
 
-/// Returns the sum of the timelines of all ranks, which begin at the same time, on all ranks. Returns `mine`
-/// unchanged if there is only one rank. Collective: every rank of the communicator calls it.
-std::vector<TimelinePoint> SumOverRanks(const std::vector<TimelinePoint>& mine, Communicator& comm);
+/// Returns the sum of the timelines of all ranks on all ranks; the timelines must begin at the same time.
+/// Returns `ofThisRank` unchanged if there is only one rank. Collective: every rank of the communicator calls
+/// it.
+std::vector<TimelinePoint> SumOverRanks(const std::vector<TimelinePoint>& ofThisRank, Communicator& comm);
 
 }  // namespace patchio

@@ -34,9 +34,9 @@ constexpr std::uint64_t LittleBytes = 256 << 10;
 
 /// Plans the writers. `volumes`: bytes of each rank. Neighbouring ranks of equal volume form a group. A
 /// shorter adjacent run of ranks with less volume is the edge of the group and belongs to it. The group with
-/// the largest volume sets the target: all its ranks write. In each other group, the number of collecting
-/// ranks is chosen so that each writes about the target. If the target is below `little`, the number of
-/// writers is divided by 2, 4 or 8. In the study, small groups prevent that division; here they do not.
+/// the largest volume sets the target: all its ranks write. In each other group, each collecting rank writes
+/// about the target. If the target is below `little`, 2, 4 or 8 times fewer ranks write. In the study, small
+/// groups prevent that division; here they do not.
 Aggregation PlanAggregation(const std::vector<std::uint64_t>& volumes, std::uint64_t little = LittleBytes);
 
 /// Returns the bytes that each rank writes under the plan.
@@ -46,7 +46,7 @@ std::vector<std::uint64_t> WrittenBytes(const Aggregation& plan, const std::vect
 /// number over all groups, so that all write together.
 int StepsAtOnce(const Aggregation& plan, std::uint64_t wanted, int most);
 
-/// The conditions for PlanGathering().
+/// The limits and requests for PlanGathering().
 struct GatheringNeeds
 {
   int Threads = 1;                      ///< per rank, if all ranks write
@@ -61,7 +61,7 @@ struct Gathering
 {
   Aggregation Plan;
   int Threads = 1;         ///< threads of all writers together, up to 64 per writer
-  int Steps = 1;           ///< steps per write; 0: there is not enough memory for one
+  int Steps = 1;           ///< steps per write; 0: not enough memory for one step
   std::uint64_t Step = 0;  ///< bytes of memory that a step takes, on the rank that needs most
 
   /// Returns the threads of a writer of `bytes` out of `all` bytes; at least 1.

@@ -53,10 +53,10 @@ BoundedCommunicator::BoundedCommunicator(MPI_Comm comm, double waitSeconds, cons
   };
   if (!Await(waitSeconds, come)) {
     static_cast<void>(second.release());
-    throw Error(
-        fmt::format("{}: other ranks did not make this call within {} s. All ranks of the communicator must "
-                    "call it, and at least one has not, or has stopped.",
-            call, waitSeconds));
+    throw Error(fmt::format(
+        "{}: other ranks did not make this call within {} s, or ended. All ranks of the communicator "
+        "must make this call.",
+        call, waitSeconds));
   }
   this->Comm = *second;
   MPI_Comm_set_errhandler(this->Comm, MPI_ERRORS_RETURN);
@@ -99,7 +99,7 @@ void BoundedCommunicator::Synchronize()
     this->Positions->Add(this->Here, (this->RankValue + distance) % this->SizeValue, ArrivalTag);
     int from = (this->RankValue + this->SizeValue - distance) % this->SizeValue;
     Position there;
-    this->WaitFor([&] { return Take(this->Comm, ArrivalTag, there, from); });
+    this->WaitFor([&] { return TryReceive(this->Comm, ArrivalTag, there, from); });
     if (!this->IsBroken() && there.Call != this->Here.Call) {
       this->GiveUp(0);
     }
@@ -110,11 +110,11 @@ void BoundedCommunicator::Synchronize()
 }
 
 /// Returns whether another rank has given up in this wait or an earlier one. If another rank has given up in
-/// a later wait, the present wait ends normally.
+/// a later wait, this rank's wait ends normally.
 bool BoundedCommunicator::HasNotices()
 {
   Position there;
-  for (int rank = MPI_ANY_SOURCE; Take(this->Comm, NoticeTag, there, rank); rank = MPI_ANY_SOURCE) {
+  for (int rank = MPI_ANY_SOURCE; TryReceive(this->Comm, NoticeTag, there, rank); rank = MPI_ANY_SOURCE) {
     this->Others[rank] = there;
   }
   return std::any_of(this->Others.begin(), this->Others.end(),
@@ -166,9 +166,9 @@ std::string BoundedCommunicator::Explain() const
         fmt::join(parts, ", "));
   } else if (!missing.empty()) {
     text = fmt::format(
-        "{}: {} not made this call within {} s (\"wait seconds\"), or stopped. All ranks must make the same "
-        "calls in the same order.",
-        this->Here.Text(), TextOf(missing) + (missing.size() > 1 ? " have" : " has"), this->WaitSeconds);
+        "{}: {} did not make this call within {} s (\"wait seconds\"), or ended. All ranks must make the "
+        "same calls in the same order.",
+        this->Here.Text(), TextOf(missing), this->WaitSeconds);
   } else {
     text = fmt::format(
         "{}: {} gave up waiting for the others after {} s. If ranks can be this late, raise \"wait seconds\" "
@@ -200,7 +200,7 @@ bool BoundedCommunicator::IsDone(std::vector<MPI_Request>& requests)
 void BoundedCommunicator::WaitFor(const std::function<bool()>& done)
 {
   const Stopwatch watch;
-  Backoff nap;
+  Backoff backoff;
   for (int polls = 0; !this->IsBroken(); ++polls) {
     if (this->HasNotices()) {
       this->GiveUp(0);
@@ -211,13 +211,13 @@ void BoundedCommunicator::WaitFor(const std::function<bool()>& done)
     } else if (polls < BusyPolls) {
       std::this_thread::yield();
     } else {
-      nap.Rest();
+      backoff.Rest();
     }
   }
 }
 
 /// Waits for the requests. `buffers`: all memory that MPI uses for the requests. If the requests do not
-/// complete, the buffers are moved away and never freed.
+/// complete, moves the buffers away and never frees them.
 template <typename Buffers>
 void BoundedCommunicator::Wait(std::vector<MPI_Request>& requests, Buffers& buffers)
 {
@@ -274,7 +274,7 @@ std::vector<std::string> BoundedCommunicator::AllGather(const std::string& text)
   std::partial_sum(sizes.second.begin(), sizes.second.end(), offsets.begin() + 1);
   struct
   {
-    std::string Mine;
+    std::string Sent;
     std::vector<char> All;
     std::vector<int> Counts, Begins;
   } buffers;
@@ -282,10 +282,10 @@ std::vector<std::string> BoundedCommunicator::AllGather(const std::string& text)
   all.resize(offsets.back());
   requests.assign(1, MPI_REQUEST_NULL);
   if (offsets.back() <= MostOfCall) {
-    buffers.Mine = text;
+    buffers.Sent = text;
     buffers.Counts.assign(sizes.second.begin(), sizes.second.end());
     buffers.Begins.assign(offsets.begin(), offsets.end());
-    MPI_Iallgatherv(buffers.Mine.data(), static_cast<int>(text.size()), MPI_CHAR, all.data(),
+    MPI_Iallgatherv(buffers.Sent.data(), static_cast<int>(text.size()), MPI_CHAR, all.data(),
         buffers.Counts.data(), buffers.Begins.data(), MPI_CHAR, this->Comm, requests.data());
   } else {
     requests.clear();

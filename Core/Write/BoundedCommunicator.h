@@ -16,14 +16,14 @@ namespace patchio::output {
 /// Error names the ranks that are missing, and their call. Ranks in different calls get an Error as soon as
 /// their messages meet. After an Error, all methods throw the same Error at once, on all ranks.
 ///
-/// MPI may still use the buffers of a wait that was given up, so these buffers and MPI's communicator are
-/// never freed, on purpose.
+/// MPI may still use the buffers of a wait that was given up, so this class never frees these buffers and
+/// MPI's communicator.
 class BoundedCommunicator : public Communicator
 {
 public:
   /// Duplicates `comm`. `waitSeconds`: the limit in the configuration, in seconds. A wait ends a little
   /// later, so that a rank that has waited for the storage up to the limit can still inform the other ranks.
-  /// `call`: see Enter(). Throws Error when a rank does not make the call. Collective: every rank of `comm`
+  /// `call`: see Enter(). Throws Error if a rank does not make the call. Collective: every rank of `comm`
   /// calls it.
   BoundedCommunicator(MPI_Comm comm, double waitSeconds, const std::string& call);
   ~BoundedCommunicator() override;

@@ -40,9 +40,9 @@ void WritingThread::MakeRoom(std::uint64_t bytes)
 
 void WritingThread::Add(std::uint64_t bytes, std::function<void()> job)
 {
-  const std::string fault = this->Later ? "" : CatchError(job);
+  const std::string fault = this->Asynchronous ? "" : CatchError(job);
   const std::lock_guard<std::mutex> guard(this->Lock);
-  if (!this->Later) {
+  if (!this->Asynchronous) {
     this->Keep(fault);
     return;
   }
@@ -82,7 +82,7 @@ void WritingThread::WaitUntil(const std::function<bool()>& holds)
   std::unique_lock<std::mutex> guard(this->Lock);
   if (!this->Changed.wait_for(guard, std::chrono::duration<double>(this->WaitSeconds), holds)) {
     throw Error(fmt::format(
-        "The storage is too slow: writing {} of earlier steps ({} in total) took longer than {} s.",
+        "The storage is too slow: {} of earlier steps ({} in total) took longer than {} s.",
         CountText(this->Jobs.size(), "write"), ByteText(static_cast<double>(this->Used)), this->WaitSeconds));
   }
 }
@@ -122,8 +122,7 @@ OutputConfig Checked(OutputConfig config)
   if (config.How == Mode::Ranks) {
     throw Error(
         "The mode \"ranks\" is only for simulations. Set \"mode\" in the output configuration to \"thread\" "
-        "or "
-        "\"direct\".");
+        "or \"direct\".");
   }
   for (const Channel& channel : config.Channels) {
     if (channel.Format == TargetFormat::Kwave) {
@@ -145,20 +144,20 @@ bool IsIn(const std::string& path, const std::string& folder)
   return whole(path).rfind(whole(folder), 0) == 0;
 }
 
-/// The threads of all objects of this process, and the paths of their channels. The map is never destroyed,
-/// because an object may end while the program exits.
+/// The threads of all objects of this process, and the paths of their channels. The program never destroys
+/// the map, because an object may end during the exit.
 auto& Live = *new std::map<std::shared_ptr<WritingThread>, std::vector<std::string>>;
 std::mutex LiveLock;
 
 }  // namespace
 
-ChannelOutput::ChannelOutput(const OutputConfig& config, Communicator& ranks, bool later)
+ChannelOutput::ChannelOutput(const OutputConfig& config, Communicator& ranks, bool asynchronous)
     : Config(config),
       Ranks(ranks),
-      Aside(!later             ? nullptr
+      Aside(!asynchronous      ? nullptr
             : ranks.Size() > 1 ? MakeSocketCommunicator(ranks, config.WaitSeconds)
                                : MakeSelfCommunicator()),
-      Writer(std::make_shared<WritingThread>(config.Memory, config.WaitSeconds, later))
+      Writer(std::make_shared<WritingThread>(config.Memory, config.WaitSeconds, asynchronous))
 {
   std::vector<std::string> paths;
   for (const Channel& channel : this->Config.Channels) {
@@ -216,9 +215,9 @@ void ChannelOutput::Write(std::size_t channel, container::StepToWrite step, std:
   WritingThread& thread = *this->Writer;
   const bool packs = std::any_of(step.Compression.begin(), step.Compression.end(),
       [](FilterKind kind) { return kind != FilterKind::None; });
-  const bool copies = thread.IsLater() && bytes <= this->Config.Memory;
+  const bool copies = thread.IsAsynchronous() && bytes <= this->Config.Memory;
   const bool inBatches =
-      !thread.IsLater() && this->Config.Channels[channel].Format == TargetFormat::Container;
+      !thread.IsAsynchronous() && this->Config.Channels[channel].Format == TargetFormat::Container;
   bytes = copies ? bytes : 0;
   const std::int64_t number = step.Data.Step;
   std::vector<StepPart> parts(1);

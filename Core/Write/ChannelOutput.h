@@ -1,5 +1,5 @@
 // Output of steps to the channels of a configuration, by the caller's thread or by a thread that writes while
-// the next step is computed.
+// the simulation computes the next step.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -27,16 +27,16 @@ class WritingThread
 {
 public:
   /// `most`: limit on the bytes of all jobs. `waitSeconds`: the longest wait of any call, in seconds.
-  /// `later`: false if Add() executes its job at once, on the calling thread; then no call waits.
-  WritingThread(std::uint64_t most, double waitSeconds, bool later = true)
-      : Most(most), WaitSeconds(waitSeconds), Later(later)
+  /// `asynchronous`: false if Add() executes its job at once, on the calling thread; then no call waits.
+  WritingThread(std::uint64_t most, double waitSeconds, bool asynchronous = true)
+      : Most(most), WaitSeconds(waitSeconds), Asynchronous(asynchronous)
   {
   }
   ~WritingThread() { this->Stop(); }
   WritingThread(const WritingThread&) = delete;
   WritingThread& operator=(const WritingThread&) = delete;
 
-  bool IsLater() const { return this->Later; }
+  bool IsAsynchronous() const { return this->Asynchronous; }
   /// Waits until a job of `bytes` bytes fits into the memory limit together with the pending jobs. `bytes`
   /// must not exceed the limit. Throws Error after the longest wait.
   void MakeRoom(std::uint64_t bytes);
@@ -47,7 +47,7 @@ public:
   void Finish();
   /// Waits until all jobs have run, without a limit on the wait. For jobs that use memory of the caller.
   void FinishInAnyTime();
-  /// Waits for the running job, and drops the jobs after it. No job may be added afterwards.
+  /// Waits for the running job, and drops the jobs after it. Do not call Add() afterwards.
   void Stop();
   /// Returns the errors of jobs since the last call, one per line; empty: none.
   std::string TakeFaults();
@@ -67,7 +67,7 @@ private:
 
   const std::uint64_t Most;
   const double WaitSeconds;
-  const bool Later;
+  const bool Asynchronous;
   std::mutex Lock;
   std::condition_variable Changed;
   std::deque<Job> Jobs;  ///< the first one is running
@@ -100,9 +100,9 @@ enum class ValueForm
 class ChannelOutput
 {
 public:
-  /// Makes the targets. `ranks` must outlive this object. `later`: true if a thread of each rank writes;
-  /// these threads communicate without MPI. Collective: every rank of `ranks` calls it.
-  ChannelOutput(const OutputConfig& config, Communicator& ranks, bool later);
+  /// Makes the targets. `ranks` must outlive this object. `asynchronous`: true if a thread of each rank
+  /// writes; these threads communicate without MPI. Collective: every rank of `ranks` calls it.
+  ChannelOutput(const OutputConfig& config, Communicator& ranks, bool asynchronous);
   /// Makes an output for the formats that need no declarations by a simulation: containers and GrADS files,
   /// in the modes `direct` and `thread`. Throws Error, the same on all ranks, for other configurations.
   /// Collective: every rank of `ranks` calls it.
@@ -120,7 +120,7 @@ public:
 
   /// Writes a step to a channel. `bytes`: size of this rank's values. `take` returns the values. Throws
   /// Error, the same on all ranks, for faults of this step, and for faults of earlier steps that were not
-  /// thrown yet. This step is written even after a fault of an earlier step. Collective: every rank calls it.
+  /// thrown yet. Writes this step even after a fault of an earlier step. Collective: every rank calls it.
   void Write(std::size_t channel, container::StepToWrite step, std::uint64_t bytes,
       const std::function<container::HeldValues(ValueForm form)>& take);
   /// Returns when all steps are on the storage. Throws like Write(). Collective: every rank calls it.
@@ -136,7 +136,7 @@ public:
   void Lose(std::int64_t step, const std::vector<std::size_t>& channels);
   /// Writes the steps that the targets have gathered. Collective: every writing rank calls it.
   void Flush();
-  /// Completes the files. Call it after all jobs of the thread; no step may be written afterwards.
+  /// Completes the files. Call it after all jobs of the thread; do not write steps afterwards.
   void Close() { this->Sinks.clear(); }
 
   /// Waits until this process has tried to write all its steps in the folder or file, so that they can be

@@ -44,7 +44,7 @@ bool IsOurs(const fs::path& file)
          number.string().find_first_not_of("-.0123456789", std::strlen("step")) == std::string::npos;
 }
 
-/// Returns whether the file was left by a writer that was killed before it had a log. All other files in a
+/// Returns whether the file comes from a writer that was killed before it had a log. All other files in a
 /// folder without a log, such as the steps of `patchio export`, belong to other programs.
 bool IsFromKilledWriter(const fs::path& file)
 {
@@ -99,7 +99,7 @@ std::set<std::int64_t> UnrecordedSteps(const std::string& folder, const FilesOfS
 void CheckFiles(const std::string& folder)
 {
   std::error_code fault, ignored;
-  // The files are listed before the search for the log, because another writer makes its log before its
+  // This loop lists the files before the search for the log, because another writer makes its log before its
   // steps.
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, fault)) {
@@ -128,7 +128,7 @@ void MakeFolder(const std::string& folder)
 {
   std::error_code fault, ignored;
   if (folder.empty()) {
-    throw Error("A container needs a name: expected the path of a folder, found none.");
+    throw Error("The path of the container is empty. Give the path of a folder.");
   }
   if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored)) {
     throw FileError(folder, "a PatchIO container, or an unused name", "a file", "Choose another name");
@@ -189,7 +189,7 @@ private:
       other.resize(this->File->ReadSome(0, other.data(), other.size()));
       throw FileError(folder, "a container without another writer",
           other.empty() ? "another program, which is writing to it" : PlainText(other),
-          "Wait until it ends, or choose another name");
+          "Wait until the other program ends, or choose another name");
     }
   }
 
@@ -221,7 +221,7 @@ ContainerWriter::ContainerWriter(
   }
 }
 
-/// Removes the container if no step was written to it.
+/// Removes the container if it has no steps.
 ContainerWriter::~ContainerWriter()
 {
   if (this->Log && this->Files.empty() && !this->HasLostSteps) {
@@ -259,8 +259,8 @@ void ContainerWriter::CheckNothingIsLost(
   if (log.LostBytes > 0 || (log.BytesAfter > 0 && this->HasLostSteps)) {
     throw FileError(LogPathOf(this->Folder), "complete records",
         fmt::format("{} of damaged records", ByteText(static_cast<double>(log.LostBytes + log.BytesAfter))),
-        "The files of their steps may be intact: run 'patchio verify'. Write to another container, or "
-        "overwrite this one");
+        "The steps of the damaged records may be intact: run 'patchio verify'. Write to another container, "
+        "or overwrite this one");
   }
 }
 
@@ -273,7 +273,7 @@ std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::Open()
   std::map<std::int64_t, KnownStep> steps;
   const bool isNew = !fs::exists(path, ignored) || fs::file_size(path, ignored) == 0;
   if (this->Options.Overwrite && !isNew) {
-    // A damaged log, or one of another version, is replaced as well.
+    // The new log also replaces a damaged log, or a log of another version.
     CatchError([&] { steps = this->TakeLog(*ReadLog(this->Folder)); });
     this->RemoveOthers({".part", ".tmp"});
     return steps;
@@ -325,7 +325,8 @@ std::unique_ptr<StepWriter> ContainerWriter::Begin(StepToWrite data)
 {
   std::unique_ptr<StepWriter> step;
   RunOnAllRanks(this->Ranks, [&] {
-    step = std::make_unique<StepWriter>(this->Ranks, this->Folder, std::move(data), this->Options.RanksAFile);
+    step =
+        std::make_unique<StepWriter>(this->Ranks, this->Folder, std::move(data), this->Options.RanksPerFile);
   });
   this->Begin(*step);
   return step;

@@ -14,13 +14,13 @@ namespace patchio::container {
 
 struct ContainerLog;
 
-/// Options of a ContainerWriter.
+/// The handling of an existing container, and the number of its files.
 struct ContainerOptions
 {
   /// True: replace an existing container, whose steps stay until the first new step is written. False: add
   /// steps to the existing container.
   bool Overwrite = false;
-  int RanksAFile = 0;  ///< see StepWriter
+  int RanksPerFile = 0;  ///< see StepWriter
 };
 
 /// Writes steps to a container, and locks the container until destruction. Readers need not wait: they see a
@@ -79,7 +79,7 @@ private:
   std::unique_ptr<Lock> Locked;
   std::unique_ptr<PlainFile> Log;  ///< null until a replaced container has a log of its own
   std::uint64_t LogEnd = 0;
-  bool HasLostSteps = false;  ///< true: several steps have files but no record; these files are kept
+  bool HasLostSteps = false;  ///< true: several steps have files but no record; keep these files
   std::map<std::int64_t, std::vector<std::string>> Files;  ///< files of the steps in the log
 };
 

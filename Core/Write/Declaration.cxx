@@ -109,10 +109,10 @@ void Declaration::SetGrid(
   }
 }
 
-void Declaration::SetPatches(Communicator& ranks, const std::vector<DeclaredPatch>& mine)
+void Declaration::SetPatches(Communicator& ranks, const std::vector<DeclaredPatch>& patches)
 {
-  const std::vector<int> counts = ranks.AllGather(std::vector<int>{static_cast<int>(mine.size())});
-  const std::vector<DeclaredPatch> all = GatherValues(ranks, mine);
+  const std::vector<int> counts = ranks.AllGather(std::vector<int>{static_cast<int>(patches.size())});
+  const std::vector<DeclaredPatch> all = GatherValues(ranks, patches);
   if (all.empty()) {
     throw Error("No rank has declared a patch. Declare at least one.");
   }
@@ -154,7 +154,8 @@ void Declaration::SetPatches(Communicator& ranks, const std::vector<DeclaredPatc
   }
   CheckOverlaps(data);
   const auto first = std::find(owners.begin(), owners.end(), ranks.Rank()) - owners.begin();
-  this->Own.assign(places.begin() + first, places.begin() + first + static_cast<std::ptrdiff_t>(mine.size()));
+  this->Own.assign(
+      places.begin() + first, places.begin() + first + static_cast<std::ptrdiff_t>(patches.size()));
   this->All = std::move(data);
   this->SortByRank(ranks.Size());
 }
@@ -232,7 +233,7 @@ std::vector<std::string> Declaration::Lines() const
 void Declaration::CheckGrid() const
 {
   if (this->Levels.empty()) {
-    throw Error("Call patchio_grid() before patchio_patches(): patches were declared before the grid.");
+    throw Error("patchio_patches() needs a grid. Call patchio_grid() before patchio_patches().");
   }
 }
 

@@ -1,5 +1,5 @@
-// The declarations of a simulation: its grid, the patches of all ranks, its variables. Also the arrays of a
-// step on each rank, and the messages by which ranks inform each other of these arrays.
+// The declarations of a simulation (its grid, the patches of all ranks, its variables), the arrays of a step
+// on each rank, and the messages by which ranks inform each other of these arrays.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -41,10 +41,10 @@ public:
   /// `origin`: position of the lower corner of cell (0, 0, 0). `spacing`: size of the cells of level 0.
   /// ratios[l]: refinement from level l - 1 to l; ratios[0] is not used. Throws Error for invalid values.
   void SetGrid(int dimension, const Double3& origin, const Double3& spacing, const std::vector<Int3>& ratios);
-  /// Replaces the patches of this rank by `mine`. Throws Error, the same on all ranks. Collective: every rank
-  /// of the communicator calls it.
-  void SetPatches(Communicator& ranks, const std::vector<DeclaredPatch>& mine);
-  /// Adds a variable. Variables are numbered 0, 1, ... in the order of the calls. Throws Error.
+  /// Replaces the patches of this rank by `patches`. Throws Error, the same on all ranks. Collective: every
+  /// rank of the communicator calls it.
+  void SetPatches(Communicator& ranks, const std::vector<DeclaredPatch>& patches);
+  /// Adds a variable. Variables have the numbers 0, 1, ... in the order of the calls. Throws Error.
   void AddVariable(const DeclaredVariable& variable);
 
   /// The catalog of the patches of all ranks, by level and then by rank, and of the variables.
@@ -55,16 +55,16 @@ public:
   /// Returns the declared grid and variables as lines of text. The ranks compare these lines, and messages
   /// quote them.
   std::vector<std::string> Lines() const;
-  /// Throws Error when no grid is set.
+  /// Throws Error if no grid is set.
   void CheckGrid() const;
   /// Numbers of this rank's patches, in the order of their declaration.
-  const std::vector<int>& Mine() const { return this->Own; }
+  const std::vector<int>& LocalPatches() const { return this->Own; }
   /// Numbers of a rank's patches, ascending.
   const std::vector<int>& PatchesOf(int rank) const;
 
   bool HasGhosts(int variable) const { return this->Declared[variable].Ghosts != Int3{0, 0, 0}; }
-  /// Returns the bytes that a copy of an array takes in a buffer of several arrays. The number is rounded up
-  /// so that the next array is aligned for all types.
+  /// Returns the bytes that a copy of an array takes in a buffer of several arrays. Rounds the number up, so
+  /// that the next array is aligned for all types.
   std::uint64_t RoomFor(int variable, int patch) const
   {
     constexpr std::uint64_t unit = sizeof(double);
@@ -76,7 +76,8 @@ public:
   /// arrays have axis 0 fastest, and the components of a value follow each other.
   void CopyInside(int variable, int patch, const void* from, void* to) const;
 
-  /// Encodes the declaration for other ranks, such as I/O ranks. In the result of Decode(), Mine() is empty.
+  /// Encodes the declaration for other ranks, such as I/O ranks. In the result of Decode(), LocalPatches() is
+  /// empty.
   std::vector<std::byte> Encode() const;
   static Declaration Decode(const std::vector<std::byte>& bytes);
 
@@ -97,7 +98,7 @@ private:
 void CheckSameOnAllRanks(Communicator& ranks, const std::vector<std::pair<std::int64_t, double>>& steps,
     const Declaration& declared);
 
-/// A variable on a patch.
+/// An array of a step: the values of a variable on a patch.
 struct ArrayOfStep
 {
   int Variable = 0;

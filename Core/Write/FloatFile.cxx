@@ -54,7 +54,7 @@ void PreparePath(const std::string& path, bool overwrite, const std::string& kin
     const auto require = [&](bool holds, const char* found) {
       if (!holds) {
         throw FileError(path, fmt::format("{}, which \"overwrite\" replaces", kind), found,
-            "Remove it, or choose another path");
+            "Choose another path, or remove this one");
       }
     };
     require(!fs::is_symlink(there), "a symbolic link");
@@ -79,7 +79,7 @@ void UniformSteps::Check(const Catalog& step) const
   const std::vector<std::string> lines = LinesOf(step);
   const auto [first, other] = std::mismatch(this->First.begin(), this->First.end(), lines.begin());
   if (first != this->First.end()) {
-    throw FileError(this->Path, fmt::format("{} at all steps, as at the first one", *first),
+    throw FileError(this->Path, fmt::format("{} at all steps, as at the first step", *first),
         fmt::format("{} at step {}", *other, step.Step), "Write this channel as a container");
   }
 }

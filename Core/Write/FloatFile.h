@@ -1,5 +1,4 @@
-// Functions that the targets grads and kwave share. Both make files of 32-bit floats, which each run makes
-// anew.
+// Functions that the targets grads and kwave share. Each run makes their files of 32-bit floats anew.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -18,7 +17,7 @@ namespace patchio::output {
 /// `from`.
 void CopyFloats(ElementType type, const void* from, std::size_t first, std::int64_t count, float* to);
 
-/// Prepares the place of a new file: makes its folder and, if `overwrite` is true, removes an existing file
+/// Prepares the path of a new file: makes its folder and, if `overwrite` is true, removes an existing file
 /// `path`. Throws Error if `path` exists and `overwrite` is false. Also throws Error if `path` is not a file
 /// of an earlier run: a link, a folder, or a file that is not empty and for which isReplaceable() returns
 /// false. `kind`: phrase for the new file, such as "a k-Wave file".
@@ -44,12 +43,12 @@ private:
   std::int64_t Last = -1;
 };
 
-/// The numbers of the steps that are missing in a file. These steps were lost before they reached the target,
-/// or were not written because of an error. The simulation may write such a step again.
+/// The numbers of the steps that are missing in a file. These steps did not reach the target, or an error
+/// prevented their writes. The simulation may write such a step again.
 class LostSteps
 {
 public:
-  /// Adds a lost step. A step before the last written one is ignored, because the file has no place for that
+  /// Adds a lost step. Ignores a step before the last written step, because the file has no room for that
   /// step.
   void Add(std::int64_t step)
   {

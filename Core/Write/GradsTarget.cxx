@@ -56,20 +56,20 @@ public:
   std::uint64_t Bytes() const { return this->Count() * this->BytesOfPlane(); }
 
   /// Adds this rank's rows of the planes begin .. end - 1 to `line`, which has the bytes of these planes.
-  void Give(std::size_t begin, std::size_t end, const std::vector<container::PatchValues>& mine,
-      LineExchange& line) const;
+  void Give(std::size_t begin, std::size_t end, const std::vector<container::PatchValues>& ofThisRank,
+      Shuffle& line) const;
 
 private:
   const container::StepToWrite& Step;
   const Box Cells;
 };
 
-void Planes::Give(std::size_t begin, std::size_t end, const std::vector<container::PatchValues>& mine,
-    LineExchange& line) const
+void Planes::Give(std::size_t begin, std::size_t end, const std::vector<container::PatchValues>& ofThisRank,
+    Shuffle& line) const
 {
   const auto layers = static_cast<std::size_t>(this->Cells.Width(2));
   std::vector<float> floats;
-  for (const container::PatchValues& one : mine) {
+  for (const container::PatchValues& one : ofThisRank) {
     const Box& patch = this->Step.Data.Patches[one.Patch].Cells;
     const std::int64_t row = patch.Width(0), count = row * patch.Width(1);
     floats.resize(count);
@@ -94,7 +94,7 @@ class GradsTarget : public Target
 public:
   GradsTarget(Communicator& ranks, const Channel& channel)
       : Ranks(ranks),
-        What(channel),
+        Config(channel),
         Descriptor(channel.Path),
         DataPath(fs::path(channel.Path).replace_extension(".dat").string()),
         Uniform(channel.Path)
@@ -104,7 +104,7 @@ public:
   PendingStep Prepare(container::StepToWrite step, const GivenArrays&) override
   {
     return [this, what = std::move(step)](const container::HeldValues& values, int threads) {
-      this->WriteStep(what, values.Mine, threads);
+      this->WriteStep(what, values.Arrays, threads);
     };
   }
   void Lose(std::int64_t step) override { this->Lost.Add(step); }
@@ -112,23 +112,23 @@ public:
 private:
   void Open();
   void WriteStep(
-      const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads);
+      const container::StepToWrite& step, const std::vector<container::PatchValues>& ofThisRank, int threads);
   void TryToWrite(
-      const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads);
+      const container::StepToWrite& step, const std::vector<container::PatchValues>& ofThisRank, int threads);
   void FillLost(std::size_t steps, std::uint64_t bytes, int threads);
   void MakeFile(bool overwrite) const;
   bool IsDescribed() const;
   std::string DataLine() const { return "DSET ^" + fs::path(this->DataPath).filename().string(); }
   void Check(const container::StepToWrite& step);
-  void WriteValues(
-      const Planes& planes, std::size_t place, const std::vector<container::PatchValues>& mine, int threads);
-  void WriteBytes(std::uint64_t place, std::uint64_t bytes, int threads,
+  void WriteValues(const Planes& planes, std::size_t index,
+      const std::vector<container::PatchValues>& ofThisRank, int threads);
+  void WriteBytes(std::uint64_t begin, std::uint64_t bytes, int threads,
       const std::function<const void*(std::uint64_t offset)>& from) const;
   void CheckKept(std::uint64_t bytes);
   void Describe(const Catalog& data, std::size_t steps) const;
 
   Communicator& Ranks;
-  const Channel& What;
+  const Channel& Config;
   const std::string Descriptor, DataPath;
   std::unique_ptr<PlainFile> File;  ///< null before the first step
   std::size_t Steps = 0;            ///< steps in the file, including lost ones
@@ -143,7 +143,7 @@ void GradsTarget::Open()
 {
   RunOnAllRanks(this->Ranks, [&] {
     if (this->Ranks.Rank() == 0) {
-      this->MakeFile(this->What.Overwrite);
+      this->MakeFile(this->Config.Overwrite);
     }
   });
   RunOnAllRanks(this->Ranks,
@@ -151,10 +151,10 @@ void GradsTarget::Open()
 }
 
 void GradsTarget::WriteStep(
-    const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads)
+    const container::StepToWrite& step, const std::vector<container::PatchValues>& ofThisRank, int threads)
 {
   this->Uniform.Check(step.Data);
-  const std::string fault = CatchError([&] { this->TryToWrite(step, mine, threads); });
+  const std::string fault = CatchError([&] { this->TryToWrite(step, ofThisRank, threads); });
   if (!fault.empty()) {
     this->Lose(step.Data.Step);
     throw Error(fault);
@@ -163,7 +163,7 @@ void GradsTarget::WriteStep(
 }
 
 void GradsTarget::TryToWrite(
-    const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads)
+    const container::StepToWrite& step, const std::vector<container::PatchValues>& ofThisRank, int threads)
 {
   this->Check(step);
   if (!this->File) {
@@ -175,7 +175,7 @@ void GradsTarget::TryToWrite(
   const std::size_t lost = this->Lost.Before(step.Data.Step).size();
   this->FillLost(lost, bytes, threads);
   const std::size_t place = this->Steps + lost;
-  this->WriteValues(planes, place, mine, threads);
+  this->WriteValues(planes, place, ofThisRank, threads);
   RunOnAllRanks(this->Ranks, [&] {
     if (this->Ranks.Rank() == 0) {
       this->Describe(step.Data, place + 1);
@@ -209,14 +209,14 @@ void GradsTarget::FillLost(std::size_t steps, std::uint64_t bytes, int threads)
   });
 }
 
-/// Writes `bytes` bytes at offset `place` of the file. `from` returns the bytes of a request at an offset
-/// from `place`.
-void GradsTarget::WriteBytes(std::uint64_t place, std::uint64_t bytes, int threads,
+/// Writes `bytes` bytes at offset `begin` of the file. `from` returns the bytes of a request at an offset
+/// from `begin`.
+void GradsTarget::WriteBytes(std::uint64_t begin, std::uint64_t bytes, int threads,
     const std::function<const void*(std::uint64_t offset)>& from) const
 {
   RunTasksOrThrow((bytes + RequestBytes - 1) / RequestBytes, threads, [&](std::size_t task) {
     const std::uint64_t offset = task * RequestBytes;
-    this->File->Write(place + offset, from(offset), std::min(RequestBytes, bytes - offset));
+    this->File->Write(begin + offset, from(offset), std::min(RequestBytes, bytes - offset));
   });
 }
 
@@ -254,14 +254,14 @@ void GradsTarget::Check(const container::StepToWrite& step)
       throw FileError(this->Descriptor, expected, found, "Write this channel as a container");
     }
   };
-  require(data.Levels.size() == 1, "a grid with one level", fmt::format("{}", data.Levels.size()));
+  require(data.Levels.size() == 1, "a grid with one level", fmt::format("{} levels", data.Levels.size()));
   const Box cells = GridOf(data);
   std::int64_t all = 0;
   for (const Patch& patch : data.Patches) {
     all += patch.Cells.Cells();
   }
   require(all == cells.Cells(), fmt::format("patches that fill a box of {} cells", cells.Cells()),
-      fmt::format("patches of {}", all));
+      fmt::format("patches of {} cells", all));
   std::vector<std::string> names;
   for (std::size_t v = 0; v < data.Variables.size(); ++v) {
     const Variable& variable = data.Variables[v];
@@ -282,13 +282,13 @@ void GradsTarget::Check(const container::StepToWrite& step)
 }
 
 /// Exchanges values so that each rank gets some consecutive whole planes, and writes these planes. Repeats
-/// both for the next planes, because the memory must stay bounded. `place`: number of the step in the file.
+/// both for the next planes, because the memory must stay bounded. `index`: number of the step in the file.
 /// Collective: every writing rank calls it.
-void GradsTarget::WriteValues(
-    const Planes& planes, std::size_t place, const std::vector<container::PatchValues>& mine, int threads)
+void GradsTarget::WriteValues(const Planes& planes, std::size_t index,
+    const std::vector<container::PatchValues>& ofThisRank, int threads)
 {
   const std::size_t some = std::max<std::size_t>(1, TurnBytes / planes.BytesOfPlane());
-  LineExchange line(this->Ranks);
+  Shuffle line(this->Ranks);
   std::string fault;
   for (std::size_t first = 0; first < planes.Count(); first += some * this->Ranks.Size()) {
     const auto planeOf = [&](int rank) { return std::min(planes.Count(), first + some * rank); };
@@ -298,14 +298,14 @@ void GradsTarget::WriteValues(
     }
     line.Begin(begins);
     const std::string missing =
-        CatchError([&] { planes.Give(first, planeOf(this->Ranks.Size()), mine, line); });
+        CatchError([&] { planes.Give(first, planeOf(this->Ranks.Size()), ofThisRank, line); });
     if (!missing.empty()) {
       line.Fail(missing);
     }
     line.Exchange();
     const std::string problem = CatchError([&] {
-      const LineExchange::Range range = line.Mine();
-      this->WriteBytes(place * planes.Bytes() + begins[this->Ranks.Rank()], range.Count, threads,
+      const Shuffle::Range range = line.OwnRange();
+      this->WriteBytes(index * planes.Bytes() + begins[this->Ranks.Rank()], range.Count, threads,
           [&](std::uint64_t offset) { return range.Bytes + offset; });
     });
     fault = fault.empty() ? problem : fault;
@@ -331,8 +331,8 @@ void GradsTarget::Describe(const Catalog& data, std::size_t steps) const
         this->Cells.Width(axis), axis < data.Dimension ? first : 0.0,
         axis < data.Dimension ? level.Spacing[axis] : 1.0);
   }
-  text += fmt::format(
-      "TDEF {} LINEAR {} {}\nVARS {}\n", steps, this->What.Start, this->What.Interval, this->Names.size());
+  text += fmt::format("TDEF {} LINEAR {} {}\nVARS {}\n", steps, this->Config.Start, this->Config.Interval,
+      this->Names.size());
   for (std::size_t v = 0; v < this->Names.size(); ++v) {
     const std::string& words = data.Variables[v].LongName;
     text += fmt::format("{} {} 99 {}\n", this->Names[v], this->Cells.Width(2),

@@ -41,26 +41,26 @@ PendingSends::~PendingSends()
   }
 }
 
-void PendingSends::Add(Buffer bytes, int to, MessageTag tag, bool taken)
+void PendingSends::Add(Buffer bytes, int to, MessageTag tag, bool synchronous)
 {
   One& one = this->Pending.emplace_back();
   one.Bytes = std::move(bytes);
   one.Requests = RequestsFor(one.Bytes, [&](const std::byte* data, int count, MPI_Request* request) {
-    taken ? MPI_Issend(data, count, MPI_BYTE, to, tag, this->Comm, request)
-          : MPI_Isend(data, count, MPI_BYTE, to, tag, this->Comm, request);
+    synchronous ? MPI_Issend(data, count, MPI_BYTE, to, tag, this->Comm, request)
+                : MPI_Isend(data, count, MPI_BYTE, to, tag, this->Comm, request);
   });
   this->MostBytes = std::max(this->MostBytes, this->Bytes());
 }
 
 template <typename Message>
-void PendingSends::Add(Message message, int to, MessageTag tag, bool taken)
+void PendingSends::Add(Message message, int to, MessageTag tag, bool synchronous)
 {
   ByteWriter out;
   out.Put(message.Fields());
   const std::vector<std::byte> bytes = out.Take();
   Buffer buffer(bytes.size());
   std::memcpy(buffer.Data(), bytes.data(), bytes.size());
-  this->Add(std::move(buffer), to, tag, taken);
+  this->Add(std::move(buffer), to, tag, synchronous);
 }
 
 bool PendingSends::Test()
@@ -88,7 +88,7 @@ std::vector<MPI_Request> BeginReceive(MPI_Comm comm, const Buffer& into, int fro
 }
 
 template <typename Message>
-bool Take(MPI_Comm comm, MessageTag tag, Message& message, int& from)
+bool TryReceive(MPI_Comm comm, MessageTag tag, Message& message, int& from)
 {
   int there = 0, count = 0;
   MPI_Status status;
@@ -109,9 +109,9 @@ bool Take(MPI_Comm comm, MessageTag tag, Message& message, int& from)
 template void PendingSends::Add(Command, int, MessageTag, bool);
 template void PendingSends::Add(Credit, int, MessageTag, bool);
 template void PendingSends::Add(Position, int, MessageTag, bool);
-template bool Take(MPI_Comm, MessageTag, Command&, int&);
-template bool Take(MPI_Comm, MessageTag, Credit&, int&);
-template bool Take(MPI_Comm, MessageTag, Position&, int&);
+template bool TryReceive(MPI_Comm, MessageTag, Command&, int&);
+template bool TryReceive(MPI_Comm, MessageTag, Credit&, int&);
+template bool TryReceive(MPI_Comm, MessageTag, Position&, int&);
 
 void Backoff::Rest()
 {
@@ -122,12 +122,12 @@ void Backoff::Rest()
 bool Await(double seconds, const std::function<bool()>& holds)
 {
   const Stopwatch watch;
-  Backoff nap;
+  Backoff backoff;
   while (!holds()) {
     if (watch.Seconds() > seconds) {
       return false;
     }
-    nap.Rest();
+    backoff.Rest();
   }
   return true;
 }

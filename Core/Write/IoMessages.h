@@ -109,11 +109,11 @@ public:
   PendingSends(const PendingSends&) = delete;
   PendingSends& operator=(const PendingSends&) = delete;
 
-  /// Begins to send a message. `taken`: true if the request completes when the receiver has received the
-  /// message, false if it may complete when MPI has buffered the message.
-  void Add(Buffer bytes, int to, MessageTag tag, bool taken = false);
+  /// Begins to send a message. `synchronous`: true if the request completes when the receiver has begun to
+  /// receive (MPI_Issend), false if it may complete when MPI has buffered the message (MPI_Isend).
+  void Add(Buffer bytes, int to, MessageTag tag, bool synchronous = false);
   template <typename Message>
-  void Add(Message message, int to, MessageTag tag, bool taken = false);
+  void Add(Message message, int to, MessageTag tag, bool synchronous = false);
   /// Removes the complete messages. Returns whether all were complete.
   bool Test();
   /// Returns the number of pending bytes.
@@ -135,15 +135,15 @@ private:
 
 /// Begins to receive a message of into.Size() bytes from rank `from`.
 std::vector<MPI_Request> BeginReceive(MPI_Comm comm, const Buffer& into, int from);
-/// Receives a message with this tag if one has arrived. Returns whether one had arrived. `from`: rank of the
-/// sender, or MPI_ANY_SOURCE; receives the rank of the actual sender.
+/// Receives a message with this tag if a message has arrived; does not wait. Returns whether a message had
+/// arrived. `from`: rank of the sender, or MPI_ANY_SOURCE; receives the rank of the actual sender.
 template <typename Message>
-bool Take(MPI_Comm comm, MessageTag tag, Message& message, int& from);
+bool TryReceive(MPI_Comm comm, MessageTag tag, Message& message, int& from);
 template <typename Message>
-bool Take(MPI_Comm comm, MessageTag tag, Message& message)
+bool TryReceive(MPI_Comm comm, MessageTag tag, Message& message)
 {
-  int anybody = MPI_ANY_SOURCE;
-  return Take(comm, tag, message, anybody);
+  int anyRank = MPI_ANY_SOURCE;
+  return TryReceive(comm, tag, message, anyRank);
 }
 
 /// Exponential back-off between polls.

@@ -23,7 +23,7 @@ std::vector<bool> ChooseIoRanks(const std::vector<int>& machines, int count, IoL
 struct ComputeRank
 {
   Double3 Centre{0, 0, 0};   ///< centre of the rank's patches
-  std::uint64_t Values = 0;  ///< amount of data that it sends, in any unit
+  std::uint64_t Values = 0;  ///< amount of data that the rank sends, in any unit
   int Machine = 0;
 };
 

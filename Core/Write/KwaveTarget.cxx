@@ -32,8 +32,8 @@ private:
   std::shared_ptr<const SensorCut> CutOf(const std::shared_ptr<const Declaration>& what) const;
   void Check(const Catalog& data) const;
   void Require(bool holds, const std::string& expected, const std::string& found) const;
-  void TakeValues(std::size_t series, const container::StepToWrite& step, const std::vector<GivenArray>& mine,
-      std::vector<float>& values) const;
+  void TakeValues(std::size_t series, const container::StepToWrite& step,
+      const std::vector<GivenArray>& given, std::vector<float>& values) const;
 
   const std::string Path;
   UniformSteps Uniform;
@@ -62,7 +62,8 @@ std::shared_ptr<const SensorCut> KwaveTarget::CutOf(const std::shared_ptr<const 
     cut->Runs.emplace_back();
     cut->Values.emplace_back();
     for (std::size_t set = 0; set < series.Sets(); ++set) {
-      const auto& runs = cut->Runs.back().emplace_back(RunsIn(series, set, what->Data(), what->Mine()));
+      const auto& runs =
+          cut->Runs.back().emplace_back(RunsIn(series, set, what->Data(), what->LocalPatches()));
       cut->Values.back().push_back(std::accumulate(runs.begin(), runs.end(), std::int64_t(0),
           [](std::int64_t sum, const SensorRun& run) { return sum + run.Count; }));
     }
@@ -84,7 +85,7 @@ PendingStep KwaveTarget::Prepare(container::StepToWrite step, const GivenArrays&
     }
     for (std::size_t series = 0; series < this->Writer.Series().size() && given.Fault.empty(); ++series) {
       if (this->Writer.Takes(series, sample)) {
-        this->TakeValues(series, step, given.Mine, sample.Values[series]);
+        this->TakeValues(series, step, given.Arrays, sample.Values[series]);
       }
     }
   });
@@ -116,11 +117,11 @@ void KwaveTarget::Require(bool holds, const std::string& expected, const std::st
 }
 
 void KwaveTarget::TakeValues(std::size_t series, const container::StepToWrite& step,
-    const std::vector<GivenArray>& mine, std::vector<float>& values) const
+    const std::vector<GivenArray>& given, std::vector<float>& values) const
 {
   const std::size_t patches = step.Data.Patches.size();
   std::vector<const GivenArray*> arrays(patches * step.Types.size(), nullptr);
-  for (const GivenArray& array : mine) {
+  for (const GivenArray& array : given) {
     arrays[array.Variable * patches + array.Patch] = &array;
   }
   const std::vector<std::int64_t>& sets = this->Current->Values[series];

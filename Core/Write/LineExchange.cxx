@@ -30,7 +30,7 @@ void PieceExchange::Fail(const std::string& fault)
   }
 }
 
-void LineExchange::Begin(std::vector<std::uint64_t> begins)
+void Shuffle::Begin(std::vector<std::uint64_t> begins)
 {
   this->Begins = std::move(begins);
   this->Filled = 0;
@@ -42,11 +42,11 @@ void LineExchange::Begin(std::vector<std::uint64_t> begins)
   this->Clear();
 }
 
-void LineExchange::Add(std::uint64_t at, const void* bytes, std::uint64_t count)
+void Shuffle::Add(std::uint64_t at, const void* bytes, std::uint64_t count)
 {
   const auto* next = static_cast<const char*>(bytes);
   while (count > 0) {
-    // Of several ranks whose ranges begin at the same byte, all but the last have empty ranges.
+    // If the ranges of several ranks begin at the same byte, only the last of these ranges is not empty.
     const auto end = std::upper_bound(this->Begins.begin(), this->Begins.end() - 1, at);
     const auto rank = static_cast<int>(end - this->Begins.begin()) - 1;
     const std::uint64_t part = std::min(count, this->Begins[rank + 1] - at);
@@ -61,7 +61,7 @@ void LineExchange::Add(std::uint64_t at, const void* bytes, std::uint64_t count)
   }
 }
 
-LineExchange::Range LineExchange::Mine()
+Shuffle::Range Shuffle::OwnRange()
 {
   this->ForReceived(
       [this](std::uint64_t at, const std::byte* bytes, std::uint64_t count) { this->Put(at, bytes, count); });
@@ -72,7 +72,7 @@ LineExchange::Range LineExchange::Mine()
   return {this->Now.Bytes.get(), this->Count()};
 }
 
-void LineExchange::Put(std::uint64_t at, const void* bytes, std::uint64_t count)
+void Shuffle::Put(std::uint64_t at, const void* bytes, std::uint64_t count)
 {
   if (at < this->First() || at + count > this->First() + this->Count()) {
     throw Error(

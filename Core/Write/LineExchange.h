@@ -21,9 +21,9 @@ class PieceExchange
 public:
   explicit PieceExchange(Communicator& ranks) : Ranks(ranks), ToOthers(ranks.Size()) {}
 
-  /// Removes the pieces of this rank. The memory is kept for the next pieces.
+  /// Removes the pieces of this rank, and keeps their memory for the next pieces.
   void Clear();
-  /// Adds a piece of `count` bytes at position `at` for a rank. The bytes are copied.
+  /// Adds a piece of `count` bytes at position `at` for a rank. Copies the bytes.
   void Send(int rank, std::uint64_t at, const void* bytes, std::uint64_t count);
   /// Replaces this rank's pieces by a fault, which ForReceived() then throws on all ranks.
   void Fail(const std::string& fault);
@@ -67,10 +67,10 @@ void PieceExchange::ForReceived(Visit visit) const
 
 /// A line of bytes: each rank holds pieces of the line, and receives one contiguous range. Successive lines
 /// use the same memory, because page faults cost more than copying.
-class LineExchange : public PieceExchange
+class Shuffle : public PieceExchange
 {
 public:
-  explicit LineExchange(Communicator& ranks) : PieceExchange(ranks) {}
+  explicit Shuffle(Communicator& ranks) : PieceExchange(ranks) {}
 
   /// Begins a line. `begins`: the begin of each rank's range, in rank order, and the end of the last range;
   /// in bytes, the same on all ranks.
@@ -85,9 +85,9 @@ public:
     const std::byte* Bytes = nullptr;
     std::uint64_t Count = 0;
   };
-  /// Returns this rank's range after Exchange(). The bytes stay valid until the second call of Begin() from
-  /// now. Throws Error when the range is incomplete, or with the fault of a rank that called Fail().
-  Range Mine();
+  /// Returns this rank's range after Exchange(). The bytes stay valid until Begin() is called twice. Throws
+  /// Error if the range is incomplete, or with the fault of a rank that called Fail().
+  Range OwnRange();
 
 private:
   struct Memory

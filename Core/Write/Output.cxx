@@ -32,7 +32,7 @@ struct AgreedStep
   std::uint64_t Declared = 0;  ///< checksum of Declaration::Lines()
 };
 
-/// A step from the call of Write() until it is written.
+/// A step from the call of Write() to the end of its write.
 struct Output::Step
 {
   std::int64_t Number = 0;
@@ -143,14 +143,14 @@ void Output::TakeArrays(Step& step, const void* const* values) const
   if (!this->FailedCalls.empty()) {
     const auto& [call, fault] = *this->FailedCalls.begin();
     throw Error(
-        fmt::format("Step {} is refused, because {}() failed before it: {}", step.Number, call, fault));
+        fmt::format("PatchIO does not write step {}, because {}() failed: {}", step.Number, call, fault));
   }
   if (!std::isfinite(step.Time)) {
     throw Error(fmt::format("Step {} has the time {}: expected a finite number.", step.Number, step.Time));
   }
   if (data.Patches.empty()) {
     throw Error(fmt::format(
-        "Step {} has no patches. Declare them before the step, and again after each change of the grid.",
+        "Step {} has no patches. Declare patches before the step, and again after each change of the grid.",
         step.Number));
   }
   if (data.Variables.empty()) {
@@ -169,11 +169,13 @@ void Output::TakeArrays(Step& step, const void* const* values) const
       whole[variable] = whole[variable] || !target.TakesParts();
     }
   }
-  const std::vector<int>& mine = this->Declared->Mine();
+  const std::vector<int>& mine = this->Declared->LocalPatches();
   const std::size_t arrays = wanted.size() * mine.size();
   if (!values && arrays > 0) {
-    throw Error(fmt::format(
-        "Step {} has no list of arrays: patchio_write() was given NULL for the values.", step.Number));
+    throw Error(
+        fmt::format("Step {} has no list of arrays: the argument 'values' of patchio_write() is NULL. Pass "
+                    "one pointer per variable and patch.",
+            step.Number));
   }
   for (std::size_t i = 0; i < arrays; ++i) {
     const int variable = static_cast<int>(i / mine.size());
@@ -193,7 +195,7 @@ void Output::CheckRoom(const Step& step, std::uint64_t bytes) const
   if (bytes > this->Config.Memory) {
     throw Error(
         fmt::format("Step {} needs {} on a rank for copies of values, but \"memory\" in the output "
-                    "configuration is {}. Raise it.",
+                    "configuration is {}. Raise \"memory\".",
             step.Number, ByteText(static_cast<double>(bytes)),
             ByteText(static_cast<double>(this->Config.Memory))));
   }
@@ -284,11 +286,11 @@ Output::Output(const OutputConfig& config, MPI_Comm comm) : Config(WithAbsoluteP
     this->Ranks =
         std::make_unique<BoundedCommunicator>(this->Roles->OfSameRole(), config.WaitSeconds, "patchio_open");
   }
-  const bool later = this->Roles ? !this->Roles->Computes() : config.How == Mode::Thread;
-  this->Writer = std::make_unique<ChannelOutput>(this->Config, *this->Ranks, later);
+  const bool asynchronous = this->Roles ? !this->Roles->Computes() : config.How == Mode::Thread;
+  this->Writer = std::make_unique<ChannelOutput>(this->Config, *this->Ranks, asynchronous);
   this->CheckPlaces();
-  // MPI_Finalize() runs its callbacks in reverse order. HDF5 is registered now, so that it ends after open
-  // outputs were closed.
+  // MPI_Finalize() runs its callbacks in reverse order. H5open() registers HDF5 now, so that HDF5 ends after
+  // open outputs have been closed.
   H5open();
 }
 
@@ -333,14 +335,15 @@ MPI_Comm Output::Compute()
   return MPI_COMM_NULL;
 }
 
-void Output::CheckThatItComputes() const
+void Output::CheckIsComputeRank() const
 {
   if (this->Roles && !this->Sender) {
     throw Error(
         this->Receiver
             ? "This is an I/O rank, which has no data of its own. Call patchio_write() on compute ranks only."
-            : "Call patchio_compute() in the simulation, or choose another \"mode\" in the output "
-              "configuration: the mode \"ranks\" needs patchio_compute() to separate compute and I/O ranks.");
+            : "The mode \"ranks\" needs patchio_compute() to separate compute and I/O ranks, but the "
+              "simulation does not call it. Call patchio_compute(), or choose another \"mode\" in the output "
+              "configuration.");
   }
 }
 
@@ -354,7 +357,7 @@ std::uint64_t Output::PeakMemory() const
 /// Returns a copy of the declaration for changes. Steps in progress keep the earlier declaration.
 Declaration& Output::Change()
 {
-  this->CheckThatItComputes();
+  this->CheckIsComputeRank();
   auto changed = std::make_shared<Declaration>(*this->Declared);
   this->Declared = changed;
   return *changed;
@@ -378,9 +381,9 @@ void Output::SetGrid(
   this->Change().SetGrid(dimension, origin, spacing, ratios);
 }
 
-void Output::SetPatches(const std::vector<DeclaredPatch>& mine, const std::string& fault)
+void Output::SetPatches(const std::vector<DeclaredPatch>& patches, const std::string& fault)
 {
-  this->CheckThatItComputes();
+  this->CheckIsComputeRank();
   this->Ranks->Enter("patchio_patches");
   RunOnAllRanks(*this->Ranks, [&] {
     if (!fault.empty()) {
@@ -388,7 +391,7 @@ void Output::SetPatches(const std::vector<DeclaredPatch>& mine, const std::strin
     }
     this->Declared->CheckGrid();
   });
-  this->Change().SetPatches(*this->Ranks, mine);
+  this->Change().SetPatches(*this->Ranks, patches);
 }
 
 void Output::AddVariable(const DeclaredVariable& variable)
@@ -403,7 +406,7 @@ bool Output::Wants(std::int64_t step) const
 
 void Output::Write(std::int64_t number, double time, const void* const* values)
 {
-  this->CheckThatItComputes();
+  this->CheckIsComputeRank();
   this->Ranks->Enter("patchio_write", fmt::format("step {}", number));
   if (number < 0) {
     throw Error(fmt::format("Step numbers must be 0 or more, not {}.", number));
@@ -421,12 +424,12 @@ std::string Output::TakeFaults()
 }
 
 /// Writes a step on this rank. A writing thread gets a copy of the values. If the copy would exceed the
-/// memory limit, the step is written from the simulation's own arrays, and the call waits for the write.
+/// memory limit, writes the simulation's own arrays, and waits for the write.
 void Output::WriteStep(const std::shared_ptr<Step>& step)
 {
   WritingThread& thread = this->Writer->Thread();
-  const std::uint64_t ofParts = thread.IsLater() ? step->BytesOfParts : 0;
-  const bool all = thread.IsLater() && step->BytesToCopy(true) + ofParts <= this->Config.Memory;
+  const std::uint64_t ofParts = thread.IsAsynchronous() ? step->BytesOfParts : 0;
+  const bool all = thread.IsAsynchronous() && step->BytesToCopy(true) + ofParts <= this->Config.Memory;
   const std::uint64_t bytes = step->BytesToCopy(all) + ofParts;
   step->TryTo([&] {
     this->CheckRoom(*step, bytes);
@@ -566,10 +569,10 @@ void Output::PreparePart(const Step& step, Catalog data, StepPart& part)
   GivenArrays given{step.What, {}, step.Fault};
   for (const ArrayOfStep& array : step.Arrays) {
     if (places[array.Variable] >= 0 && target.TakesParts()) {
-      given.Mine.push_back(
+      given.Arrays.push_back(
           {array.Patch, places[array.Variable], array.Given, step.What->Variables()[array.Variable].Ghosts});
     } else if (places[array.Variable] >= 0) {
-      part.Values.Mine.push_back({array.Patch, places[array.Variable], array.Values});
+      part.Values.Arrays.push_back({array.Patch, places[array.Variable], array.Values});
     }
   }
   part.Writes = target.Prepare(std::move(wanted), given);

@@ -20,8 +20,8 @@
 namespace patchio::output {
 
 /// The output of a simulation. All compute ranks call the collective methods, in the same order. The
-/// collective methods throw Error. Only these methods call MPI, on the calling thread. Their waits for other
-/// ranks have a limit; see BoundedCommunicator.
+/// collective methods throw Error. Only these methods call MPI, on the calling thread. Waits for other ranks
+/// have a limit; see BoundedCommunicator.
 class Output
 {
 public:
@@ -38,14 +38,14 @@ public:
   /// rank calls it, before the methods below.
   MPI_Comm Compute();
 
-  /// Runs a call that declares something. After a failure, Write() throws, because arrays might be assigned
-  /// to the wrong patches or variables. `replaces`: true if the call replaces the declarations of an earlier
-  /// call of the same name, so that Write() works again after its success.
+  /// Runs a declaration call of the simulation. After a failure, Write() throws, because arrays might be
+  /// assigned to the wrong patches or variables. `replaces`: true if the call replaces the declarations of an
+  /// earlier call of the same name, so that Write() works again after its success.
   void Declare(const std::string& call, bool replaces, const std::function<void()>& work);
   void SetGrid(int dimension, const Double3& origin, const Double3& spacing, const std::vector<Int3>& ratios);
   /// Calls Declaration::SetPatches(). `fault`: reason why this rank has no patches, which all ranks throw;
   /// empty: none. Collective: every compute rank calls it.
-  void SetPatches(const std::vector<DeclaredPatch>& mine, const std::string& fault = {});
+  void SetPatches(const std::vector<DeclaredPatch>& patches, const std::string& fault = {});
   void AddVariable(const DeclaredVariable& variable);
 
   /// Returns whether a channel writes the step.
@@ -54,7 +54,7 @@ public:
   /// null if the patch lacks the variable. The arrays may change as soon as this method has returned. If no
   /// channel writes the step, the method returns at once. Collective: every compute rank calls it.
   ///
-  /// Throws the faults of earlier steps that were not thrown yet; this step is written nevertheless.
+  /// Throws the faults of earlier steps that were not thrown yet; writes this step nevertheless.
   void Write(std::int64_t step, double time, const void* const* values);
   /// Returns when all steps are on the storage. Throws like Write(). Collective: every compute rank calls it.
   void Flush();
@@ -70,7 +70,7 @@ public:
 private:
   struct Step;
 
-  void CheckThatItComputes() const;
+  void CheckIsComputeRank() const;
   void CheckPlaces() const;
   void FinishSteps(const std::string& call, bool closes);
   Declaration& Change();

@@ -34,8 +34,8 @@ namespace patchio::output {
 
 namespace {
 
-/// An object of the configuration. It records which keys are read; see CheckAllKnown(). All methods except
-/// Has() throw Error.
+/// An object of the configuration, which records the keys that are read; see CheckAllKnown(). All methods
+/// except Has() throw Error.
 class Section
 {
 public:
@@ -117,7 +117,8 @@ json Parse(const std::string& text, const std::string& name)
       keys.pop_back();
     } else if (event == json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second) {
       throw FileError(name, "different keys in an object",
-          fmt::format("the key \"{}\" twice", PlainText(value.get<std::string>())), "Remove one of them");
+          fmt::format("the key \"{}\" twice", PlainText(value.get<std::string>())),
+          "Remove one of the two keys");
     }
     return true;
   };
@@ -265,7 +266,8 @@ std::vector<SensorCuboid> CuboidsOf(Section& section)
         "every", "a number of steps, 1 or more,", 1, [](const int& every) { return every > 0; });
     each.CheckAllKnown();
     if (cuboid.Cells.Empty()) {
-      each.Fail("an \"upper\" cell that is not below the \"lower\" one", "one");
+      each.Fail("an \"upper\" cell that is not below the \"lower\" cell",
+          fmt::format("{} and {}", cuboid.Cells.Upper, cuboid.Cells.Lower));
     }
   }
   return cuboids;
@@ -293,8 +295,8 @@ void CheckLength(const Channel& channel, const Section& section)
   const bool endless = std::any_of(channel.Windows.begin(), channel.Windows.end(),
       [](const Window& window) { return window.Last == Window().Last; });
   if (endless) {
-    section.Fail(
-        "windows with a \"last\" step, because k-Wave files have a fixed length", "a window without it");
+    section.Fail("windows with a \"last\" step, because k-Wave files have a fixed length",
+        "a window without \"last\"");
   }
   if (channel.MostSteps() > most) {
     section.Fail(fmt::format("windows of at most {} steps for the format kwave", most),
@@ -333,7 +335,7 @@ void ReadSensor(Section& section, Channel& channel)
   const bool gathers = channel.StepsAtOnce > 0 || channel.FlushSeconds > 0;
   if (!isKwave && (!mask.empty() || !channel.Sees.Empty() || gathers)) {
     section.Fail(
-        "a sensor, \"steps at once\" and \"flush after\" only with the format kwave", NameOf(channel.Format));
+        "the format kwave for a sensor, \"steps at once\" and \"flush after\"", NameOf(channel.Format));
   }
   if (isKwave && mask.empty() == channel.Sees.Empty()) {
     section.Fail(
@@ -360,7 +362,7 @@ void ReadTimes(Section& section, Channel& channel)
       section.Get<std::string>("interval", "a time such as \"10mn\", \"6hr\", \"1dy\", \"1mo\" or \"1yr\"",
           interval, [](const std::string& text) { return grads::ParseIncrement(text).has_value(); });
   if (channel.Format != TargetFormat::Grads && (channel.Start != start || channel.Interval != interval)) {
-    section.Fail("\"start\" and \"interval\" only with the format grads", NameOf(channel.Format));
+    section.Fail("the format grads for \"start\" and \"interval\"", NameOf(channel.Format));
   }
 }
 
@@ -389,7 +391,7 @@ Channel ChannelOf(Section section, std::size_t number)
   for (const auto& [format, ending] :
       {std::pair(TargetFormat::Grads, ".ctl"), std::pair(TargetFormat::Kwave, ".h5")}) {
     if ((channel.Format == format) != (fs::path(channel.Path).extension() == ending)) {
-      section.Fail(fmt::format("a \"path\" that ends with {} for the format {}, and only for it", ending,
+      section.Fail(fmt::format("a \"path\" that ends with {} if, and only if, the format is {}", ending,
                        NameOf(format)),
           channel.Path);
     }
@@ -402,14 +404,14 @@ Channel ChannelOf(Section section, std::size_t number)
   channel.Windows = WindowsOf(section);
   channel.Overwrite = section.Get<bool>("overwrite", "true or false", false);
   channel.Compression = CompressionOf(section);
-  channel.RanksAFile = section.Get<int>(
+  channel.RanksPerFile = section.Get<int>(
       "ranks a file", "0 (all) or a number of ranks", 0, [](const int& ranks) { return ranks >= 0; });
   ReadSensor(section, channel);
   ReadTimes(section, channel);
   section.CheckAllKnown();
   if (channel.Format != TargetFormat::Container &&
-      (channel.Compression != FilterKind::None || channel.RanksAFile > 0)) {
-    section.Fail("\"compress\" and \"ranks a file\" only for containers", NameOf(channel.Format));
+      (channel.Compression != FilterKind::None || channel.RanksPerFile > 0)) {
+    section.Fail("the format container for \"compress\" and \"ranks a file\"", NameOf(channel.Format));
   }
   return channel;
 }
@@ -537,7 +539,7 @@ void Entries::AddChannel(const Channel& channel)
   this->Add("windows", fmt::format("[{}]", fmt::join(windows, ", ")));
   this->Add("overwrite", channel.Overwrite);
   this->Add("compress", container::NameOfCompression(channel.Compression));
-  this->Add("ranks a file", channel.RanksAFile);
+  this->Add("ranks a file", channel.RanksPerFile);
   this->Add("start", channel.Start);
   this->Add("interval", channel.Interval);
   this->Add("steps at once", channel.StepsAtOnce);
@@ -626,7 +628,7 @@ void CheckAlike(const OutputConfig& config, Communicator& ranks)
     return;
   }
   const auto textOf = [line = difference->Line](const std::vector<std::string>& entries) {
-    return line < entries.size() ? PlainText(entries[line]) : std::string("it is shorter");
+    return line < entries.size() ? PlainText(entries[line]) : std::string("the configuration is shorter");
   };
   throw Error(
       fmt::format("The output configuration must be the same on all ranks, but {} on rank 0, and {} on rank "
@@ -648,13 +650,13 @@ void CheckPlace(const std::string& path)
   folder = folder.parent_path();
   fs::create_directories(folder, fault);
   if (fault) {
-    throw SystemError(path, fmt::format("the folder {} to exist, or that it can be created", folder.string()),
+    throw SystemError(path, fmt::format("an existing folder {}, or permission to make it", folder.string()),
         fault.value(), "Choose another \"path\" in the output configuration");
   }
   std::string trial = (folder / ".patchio-XXXXXX").string();
   if (!::mkdtemp(trial.data())) {
     const int number = errno;
-    throw SystemError(path, fmt::format("the folder {} to be writable", folder.string()), number,
+    throw SystemError(path, fmt::format("a writable folder {}", folder.string()), number,
         "Choose another \"path\" in the output configuration");
   }
   ::rmdir(trial.c_str());

@@ -49,7 +49,7 @@ struct Channel
   std::vector<Window> Windows;         ///< at least one; a step in several windows is written once
   bool Overwrite = false;              ///< true: replace the output of another run
   FilterKind Compression = FilterKind::None;
-  int RanksAFile = 0;  ///< for containers; see StepWriter
+  int RanksPerFile = 0;  ///< for containers; see StepWriter
   std::string Start =
       "00:00Z01jan2000";         ///< for the format Grads: time of the first step in GrADS's notation
   std::string Interval = "1hr";  ///< for the format Grads: time between steps of the file
@@ -64,7 +64,7 @@ struct Channel
   std::int64_t MostSteps() const;
 };
 
-/// The way in which steps are written.
+/// The threads or ranks that write the steps.
 enum class Mode
 {
   Direct,  ///< a call returns when its step is on the storage
@@ -110,13 +110,13 @@ void CheckAlike(const OutputConfig& config, Communicator& ranks);
 /// one channel writes into the container of the other. Not collective.
 void CheckPaths(const OutputConfig& config);
 
-/// Makes the folders above `path`. Throws Error if that fails, or if the folder `path` or its parent folder
-/// is not writable. Not collective.
+/// Makes the folders above `path`. Throws Error if it cannot make them, or if the folder `path` or its parent
+/// folder is not writable. Not collective.
 void CheckPlace(const std::string& path);
 
 /// A set of variables as a short list of integers, after B. Yang et al. (2022, see the top of this file). The
-/// variables are sorted by name. Each variable has a binary digit: 1 if the variable is in the set. Each
-/// group of 31 digits is an integer whose first digit is the highest; the last group is padded with zeros on
+/// variables are in the order of their names. Each variable has a binary digit: 1 if the variable is in the
+/// set. Each group of 31 digits is an integer whose first digit is the highest; the last group has zeros on
 /// the left.
 using VariableCode = std::vector<std::int32_t>;
 

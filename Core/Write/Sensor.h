@@ -10,7 +10,7 @@
 
 namespace patchio::output {
 
-/// A cuboid of a sensor.
+/// A cuboid of cells, and the steps at which a channel samples the cells.
 struct SensorCuboid
 {
   Box Cells;      ///< counted from 0 at the first cell of the grid
@@ -39,7 +39,7 @@ struct SensorSeries
   std::vector<std::int64_t> Points;  ///< empty if there are cuboids
 
   std::size_t Sets() const { return this->Cuboids.empty() ? 1 : this->Cuboids.size(); }
-  std::int64_t ValuesOf(std::size_t set) const
+  std::int64_t ValueCount(std::size_t set) const
   {
     return this->Cuboids.empty() ? static_cast<std::int64_t>(this->Points.size())
                                  : this->Cuboids[set].Cells();

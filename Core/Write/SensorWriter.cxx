@@ -30,7 +30,7 @@ namespace patchio::output {
 
 namespace {
 
-/// Large data sets are aligned with the blocks of storages.
+/// Alignment of large data sets in bytes, the size of a storage's blocks.
 constexpr std::uint64_t Alignment = 1 << 20;
 
 std::vector<hsize_t> ShapeOf(const SensorSeries& series, std::size_t set, std::int64_t steps)
@@ -225,7 +225,7 @@ SensorFile::SensorFile(const SensorSeries& series, const Catalog& data, std::int
   const bool isUnknown = std::any_of(this->Addresses.begin(), this->Addresses.end(),
       [](const AddressPlace& place) { return place.At == 0; });
   if (isUnknown || this->Lengths.size() != 2 * this->Addresses.size()) {
-    throw FileError(this->Path, "data sets as HDF5 1.10 describes them", "others",
+    throw FileError(this->Path, "data sets as HDF5 1.10 describes them", "another description",
         "Write this channel as a container, and report the HDF5 version");
   }
 }
@@ -293,7 +293,7 @@ namespace {
 /// Adds the runs to the line. Runs that are neighbours in the data set form one piece. `begin`: byte of the
 /// line at which the data set begins. Returns the end of the used values.
 const float* GiveRuns(
-    const std::vector<SensorRun>& runs, const float* values, std::uint64_t begin, LineExchange& line)
+    const std::vector<SensorRun>& runs, const float* values, std::uint64_t begin, Shuffle& line)
 {
   for (std::size_t run = 0; run < runs.size();) {
     const std::int64_t first = runs[run].To;
@@ -319,7 +319,7 @@ struct SensorWriter::Region
   std::uint64_t StepBytes = 0;
 };
 
-/// A write request: bytes of the line and their place in a file.
+/// A write request: bytes of the line and their offset in a file.
 struct SensorWriter::Request
 {
   std::size_t Series = 0;
@@ -327,7 +327,7 @@ struct SensorWriter::Request
 };
 
 SensorWriter::SensorWriter(Communicator& ranks, const Channel& channel)
-    : Ranks(ranks), What(channel), AllSeries(SeriesOf(channel.Sees, channel.Path)), Line(ranks)
+    : Ranks(ranks), Config(channel), AllSeries(SeriesOf(channel.Sees, channel.Path)), Line(ranks)
 {
   for (const SensorSeries& series : this->AllSeries) {
     this->Sets += series.Sets();
@@ -355,7 +355,7 @@ std::vector<std::vector<float>> SensorWriter::TakeMemory()
   return values;
 }
 
-void SensorWriter::Add(SensorSample sample, int threads)
+void SensorWriter::Add(SensorSample sample, int concurrency)
 {
   const std::vector<std::int64_t> lost = this->Lost.Before(sample.Number);
   if (!lost.empty() && this->Fault.empty()) {
@@ -363,10 +363,10 @@ void SensorWriter::Add(SensorSample sample, int threads)
   }
   if (!this->Fault.empty()) {
     throw Error(fmt::format("{}: {} PatchIO writes no later steps, because k-Wave files have no gaps.",
-        this->What.Path, this->Fault.substr(0, this->Fault.find_last_not_of('.') + 1) + "."));
+        this->Config.Path, this->Fault.substr(0, this->Fault.find_last_not_of('.') + 1) + "."));
   }
   this->Lost.Forget(sample.Number);
-  this->Try([&] { this->Gather(std::move(sample), threads); });
+  this->Try([&] { this->Gather(std::move(sample), concurrency); });
 }
 
 void SensorWriter::Flush()
@@ -392,14 +392,14 @@ void SensorWriter::Try(const std::function<void()>& work)
 {
   std::string fault = CatchError(work);
   if (!fault.empty()) {
-    fault += this->Gathered.size() > 1 ? fmt::format(" With it, {} are lost.", this->StepsText()) : "";
+    fault += this->Gathered.size() > 1 ? fmt::format(" PatchIO loses {}.", this->StepsText()) : "";
     this->Fault = fault;
     this->Gathered.clear();
     throw Error(fault);
   }
 }
 
-void SensorWriter::Gather(SensorSample sample, int threads)
+void SensorWriter::Gather(SensorSample sample, int concurrency)
 {
   if (!this->Gathered.empty() && this->Gathered.back().What != sample.What) {
     this->WriteGathered();
@@ -409,7 +409,7 @@ void SensorWriter::Gather(SensorSample sample, int threads)
   }
   this->Gathered.push_back(std::move(sample));
   if (this->Agreed.For != this->Gathered.back().What) {
-    this->Agree(threads);
+    this->Agree(concurrency);
   }
   const bool late = this->IsTime();
   if (late || static_cast<int>(this->Gathered.size()) >= this->Agreed.How.Steps) {
@@ -420,21 +420,21 @@ void SensorWriter::Gather(SensorSample sample, int threads)
   }
 }
 
-/// Returns whether steps have been gathered for too long, by rank 0's clock. Collective: every writing rank
-/// calls it.
+/// Returns whether the oldest gathered step has waited for too long, by rank 0's clock. Collective: every
+/// writing rank calls it.
 bool SensorWriter::IsTime() const
 {
-  if (this->What.FlushSeconds == 0) {
+  if (this->Config.FlushSeconds == 0) {
     return false;
   }
-  std::vector<std::byte> late{std::byte(this->Oldest.Seconds() >= this->What.FlushSeconds)};
+  std::vector<std::byte> late{std::byte(this->Oldest.Seconds() >= this->Config.FlushSeconds)};
   this->Ranks.Broadcast(late);
   return late.at(0) != std::byte(0);
 }
 
 /// Determines the writing ranks and the number of steps per write, for the patches of the last sample.
 /// Collective: every writing rank calls it.
-void SensorWriter::Agree(int threads)
+void SensorWriter::Agree(int concurrency)
 {
   this->Agreed.For = this->Gathered.back().What;
   std::vector<std::int64_t> mine;
@@ -443,7 +443,7 @@ void SensorWriter::Agree(int threads)
   }
   std::vector<StorageModel> storage;
   if (this->Ranks.Rank() == 0) {
-    if (const auto profile = FindProfile(this->What.Path, nullptr, this->Ranks.Size())) {
+    if (const auto profile = FindProfile(this->Config.Path, nullptr, this->Ranks.Size())) {
       storage.push_back(profile->Requests.value_or(StorageModel()));
     }
   }
@@ -451,18 +451,19 @@ void SensorWriter::Agree(int threads)
   storage = GatherValues(this->Ranks, storage);
   this->CheckCover();
   GatheringNeeds needs;
-  needs.Threads = threads;
+  needs.Threads = concurrency;
   if (!storage.empty()) {
     needs.Storage = this->Agreed.Storage = storage[0];
   }
-  needs.Steps = this->What.StepsAtOnce;
+  needs.Steps = this->Config.StepsAtOnce;
   needs.Period = this->LongestPeriod;
-  needs.Memory = this->What.Memory;
+  needs.Memory = this->Config.Memory;
   this->Agreed.How =
       PlanGathering(this->VolumesOf(std::vector<std::int64_t>(this->AllSeries.size(), 1)), needs);
   if (this->Agreed.How.Steps == 0) {
-    throw FileError(this->What.Path,
-        fmt::format("steps that take at most {} on a rank", ByteText(static_cast<double>(this->What.Memory))),
+    throw FileError(this->Config.Path,
+        fmt::format(
+            "steps that take at most {} on a rank", ByteText(static_cast<double>(this->Config.Memory))),
         ByteText(static_cast<double>(this->Agreed.How.Step)), "Raise \"memory\" in the output configuration");
   }
 }
@@ -492,9 +493,9 @@ void SensorWriter::CheckCover() const
       for (std::size_t i = number; i < this->Agreed.Values.size(); i += this->Sets) {
         found += this->Agreed.Values[i];
       }
-      if (found != series.ValuesOf(set)) {
+      if (found != series.ValueCount(set)) {
         throw FileError(series.Path,
-            fmt::format("all {} values of {} on patches of the coarsest level", series.ValuesOf(set),
+            fmt::format("all {} values of {} on patches of the coarsest level", series.ValueCount(set),
                 series.Cuboids.empty() ? "the points" : fmt::format("cuboid {}", set + 1)),
             fmt::format("{}", found), "Change the sensor in the output configuration");
       }
@@ -503,8 +504,8 @@ void SensorWriter::CheckCover() const
 }
 
 /// Exchanges the gathered values, waits for the previous write, and begins the next write. Each writer gets a
-/// range whose length comes from the plan, and threads in proportion to its bytes. Collective: every writing
-/// rank calls it.
+/// range whose length comes from the plan, and writes in flight in proportion to its bytes. Collective: every
+/// writing rank calls it.
 void SensorWriter::WriteGathered()
 {
   this->CheckSameSteps();
@@ -524,12 +525,12 @@ void SensorWriter::WriteGathered()
     this->Line.Fail(fault);
   }
   this->Line.Exchange();
-  LineExchange::Range mine;
-  this->EndWrite([&] { mine = this->Line.Mine(); });
-  const int threads = this->Agreed.How.ThreadsFor(mine.Count, ranges.back());
-  const auto requests = this->RequestsOf(regions, ranges[this->Ranks.Rank()], mine.Count, threads);
+  Shuffle::Range mine;
+  this->EndWrite([&] { mine = this->Line.OwnRange(); });
+  const int concurrency = this->Agreed.How.ThreadsFor(mine.Count, ranges.back());
+  const auto requests = this->RequestsOf(regions, ranges[this->Ranks.Rank()], mine.Count, concurrency);
   this->Writing = std::async(this->Agreed.How.Steps > 1 ? std::launch::async : std::launch::deferred,
-      [this, mine, requests, threads] { this->Write(requests, mine.Bytes, threads); });
+      [this, mine, requests, concurrency] { this->Write(requests, mine.Bytes, concurrency); });
   this->Underway = this->StepsText();
   this->CountGathered();
 }
@@ -564,7 +565,7 @@ void SensorWriter::EndWrite(const std::function<void()>& more)
       }
     });
     if (!fault.empty()) {
-      throw Error(fmt::format("The values of {} could not be written. {}", this->Underway, fault));
+      throw Error(fmt::format("Writing {} failed. {}", this->Underway, fault));
     }
   });
   const auto written = std::exchange(this->Times, std::vector<std::vector<double>>(this->AllSeries.size()));
@@ -618,7 +619,7 @@ void SensorWriter::Open()
   std::vector<std::uint64_t> offsets;
   RunOnAllRanks(this->Ranks, [&] {
     for (SensorFile& file : this->Files) {
-      file.Create(this->What.Overwrite);
+      file.Create(this->Config.Overwrite);
       offsets.insert(offsets.end(), file.Offsets().begin(), file.Offsets().end());
     }
   });
@@ -658,7 +659,8 @@ std::vector<SensorWriter::Region> SensorWriter::RegionsOf(const std::vector<std:
     for (std::size_t i = 0; i < this->Variables * this->AllSeries[series].Sets(); ++i) {
       Region& region = regions.emplace_back();
       region.Series = series;
-      region.StepBytes = this->AllSeries[series].ValuesOf(i % this->AllSeries[series].Sets()) * sizeof(float);
+      region.StepBytes =
+          this->AllSeries[series].ValueCount(i % this->AllSeries[series].Sets()) * sizeof(float);
       region.Begin = begin;
       region.Offset = this->Offsets[regions.size() - 1] + this->Given[series] * region.StepBytes;
       region.Bytes = region.StepBytes * steps[series];
@@ -669,7 +671,7 @@ std::vector<SensorWriter::Region> SensorWriter::RegionsOf(const std::vector<std:
 }
 
 /// Adds this rank's values of all gathered steps to the line.
-void SensorWriter::Give(const std::vector<Region>& regions, LineExchange& line)
+void SensorWriter::Give(const std::vector<Region>& regions, Shuffle& line)
 {
   std::vector<std::uint64_t> done(this->AllSeries.size(), 0);
   for (SensorSample& sample : this->Gathered) {
@@ -691,11 +693,11 @@ void SensorWriter::Give(const std::vector<Region>& regions, LineExchange& line)
 
 /// Cuts bytes begin .. begin + count - 1 of the line into write requests of the size that suits the storage.
 std::vector<SensorWriter::Request> SensorWriter::RequestsOf(
-    const std::vector<Region>& regions, std::uint64_t begin, std::uint64_t count, int threads) const
+    const std::vector<Region>& regions, std::uint64_t begin, std::uint64_t count, int concurrency) const
 {
   const RequestLimits limits = LimitsOf(this->Agreed.Storage, ~std::uint64_t(0), 1);
   const std::uint64_t most =
-      std::clamp(count / threads + 1, std::max<std::uint64_t>(limits.Gap, 64 << 10), limits.Bytes);
+      std::clamp(count / concurrency + 1, std::max<std::uint64_t>(limits.Gap, 64 << 10), limits.Bytes);
   std::vector<Request> requests;
   for (const Region& region : regions) {
     const std::uint64_t end = std::min(begin + count, region.Begin + region.Bytes);
@@ -708,13 +710,13 @@ std::vector<SensorWriter::Request> SensorWriter::RequestsOf(
 }
 
 /// Writes and flushes the requests. `from`: the bytes of this rank's range.
-void SensorWriter::Write(const std::vector<Request>& requests, const std::byte* from, int threads)
+void SensorWriter::Write(const std::vector<Request>& requests, const std::byte* from, int concurrency)
 {
   for (const Request& request : requests) {
     this->Opened.try_emplace(
         request.Series, this->AllSeries[request.Series].Path, PlainFile::Purpose::Update);
   }
-  RunTasksOrThrow(requests.size(), threads, [&](std::size_t task) {
+  RunTasksOrThrow(requests.size(), concurrency, [&](std::size_t task) {
     const Request& request = requests[task];
     this->Opened.at(request.Series).Write(request.Offset, from + request.From, request.Bytes);
   });

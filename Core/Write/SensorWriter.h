@@ -1,5 +1,4 @@
-// The writer of k-Wave output files. The files are laid out in advance for all steps, and many ranks fill
-// them.
+// Writes k-Wave output files: lays the files out in advance for all steps, and lets many ranks fill them.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -84,7 +83,7 @@ struct SensorSample
 
 /// Writes the samples of all steps to k-Wave files. All ranks gather the same steps. Then each rank that the
 /// plan chooses (PlanAggregation()) receives one contiguous range of the values, and writes this range with
-/// many tasks, while the next steps are gathered.
+/// many tasks, while all ranks gather the next steps.
 class SensorWriter
 {
 public:
@@ -103,11 +102,11 @@ public:
   /// Returns memory for the values of a sample, if possible the memory of an earlier step. Thread-safe.
   std::vector<std::vector<float>> TakeMemory();
 
-  /// Adds a step to the gathered ones, and begins to write when there are enough. If steps are written one by
-  /// one, the step is written when this method returns. If steps cannot be written, these and all later steps
-  /// are lost, because the files have no gaps. `threads`: writes in flight. Throws Error, the same on all
-  /// ranks. Collective: every rank of the communicator calls it.
-  void Add(SensorSample sample, int threads);
+  /// Adds a step to the gathered steps, and begins to write when there are enough. Without gathering, this
+  /// method returns after the write of the step. If a write fails, its steps and all later steps are lost,
+  /// because the files have no gaps. `concurrency`: limit on the writes in flight. Throws Error, the same on
+  /// all ranks. Collective: every rank of the communicator calls it.
+  void Add(SensorSample sample, int concurrency);
   /// Writes the gathered steps. Throws Error, the same on all ranks. Collective: every rank of the
   /// communicator calls it.
   void Flush();
@@ -117,7 +116,7 @@ public:
 private:
   struct Region;
   struct Request;
-  /// The plan for the present patches; the same on all ranks.
+  /// The plan for the current patches; the same on all ranks.
   struct Agreement
   {
     std::shared_ptr<const SensorCut> For;
@@ -128,8 +127,8 @@ private:
 
   std::vector<std::uint64_t> VolumesOf(const std::vector<std::int64_t>& steps) const;
   void Try(const std::function<void()>& work);
-  void Gather(SensorSample sample, int threads);
-  void Agree(int threads);
+  void Gather(SensorSample sample, int concurrency);
+  void Agree(int concurrency);
   bool IsTime() const;
   void CheckCover() const;
   void WriteGathered();
@@ -140,10 +139,10 @@ private:
   std::vector<std::int64_t> CountSteps() const;
   std::vector<Region> RegionsOf(const std::vector<std::int64_t>& steps) const;
   void CheckRoom(const std::vector<std::int64_t>& steps) const;
-  void Give(const std::vector<Region>& regions, LineExchange& line);
+  void Give(const std::vector<Region>& regions, Shuffle& line);
   std::vector<Request> RequestsOf(
-      const std::vector<Region>& regions, std::uint64_t begin, std::uint64_t count, int threads) const;
-  void Write(const std::vector<Request>& requests, const std::byte* from, int threads);
+      const std::vector<Region>& regions, std::uint64_t begin, std::uint64_t count, int concurrency) const;
+  void Write(const std::vector<Request>& requests, const std::byte* from, int concurrency);
   void EndWrite(const std::function<void()>& more);
   void Commit(const std::vector<std::vector<double>>& times);
   void CountGathered();
@@ -154,7 +153,7 @@ private:
   }
 
   Communicator& Ranks;
-  const Channel& What;
+  const Channel& Config;
   const std::vector<SensorSeries> AllSeries;
   std::size_t Sets = 0;       ///< number of data sets of all series
   std::size_t Variables = 0;  ///< number of variables; set by LayOut()
@@ -168,7 +167,7 @@ private:
   Stopwatch Oldest;  ///< time since the first gathered step arrived
   std::mutex SpareLock;
   std::vector<std::vector<std::vector<float>>> Spare;  ///< memory for TakeMemory()
-  LineExchange Line;
+  Shuffle Line;
   Agreement Agreed;
   std::vector<std::int64_t> Given;  ///< number of steps of each series, including the write in progress
   std::vector<std::vector<double>>

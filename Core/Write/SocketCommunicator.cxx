@@ -33,7 +33,7 @@
 namespace patchio::output {
 namespace {
 
-/// A socket that is connected to another rank, or closed if it was made without a number.
+/// A socket connected to another rank, or a closed socket if made without a number.
 class Socket
 {
 public:
@@ -49,12 +49,12 @@ public:
   int Get() const { return this->Number; }
   bool IsOpen() const { return this->Number >= 0; }
 
-  /// Sets the longest wait of Put() and Take().
+  /// Sets the time limit of Send() and Receive(), in seconds.
   void SetWait(double seconds) const;
   /// Sends or receives all bytes. Returns false if the other side has ended or is too slow; errno is EAGAIN
   /// in the latter case.
-  bool Put(const void* data, std::size_t bytes) const;
-  bool Take(void* data, std::size_t bytes) const;
+  bool Send(const void* data, std::size_t bytes) const;
+  bool Receive(void* data, std::size_t bytes) const;
 
 private:
   int Number;
@@ -78,7 +78,7 @@ public:
   /// Listens on a port that the system chooses, for `ranks` ranks. Throws Error.
   explicit Listener(int ranks);
 
-  const Endpoint& Place() const { return this->Here; }
+  const Endpoint& OwnEndpoint() const { return this->Here; }
   /// Accepts connections until `seconds` have passed or `count` ranks have connected. accept(rank, socket)
   /// gets each connection and returns whether the rank was expected. Returns the number of missing ranks.
   template <typename Use>
@@ -145,7 +145,7 @@ std::vector<std::uint32_t> AddressesOfMachine()
   return addresses;
 }
 
-sockaddr_in PlaceOf(std::uint32_t address, std::uint16_t port)
+sockaddr_in SocketAddress(std::uint32_t address, std::uint16_t port)
 {
   sockaddr_in place = {};
   place.sin_family = AF_INET;
@@ -180,14 +180,14 @@ void Socket::SetWait(double seconds) const
   ::setsockopt(this->Number, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-bool Socket::Put(const void* data, std::size_t bytes) const
+bool Socket::Send(const void* data, std::size_t bytes) const
 {
   const auto* next = static_cast<const char*>(data);
   return ForAll(
       bytes, [&](std::size_t done) { return ::send(this->Number, next + done, bytes - done, MSG_NOSIGNAL); });
 }
 
-bool Socket::Take(void* data, std::size_t bytes) const
+bool Socket::Receive(void* data, std::size_t bytes) const
 {
   auto* next = static_cast<char*>(data);
   return ForAll(bytes, [&](std::size_t done) { return ::recv(this->Number, next + done, bytes - done, 0); });
@@ -196,7 +196,7 @@ bool Socket::Take(void* data, std::size_t bytes) const
 Listener::Listener(int ranks) : Listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
 {
   AllowFiles(ranks);
-  sockaddr_in place = PlaceOf(INADDR_ANY, 0);
+  sockaddr_in place = SocketAddress(INADDR_ANY, 0);
   socklen_t bytes = sizeof place;
   auto* address = reinterpret_cast<sockaddr*>(&place);
   const int number = this->Listening.Get();
@@ -217,7 +217,8 @@ std::pair<Socket, int> Listener::Next() const
   Socket guest(::poll(&event, 1, 1000) > 0 ? ::accept4(event.fd, nullptr, nullptr, SOCK_CLOEXEC) : -1);
   Handshake handshake;
   guest.SetWait(FirstWait);
-  if (!guest.IsOpen() || !guest.Take(&handshake, sizeof handshake) || handshake.Secret != this->Here.Secret) {
+  if (!guest.IsOpen() || !guest.Receive(&handshake, sizeof handshake) ||
+      handshake.Secret != this->Here.Secret) {
     return {Socket(), -1};
   }
   return {std::move(guest), handshake.Rank};
@@ -230,14 +231,14 @@ Socket Connect(int from, int to, const Endpoint& there)
   if (there.Machine == MachineName()) {
     addresses.insert(addresses.begin(), htonl(INADDR_LOOPBACK));
   }
-  std::string fault = "it has no address";
+  std::string fault = "the rank has no network address";
   for (const std::uint32_t address : addresses) {
     Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     socket.SetWait(FirstWait);
-    const sockaddr_in place = PlaceOf(address, there.Port);
+    const sockaddr_in place = SocketAddress(address, there.Port);
     const Handshake handshake{there.Secret, from};
     if (::connect(socket.Get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) == 0 &&
-        socket.Put(&handshake, sizeof handshake)) {
+        socket.Send(&handshake, sizeof handshake)) {
       return socket;
     }
     fault = SystemMessage(errno);
@@ -248,7 +249,7 @@ Socket Connect(int from, int to, const Endpoint& there)
 
 /// Limit on the length of a text; a larger number cannot come from a rank.
 constexpr std::uint64_t MostBytes = std::uint64_t(1) << 40;
-/// A mark that is sent in place of the length of a text: the reason why rank 0 has given up follows.
+/// A value in place of a text's length: the following text is the reason why rank 0 has given up.
 constexpr std::uint64_t FaultMark = ~std::uint64_t(0);
 
 /// The bytes in transfer between this rank and another one, in both directions.
@@ -286,10 +287,10 @@ public:
     if (this->RankValue == 0) {
       const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
       for (int rank = 1; rank < this->SizeValue; ++rank) {
-        this->Put(rank, text);
+        this->Send(rank, text);
       }
     } else {
-      const std::string text = this->Take(0);
+      const std::string text = this->Receive(0);
       const auto* begin = reinterpret_cast<const std::byte*>(text.data());
       bytes.assign(begin, begin + text.size());
     }
@@ -298,12 +299,12 @@ public:
   std::vector<std::string> Gather(const std::string& text) override
   {
     if (this->RankValue != 0) {
-      this->Put(0, text);
+      this->Send(0, text);
       return {};
     }
     std::vector<std::string> all{text};
     for (int rank = 1; rank < this->SizeValue; ++rank) {
-      all.push_back(this->Take(rank));
+      all.push_back(this->Receive(rank));
     }
     return all;
   }
@@ -339,9 +340,9 @@ private:
   void ConnectTo(const std::vector<bool>& needed);
   void Run(std::vector<Transfer>& transfers);
   void Advance(Transfer& transfer, short events);
-  void Put(int rank, const std::string& text);
-  std::string Take(int rank);
-  void TakeFault(int rank);
+  void Send(int rank, const std::string& text);
+  std::string Receive(int rank);
+  void ReceiveFault(int rank);
   [[noreturn]] void Fail(int rank);
 
   const int RankValue;
@@ -357,7 +358,7 @@ private:
 void SocketCommunicator::ExchangeEndpoints(Communicator& ranks)
 {
   ByteWriter out;
-  Endpoint here = this->Entrance->Place();
+  Endpoint here = this->Entrance->OwnEndpoint();
   out.Put(here.Fields());
   const std::vector<std::byte> bytes = out.Take();
   for (const std::string& text :
@@ -487,39 +488,39 @@ void SocketCommunicator::Advance(Transfer& transfer, short events)
   }
 }
 
-void SocketCommunicator::Put(int rank, const std::string& text)
+void SocketCommunicator::Send(int rank, const std::string& text)
 {
   const std::uint64_t size = text.size();
-  if (!this->Broken.empty() || !this->Others[rank].Put(&size, sizeof size) ||
-      !this->Others[rank].Put(text.data(), text.size())) {
+  if (!this->Broken.empty() || !this->Others[rank].Send(&size, sizeof size) ||
+      !this->Others[rank].Send(text.data(), text.size())) {
     this->Fail(rank);
   }
 }
 
-std::string SocketCommunicator::Take(int rank)
+std::string SocketCommunicator::Receive(int rank)
 {
   std::uint64_t size = 0;
-  if (!this->Broken.empty() || !this->Others[rank].Take(&size, sizeof size)) {
+  if (!this->Broken.empty() || !this->Others[rank].Receive(&size, sizeof size)) {
     this->Fail(rank);
   }
   if (size == FaultMark) {
-    this->TakeFault(rank);
+    this->ReceiveFault(rank);
   }
   if (size > MostBytes) {
     this->Fail(rank);
   }
   std::string text(size, '\0');
-  if (!this->Others[rank].Take(text.data(), size)) {
+  if (!this->Others[rank].Receive(text.data(), size)) {
     this->Fail(rank);
   }
   return text;
 }
 
 /// Throws the reason of a rank that has given up.
-void SocketCommunicator::TakeFault(int rank)
+void SocketCommunicator::ReceiveFault(int rank)
 {
   constexpr std::uint64_t most = 1 << 16;
-  const std::string text = this->Take(rank);
+  const std::string text = this->Receive(rank);
   this->Broken = text.substr(0, most);
   this->Others.clear();
   throw Error(this->Broken);

@@ -12,9 +12,9 @@ namespace patchio::output {
 /// those of Exchange() pass through rank 0. A process can connect only with a secret that was sent over
 /// `ranks`.
 ///
-/// Methods of the result throw Error when a rank has ended, or has not answered for `waitSeconds`; the Error
-/// names both ranks. After that, all methods throw. This function throws Error, the same on all ranks, when
-/// ranks cannot reach each other over the network. Collective: every rank of `ranks` calls it.
+/// Methods of the result throw Error if a rank has ended, or has not answered for `waitSeconds`; the Error
+/// names both ranks. After such an Error, all methods throw. This function throws Error, the same on all
+/// ranks, if ranks cannot reach each other over the network. Collective: every rank of `ranks` calls it.
 std::unique_ptr<Communicator> MakeSocketCommunicator(Communicator& ranks, double waitSeconds);
 
 }  // namespace patchio::output

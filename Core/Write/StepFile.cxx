@@ -13,10 +13,10 @@
 namespace patchio::container {
 namespace {
 
-/// Large data sets are aligned with the blocks of storages.
+/// Alignment of large data sets in bytes, the size of a storage's blocks.
 constexpr std::uint64_t Alignment = 1 << 20;
 
-/// A compressed data set that is open. It has `Count` chunks along one axis.
+/// An open compressed data set with `Count` chunks along one axis.
 struct OpenSet
 {
   hdf5::Handle Id;
@@ -65,7 +65,7 @@ public:
   }
 
   std::vector<std::uint64_t> LayOut();
-  std::vector<std::uint64_t> Place(const std::vector<ChunkSize>& chunks);
+  std::vector<std::uint64_t> ReserveChunks(const std::vector<ChunkSize>& chunks);
   std::uint64_t Size() const { return this->File.Size(); }
   hdf5::FileImage TakeImage();
 
@@ -127,7 +127,7 @@ void StepFile::Description::MakeChunked(const DataSet& set)
   this->Chunked.push_back(std::move(made));
 }
 
-std::vector<std::uint64_t> StepFile::Description::Place(const std::vector<ChunkSize>& chunks)
+std::vector<std::uint64_t> StepFile::Description::ReserveChunks(const std::vector<ChunkSize>& chunks)
 {
   std::vector<std::uint64_t> offsets;
   for (const OpenSet& set : this->Chunked) {
@@ -175,7 +175,8 @@ void StepFile::Description::DescribeForOthers()
   }
 }
 
-/// Describes an image. Its indices begin at 0, because ParaView 5.11 does not read images with other indices.
+/// Describes an image with indices from 0, because ParaView 5.11 does not read images with other first
+/// indices.
 void StepFile::Description::DescribeImage(hid_t root)
 {
   const Double3& spacing = this->Data.Levels[0].Spacing;
@@ -280,13 +281,13 @@ void StepFile::Create()
   this->File->SetSize(this->Size);
 }
 
-std::vector<std::uint64_t> StepFile::Place(const std::vector<ChunkSize>& chunks)
+std::vector<std::uint64_t> StepFile::ReserveChunks(const std::vector<ChunkSize>& chunks)
 {
   if (!this->Described) {  // the step's other files hold all compressed data sets
     return {};
   }
   const std::lock_guard<std::mutex> guard(hdf5::OutputLock());
-  std::vector<std::uint64_t> begins = this->Described->Place(chunks);
+  std::vector<std::uint64_t> begins = this->Described->ReserveChunks(chunks);
   this->TakeImage();
   this->File->SetSize(this->Size);
   return begins;
@@ -327,7 +328,7 @@ void StepFile::WriteDescription()
   writeTo(end);
 }
 
-void StepFile::GiveSignature() const
+void StepFile::WriteSignature() const
 {
   this->File->Flush();
   this->File->Write(0, Signature.data(), Signature.size());

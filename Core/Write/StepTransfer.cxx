@@ -36,7 +36,7 @@ void StepSender::Listen()
   this->Values.Test();
   this->Commands.Test();
   Credit credit;
-  while (Take(this->Roles.All(), CreditTag, credit)) {
+  while (TryReceive(this->Roles.All(), CreditTag, credit)) {
     this->IsSilent = false;
     this->Faults += (this->Faults.empty() || credit.Faults.empty() ? "" : "\n") + credit.Faults;
     if (credit.Rooms >= this->Last.Rooms) {  // reports of a former I/O rank may arrive late
@@ -65,12 +65,12 @@ bool StepSender::WaitUntil(const std::function<bool()>& holds)
 std::string StepSender::TextOfUnwritten() const
 {
   if (this->Unwritten.empty()) {
-    return "It has written all steps so far.";
+    return "The I/O rank has written all steps so far.";
   }
   const std::int64_t first = this->Unwritten.front(), last = this->Unwritten.back();
-  return fmt::format("It has written {} of {} so far: {} not written.", this->Last.Written,
+  return fmt::format("The I/O rank has written {} of {}, but not {}.", this->Last.Written,
       CountText(this->Steps, "step"),
-      first == last ? fmt::format("step {} is", first) : fmt::format("steps {} to {} are", first, last));
+      first == last ? fmt::format("step {}", first) : fmt::format("steps {} to {}", first, last));
 }
 
 /// Returns the water mark minus the bytes that are being sent.
@@ -136,7 +136,7 @@ void StepSender::RequestRoom(const std::shared_ptr<const Declaration>& declared,
     command.Map = this->Map;
     command.Declared = declared->Encode();
   }
-  this->CheckThatItFits(needs, step);
+  this->CheckFits(needs, step);
   this->Declared = declared;
   this->ToServers(command);
   ++this->Rooms;
@@ -152,7 +152,7 @@ void StepSender::RequestRoom(const std::shared_ptr<const Declaration>& declared,
 }
 
 /// Throws Error, the same on all ranks, if a step needs more room than an I/O rank has.
-void StepSender::CheckThatItFits(const std::vector<std::uint64_t>& needs, const Command& step) const
+void StepSender::CheckFits(const std::vector<std::uint64_t>& needs, const Command& step) const
 {
   std::vector<std::uint64_t> sums(this->Roles.IoRanks().size());
   for (std::size_t rank = 0; rank < needs.size(); ++rank) {
@@ -160,8 +160,8 @@ void StepSender::CheckThatItFits(const std::vector<std::uint64_t>& needs, const 
     sum += needs[rank];
     if (sum > RoomIn(this->Memory)) {
       throw Error(
-          fmt::format("Raise \"memory\" or \"io ranks\" in the output configuration: step {} needs {} or "
-                      "more on I/O rank {}, and the limit is {}.",
+          fmt::format("Step {} needs {} or more on I/O rank {}, but the limit is {}. Raise \"memory\" or "
+                      "\"io ranks\" in the output configuration.",
               step.Step, ByteText(static_cast<double>(sum)), this->Roles.IoRanks()[this->Map[rank]],
               ByteText(static_cast<double>(RoomIn(this->Memory)))));
     }
@@ -231,10 +231,10 @@ StepReceiver::~StepReceiver()
 
 bool StepReceiver::Serve(const std::function<void(const std::shared_ptr<ReceivedStep>&)>& write)
 {
-  Backoff nap;
+  Backoff backoff;
   std::optional<Stopwatch> sinceEnd;
   for (;;) {
-    const bool hasOrders = this->TakeCommands();
+    const bool hasCommands = this->TakeCommands();
     const bool hasDone = this->CarryOut();
     const bool hasHanded = this->HandOver(write);
     const bool hasWritten = this->CountWritten();
@@ -250,17 +250,17 @@ bool StepReceiver::Serve(const std::function<void(const std::shared_ptr<Received
         return all;
       }
     }
-    if (hasOrders || hasDone || hasHanded || hasWritten || !this->Receiving.empty()) {
-      nap.Restart();  // MPI makes progress with long messages when it is called
+    if (hasCommands || hasDone || hasHanded || hasWritten || !this->Receiving.empty()) {
+      backoff.Restart();  // MPI makes progress with long messages when it is called
     }
-    nap.Rest();
+    backoff.Rest();
   }
 }
 
 bool StepReceiver::TakeCommands()
 {
   Command command;
-  if (!output::Take(this->Roles.All(), CommandTag, command)) {
+  if (!TryReceive(this->Roles.All(), CommandTag, command)) {
     return false;
   }
   this->Commands.push_back(std::move(command));
@@ -282,15 +282,15 @@ bool StepReceiver::CarryOut()
   } else if (command.Code == EndMark()) {
     this->Ends = true;
   } else {
-    this->Take(std::move(command));
+    this->BeginStep(std::move(command));
     ++this->Now.Steps;
   }
   this->Commands.pop_front();
   return true;
 }
 
-/// Makes room. Returns false if that is not possible now. If another command follows, the compute ranks have
-/// given up waiting for this command, and the result is true.
+/// Makes room. Returns false if there is not enough free memory yet. If another command follows, the compute
+/// ranks have given up waiting for this command, and the result is true.
 bool StepReceiver::MakeRoom(const Command& command)
 {
   if (!command.Declared.empty()) {
@@ -316,7 +316,7 @@ bool StepReceiver::MakeRoom(const Command& command)
 
 /// Begins to receive a step. The code and the lists of arrays in the command determine the messages that
 /// follow.
-void StepReceiver::Take(Command command)
+void StepReceiver::BeginStep(Command command)
 {
   auto step = std::make_shared<ReceivedStep>();
   step->Declared = this->Declared;

@@ -43,12 +43,12 @@ public:
   /// `bytes` bytes. Collective: every compute rank calls it.
   void Send(Command step, const std::shared_ptr<const Declaration>& declared, std::uint64_t bytes,
       const std::function<void(std::byte*)>& pack);
-  /// Records a lost step. The next step that is sent informs the I/O ranks.
+  /// Records a lost step. The command for the next step informs the I/O ranks.
   void Lose(std::int64_t step) { this->Lost.push_back(step); }
   /// Waits until all sent steps are written or lost.
   void Finish();
-  /// Sends the command to end after the last write to the I/O ranks, and waits until they have ended. No step
-  /// may be sent afterwards. Collective: every compute rank calls it.
+  /// Sends the command to end after the last write to the I/O ranks, and waits until they have ended. Do not
+  /// send steps afterwards. Collective: every compute rank calls it.
   void End();
 
   /// Returns the faults of I/O ranks since the last call, one per line; empty: none.
@@ -64,7 +64,7 @@ private:
   int Server() const;
   void RequestRoom(const std::shared_ptr<const Declaration>& declared,
       const std::vector<std::uint64_t>& needs, const Command& step);
-  void CheckThatItFits(const std::vector<std::uint64_t>& needs, const Command& step) const;
+  void CheckFits(const std::vector<std::uint64_t>& needs, const Command& step) const;
   void ToServers(const Command& command);
 
   IoRoles& Roles;
@@ -118,8 +118,8 @@ public:
   /// call Done() when the step is written. Returns whether all steps were written within `wait seconds` after
   /// the end mark.
   bool Serve(const std::function<void(const std::shared_ptr<ReceivedStep>&)>& write);
-  /// Records that the oldest step is written and its buffers are freed. `fault`: reason why the step was not
-  /// written, or an empty text. Thread-safe.
+  /// Records the end of the oldest step's write, after the release of its buffers. `fault`: reason why the
+  /// step was not written, or an empty text. Thread-safe.
   void Done(const std::string& fault);
   /// Releases the compute ranks, which wait for the I/O ranks to end.
   void End();
@@ -131,7 +131,7 @@ private:
   bool TakeCommands();
   bool CarryOut();
   bool MakeRoom(const Command& command);
-  void Take(Command command);
+  void BeginStep(Command command);
   bool HandOver(const std::function<void(const std::shared_ptr<ReceivedStep>&)>& write);
   bool CountWritten();
   void Promise();

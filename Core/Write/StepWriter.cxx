@@ -23,9 +23,9 @@ namespace patchio::container {
 
 namespace {
 
-/// Bytes of a piece. Values are examined and written in pieces that fit into the processor's cache.
+/// Bytes of a piece: the writer examines and writes pieces that fit into the processor's cache.
 constexpr std::uint64_t PieceBytes = 1 << 20;
-/// Approximate number of bytes that are written together if their values are neighbours in the file.
+/// Approximate number of bytes of one write of values that are neighbours in the file.
 constexpr std::uint64_t RunBytes = 4 << 20;
 
 /// Computes the checksum and the range of values, piece by piece.
@@ -105,18 +105,18 @@ std::string RenamedFile(const std::string& name, FileNames names)
   return usual + (names == FileNames::New ? mark : "") + ".hdf";
 }
 
-StepWriter::StepWriter(Communicator& ranks, const std::string& folder, StepToWrite step, int ranksAFile)
+StepWriter::StepWriter(Communicator& ranks, const std::string& folder, StepToWrite step, int ranksPerFile)
     : Ranks(ranks),
       Folder(folder),
-      RanksAFile(ranksAFile > 0 ? std::min(ranksAFile, ranks.Size()) : ranks.Size())
+      RanksPerFile(ranksPerFile > 0 ? std::min(ranksPerFile, ranks.Size()) : ranks.Size())
 {
   this->Record.Data = std::move(step.Data);
   this->Record.Types = std::move(step.Types);
   Catalog& data = this->Record.Data;
   MakeReadable(data);
-  const int files = (ranks.Size() - 1) / this->RanksAFile + 1;
+  const int files = (ranks.Size() - 1) / this->RanksPerFile + 1;
   for (Patch& patch : data.Patches) {
-    patch.File = patch.Writer / this->RanksAFile;
+    patch.File = patch.Writer / this->RanksPerFile;
   }
   for (int file = 0; file < files; ++file) {
     this->Record.Files.push_back(NameOfFile(data.Step, file, files) + ".hdf");
@@ -258,13 +258,13 @@ void StepWriter::Write(const std::vector<PatchValues>& values, int threads)
 
 void StepWriter::Write(HeldValues values, int threads)
 {
-  this->Write(values.Mine, threads);
+  this->Write(values.Arrays, threads);
   const std::string fault = CatchError([&] {
     while (values.Next && this->Fault.empty()) {
       const auto next = std::move(values.Next);
       values = {};  // frees the memory of these values first
       values = next();
-      this->Write(values.Mine, threads);
+      this->Write(values.Arrays, threads);
     }
   });
   this->Fault = this->Fault.empty() ? fault : this->Fault;
@@ -316,7 +316,7 @@ void StepWriter::WritePlain(const std::vector<PatchValues>& values, int threads)
   });
 }
 
-/// Writes values that are neighbours in the file. Each piece is written right after it was examined, while it
+/// Writes values that are neighbours in the file. Writes each piece right after examining it, while the piece
 /// is in the processor's cache.
 void StepWriter::WriteRun(const ValuesAtOffset* values, std::size_t count, WrittenValues* written) const
 {
@@ -377,7 +377,7 @@ std::string StepWriter::Finish()
   RunOnAllRanks(this->Ranks, [&] {
     if (this->Leads()) {
       Rename(this->PartPath(), this->Folder + "/" + this->Record.Files[this->FileOfRank()]);
-      this->Part->File.GiveSignature();
+      this->Part->File.WriteSignature();
     }
   });
   return this->Ranks.Rank() == 0 ? Encode(this->Record) : std::string();
@@ -446,7 +446,7 @@ void StepWriter::WriteTable(const std::string& name, const std::vector<T>& value
   }
 }
 
-/// Throws Error if values were not written, because readers would mistake the unwritten space for values.
+/// Throws Error if values are missing, because readers would mistake the unwritten space for values.
 void StepWriter::CheckComplete(const std::vector<std::uint8_t>& written) const
 {
   const Catalog& data = this->Record.Data;
@@ -527,7 +527,8 @@ std::vector<FilterKind> ChooseCompression(Communicator& ranks, const StepToWrite
 
 }  // namespace patchio::container
 
-// Compressed data sets: the ranks that complete chunks, the places of chunks, and the ranks that write them.
+// Compressed data sets: the ranks that complete chunks, the offsets of chunks, and the ranks that write
+// chunks.
 
 namespace patchio::container {
 
@@ -621,7 +622,7 @@ void StepWriter::PlaceChunks()
         sizes.at(packing.Chunk) = {packing.Bytes, packing.SkippedFilters};
       }
     }
-    offsets = this->Leads() ? this->Part->File.Place(sizes) : offsets;
+    offsets = this->Leads() ? this->Part->File.ReserveChunks(sizes) : offsets;
   });
   offsets = GatherValues(this->Ranks, offsets);  // file by file
   std::uint64_t before = 0;
@@ -658,7 +659,7 @@ void StepWriter::WriteChunks(const std::vector<std::uint64_t>& offsets) const
   flush();
 }
 
-/// Cuts the part into parts of chunks.
+/// Splits `part` at the chunk boundaries, and queues the values of each chunk for packing.
 void ChunkPacker::Begin(const SetPart& part)
 {
   const ChunkedSet& set = this->Sets[part.Set];
@@ -695,8 +696,8 @@ void ChunkPacker::Add(const std::vector<SetPart>& parts, int threads)
   }
 }
 
-/// Copies the new parts of a chunk, and compresses the chunk if it is complete. A chunk that one part fills
-/// is compressed without a copy.
+/// Copies the new parts of a chunk, and compresses the chunk if it is complete. Compresses a chunk that one
+/// part fills without a copy.
 void ChunkPacker::Take(OpenChunk& chunk, ChunkEncoder& encoder) const
 {
   const ChunkedSet& set = this->Sets[chunk.Set];

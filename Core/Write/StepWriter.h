@@ -48,7 +48,7 @@ struct ChunkSize
   std::uint32_t SkippedFilters = 0;  ///< see Chunk
 };
 
-/// A file of a step while it is written. HDF5 libraries do not recognize the file before GiveSignature(), so
+/// A file of a step during its write. HDF5 libraries do not recognize the file before WriteSignature(), so
 /// that readers cannot mistake unwritten space for values. Methods throw Error. Several threads may call
 /// methods that use HDF5, each for its own file.
 class StepFile
@@ -66,12 +66,12 @@ public:
 
   /// Makes space for the chunks of all compressed data sets, one set after another in the plan's order.
   /// Returns the offsets of the chunks. Does nothing if there are no such chunks.
-  std::vector<std::uint64_t> Place(const std::vector<ChunkSize>& chunks);
-  /// Writes everything except values and tables, which may be written already. Only GiveSignature() may
+  std::vector<std::uint64_t> ReserveChunks(const std::vector<ChunkSize>& chunks);
+  /// Writes everything except values and tables, which may be written already. Only WriteSignature() may
   /// follow.
   void WriteDescription();
   /// Writes the signature of HDF5, which makes the file readable.
-  void GiveSignature() const;
+  void WriteSignature() const;
 
 private:
   class Description;
@@ -109,10 +109,10 @@ struct PatchValues
 /// Values of some of a rank's patches, and the owner of their memory.
 struct HeldValues
 {
-  std::vector<PatchValues> Mine;
+  std::vector<PatchValues> Arrays;
   std::shared_ptr<const void> Holder{};
-  /// Returns the values of further patches. Call it when the values in Mine are not needed any more. Null:
-  /// there are no further patches.
+  /// Returns the values of further patches. Call this function when the values in Arrays are not needed any
+  /// more. Null: there are no further patches.
   std::function<HeldValues()> Next{};
 };
 
@@ -124,7 +124,7 @@ struct WrittenValues
   ValueRange Range = ValueRange::None();
 };
 
-/// Values and their place in the file, in bytes.
+/// Values and their byte range in the file.
 struct ValuesAtOffset
 {
   std::uint64_t Offset = 0;
@@ -175,15 +175,16 @@ public:
   void Add(const std::vector<SetPart>& parts, int threads);
 
   /// Moves this rank's parts of incomplete chunks into `to` if another rank completes the chunk. ownerOf(set,
-  /// first byte of the chunk) returns the rank that completes the chunk; chunks of rank `mine` stay.
+  /// first byte of the chunk) returns the rank that completes the chunk; chunks of this rank, `ownRank`,
+  /// stay.
   template <typename OwnerOf>
-  void GiveOthers(output::PieceExchange& to, int mine, const OwnerOf& ownerOf);
+  void GiveOthers(output::PieceExchange& to, int ownRank, const OwnerOf& ownerOf);
   /// Adds the parts of chunks that this rank has received from other ranks.
   void TakeFrom(const output::PieceExchange& from, int threads);
 
   /// Complete chunks by number.
   const std::map<std::uint64_t, EncodedChunk>& Chunks() const { return this->Complete; }
-  /// Returns whether no chunk is incomplete.
+  /// Returns whether all chunks are complete.
   bool IsComplete() const { return this->Open.empty(); }
 
 private:
@@ -212,29 +213,29 @@ private:
 };
 
 template <typename OwnerOf>
-void ChunkPacker::GiveOthers(output::PieceExchange& to, int mine, const OwnerOf& ownerOf)
+void ChunkPacker::GiveOthers(output::PieceExchange& to, int ownRank, const OwnerOf& ownerOf)
 {
   for (auto chunk = this->Open.begin(); chunk != this->Open.end();) {
     const OpenChunk& open = chunk->second;
     const ChunkedSet& set = this->Sets[open.Set];
     const std::uint64_t first = (chunk->first - set.FirstChunk) * set.ChunkBytes;
     const int owner = ownerOf(open.Set, first);
-    for (std::size_t i = 0; i < open.There.size() && owner != mine; ++i) {
+    for (std::size_t i = 0; i < open.There.size() && owner != ownRank; ++i) {
       const auto& [begin, bytes] = open.There[i];
       to.Send(owner, set.FirstByte + first + begin, open.Values.data() + begin, bytes);
     }
-    chunk = owner != mine ? this->Open.erase(chunk) : std::next(chunk);
+    chunk = owner != ownRank ? this->Open.erase(chunk) : std::next(chunk);
   }
 }
 
-/// Writes one step.
+/// Writes one step of a container from the values of all ranks.
 class StepWriter
 {
 public:
-  /// Lays the step out in memory, with HDF5. `folder`: folder of the container. `ranksAFile`: number of
+  /// Lays the step out in memory, with HDF5. `folder`: folder of the container. `ranksPerFile`: number of
   /// consecutive ranks that share a file; 0: one file for all ranks. Throws Error. Not collective, but all
   /// ranks must call it.
-  StepWriter(Communicator& ranks, const std::string& folder, StepToWrite step, int ranksAFile);
+  StepWriter(Communicator& ranks, const std::string& folder, StepToWrite step, int ranksPerFile);
   /// Removes the written files, unless Finish() has returned.
   ~StepWriter() = default;
   StepWriter(const StepWriter&) = delete;
@@ -243,7 +244,7 @@ public:
   const Catalog& Data() const { return this->Record.Data; }
   /// Sets the kind of the file names in the description. Not collective.
   void NameFiles(FileNames names);
-  /// The places of all data; complete after Finish(), on rank 0.
+  /// The locations of all data; complete after Finish(), on rank 0.
   const StepRecord& Description() const { return this->Record; }
 
   /// Makes the files. Call this method before Write(). `names`: kind of the final file names; New if the
@@ -252,14 +253,14 @@ public:
   void Create(FileNames names);
   /// Writes values of this rank's patches, `threads` requests at a time. Returns when the operating system
   /// has the values; compressed values stay in memory until Finish(). Write each patch and variable once.
-  /// After a fault, which Finish() throws, no more values are written. Not collective.
+  /// After a fault, which Finish() throws, does nothing. Not collective.
   void Write(const std::vector<PatchValues>& values, int threads);
   /// Writes `values`, and all values that HeldValues::Next returns, in the same way.
   void Write(HeldValues values, int threads);
 
   /// Flushes the files to the storage and gives them their names. Returns the record for the log on rank 0.
-  /// Throws Error on all ranks when some values were not written. Collective: every rank of the communicator
-  /// calls it.
+  /// Throws Error on all ranks if some values are missing. Collective: every rank of the communicator calls
+  /// it.
   std::string Finish();
 
 private:
@@ -292,12 +293,12 @@ private:
     return std::uint64_t(variable) * this->Record.Data.Patches.size() + patch;
   }
   std::string PartPath() const;
-  bool Leads() const { return this->Ranks.Rank() % this->RanksAFile == 0; }
-  int FileOfRank() const { return this->Ranks.Rank() / this->RanksAFile; }
+  bool Leads() const { return this->Ranks.Rank() % this->RanksPerFile == 0; }
+  int FileOfRank() const { return this->Ranks.Rank() / this->RanksPerFile; }
 
   Communicator& Ranks;
   const std::string Folder;
-  const int RanksAFile;
+  const int RanksPerFile;
   StepRecord Record;  ///< its catalog is complete
   std::vector<int> Rows;
   std::vector<std::vector<std::uint64_t>> Before;             ///< by variable; see ValuesBefore()

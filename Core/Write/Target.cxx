@@ -12,15 +12,15 @@ namespace {
 class ContainerTarget : public Target
 {
 public:
-  ContainerTarget(Communicator& ranks, const Channel& channel) : Ranks(ranks), What(channel) {}
+  ContainerTarget(Communicator& ranks, const Channel& channel) : Ranks(ranks), Config(channel) {}
 
   PendingStep Prepare(container::StepToWrite step, const GivenArrays&) override
   {
     if (step.Compression.empty()) {
-      step.Compression.assign(step.Types.size(), this->What.Compression);
+      step.Compression.assign(step.Types.size(), this->Config.Compression);
     }
     const auto writing = std::make_shared<container::StepWriter>(
-        this->Ranks, this->What.Path, std::move(step), this->What.RanksAFile);
+        this->Ranks, this->Config.Path, std::move(step), this->Config.RanksPerFile);
     return [this, writing](container::HeldValues values, int threads) {
       container::ContainerWriter& writer = this->Writer();
       writer.Begin(*writing);
@@ -30,18 +30,19 @@ public:
   }
 
 private:
-  /// Returns the writer of the container. The first call makes it. Collective: every writing rank calls it.
+  /// Returns the writer of the container, which the first call makes. Collective: every writing rank calls
+  /// it.
   container::ContainerWriter& Writer()
   {
     if (!this->Opened) {
-      this->Opened = std::make_unique<container::ContainerWriter>(this->Ranks, this->What.Path,
-          container::ContainerOptions{this->What.Overwrite, this->What.RanksAFile});
+      this->Opened = std::make_unique<container::ContainerWriter>(this->Ranks, this->Config.Path,
+          container::ContainerOptions{this->Config.Overwrite, this->Config.RanksPerFile});
     }
     return *this->Opened;
   }
 
   Communicator& Ranks;
-  const Channel& What;
+  const Channel& Config;
   std::unique_ptr<container::ContainerWriter> Opened;
 };
 

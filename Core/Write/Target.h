@@ -1,4 +1,4 @@
-// Targets: the files to which the steps of a channel are written.
+// Targets: the files of a channel, to which its steps are written.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -15,9 +15,9 @@
 namespace patchio::output {
 
 /// Writes a step that is prepared for its target, with this rank's values, `threads` requests at a time.
-/// Collective: every writing rank calls it. After it has returned, the step survives a crash, and readers see
-/// it. Only containers take values in several parts; see HeldValues::Next. Throws Error, the same on all
-/// ranks; the target is then unchanged.
+/// Collective: every writing rank calls it. Afterwards the step survives a crash, and readers see the step.
+/// Only containers take values in several parts; see HeldValues::Next. Throws Error, the same on all ranks;
+/// the target is then unchanged.
 using PendingStep = std::function<void(container::HeldValues values, int threads)>;
 
 /// A simulation's array: a variable on a patch, with its ghosts.
@@ -33,7 +33,7 @@ struct GivenArray
 struct GivenArrays
 {
   std::shared_ptr<const Declaration> What{};
-  std::vector<GivenArray> Mine{};
+  std::vector<GivenArray> Arrays{};
   std::string Fault{};  ///< reason why this rank has no values; empty: it has values
 };
 
@@ -43,8 +43,8 @@ class Target
 public:
   virtual ~Target() = default;
   /// Prepares a step, including all HDF5 calls. Call this method on the simulation's thread: the library is
-  /// not thread-safe and the simulation may use it, too. Steps are written in the order in which they were
-  /// prepared. `given`: arrays for targets that take parts. Such a target must not throw a fault of one rank
+  /// not thread-safe and the simulation may use it, too. The order of the writes is that of the calls of
+  /// Prepare(). `given`: arrays for targets that take parts. Such a target must not throw a fault of one rank
   /// alone here; its PendingStep informs the other ranks of the fault. Throws Error. Not collective, but all
   /// ranks must call it.
   virtual PendingStep Prepare(container::StepToWrite step, const GivenArrays& given) = 0;
@@ -56,8 +56,8 @@ public:
   /// writes.
   virtual void Lose(std::int64_t /*step*/) {}
 
-  /// Returns whether the target copies only the needed parts of the simulation's arrays, so that whole
-  /// patches are not copied. The PendingStep then gets no values.
+  /// Returns whether the target copies only the needed parts of the simulation's arrays, so that the caller
+  /// need not copy whole patches. The PendingStep then gets no values.
   virtual bool TakesParts() const { return false; }
   /// Returns the bytes that a target that takes parts keeps of a step with `variables` variables on this
   /// rank.

@@ -206,8 +206,8 @@ ReadCost ReadContainer(const Options& options, Communicator& ranks, const std::s
   ReadCost cost;
   const Stopwatch watch;
   const std::string folder = options.Folder + "/blocks.pio";
-  const Series series = OpenSeries(ranks, {folder}, {}, ChannelMode::Off);
-  const OpenedStep step(ranks, series.Steps.back().Path, ChannelMode::Off);
+  const Series series = OpenSeries(ranks, {folder}, {}, IndexMode::Off);
+  const OpenedStep step(ranks, series.Steps.back().Path, IndexMode::Off);
   LoadRequest request;
   std::vector<int> mine;
   const auto [first, end] = PartOfRank(step.Data().Patches.size(), ranks.Rank(), ranks.Size());

@@ -395,7 +395,7 @@ Cost Measure(const Options& options, Communicator& ranks)
   Cost cost;
   RunOnAllRanks(ranks, [&] { FetchMemory(options.Warm); });
   Stopwatch watch;
-  OpenedStep step(ranks, options.Summary, options.IndexFile ? ChannelMode::On : ChannelMode::Off);
+  OpenedStep step(ranks, options.Summary, options.IndexFile ? IndexMode::On : IndexMode::Off);
   cost.Open = watch.Seconds();
   if (options.How == "patchio" && !options.LibraryLocate) {
     watch = Stopwatch();

@@ -128,9 +128,9 @@ std::uint64_t MemoryInUse()
 
 void Save(const Options& options, const MadeUpFormat& format, const std::string& path, Communicator& comm)
 {
-  const DescribingState describing = LookAtDescribingFile(path);
+  const DescribingState describing = StateOfDescribingFile(path);
   const Catalog catalog = format.ReadCatalog(path);
-  ChannelSettings settings;
+  IndexSettings settings;
   settings.SettleSeconds = 0;  // no other program writes these files
   BuiltIndex built = *BuildIndex(comm, format, catalog, settings);
   const SaveOutcome outcome = SaveStepIndexFile(comm, format, catalog, built, describing, settings);

@@ -245,7 +245,7 @@ void RunIndexFile(std::string_view bytes)
 {
   const std::string path = SoundFolder() + "/sidecar";
   WriteWhole(path, bytes);
-  MayRefuse([&] { GroupedHead::Read(*OpenGrouped(path)); });
+  MayRefuse([&] { IndexFileHead::Read(*OpenIndexFile(path)); });
   const auto parts = PartsOf(bytes);
   MayRefuse([&] { DecodeHead(parts[0]); });
   MayRefuse([&] {
@@ -276,9 +276,9 @@ std::vector<std::string> IndexFiles()
     const std::string whole = SoundFolder() + "/" + path;
     const Format& format = FormatOf(whole);
     const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
-    ChannelSettings settings;
+    IndexSettings settings;
     settings.SettleSeconds = -10;
-    const DescribingState state = LookAtDescribingFile(whole);
+    const DescribingState state = StateOfDescribingFile(whole);
     const Catalog catalog = format.ReadCatalog(whole);
     auto built = BuildIndex(*alone, format, catalog, settings);
     const SaveOutcome saved = SaveStepIndexFile(*alone, format, catalog, *built, state, settings);
@@ -295,7 +295,7 @@ std::vector<std::string> IndexFiles()
 void RunSeriesIndexFile(std::string_view bytes)
 {
   const std::vector<std::byte> part = BytesOf(bytes);
-  const GroupedHead head(
+  const IndexFileHead head(
       {{part.size(), 0, Checksum(part.data(), part.size())}, {0, 0, Checksum(nullptr, 0)}});
   const std::vector<std::byte> begin = head.Encode(true);
   std::string file(head.FileBytes(), '\0');
@@ -303,7 +303,7 @@ void RunSeriesIndexFile(std::string_view bytes)
   bytes.copy(file.data() + head.Parts()[0].Offset, bytes.size());
   const std::string series = SoundFolder() + "/samrai/dumps.visit";
   WriteWhole(IndexFilePathsFor(series).front().Path, file);
-  SeriesIndexFile indexFile(series, ChannelMode::ReadOnly);
+  SeriesIndexFile indexFile(series, IndexMode::ReadOnly);
   refusal = indexFile.Warning();
   indexFile.Known(SoundFolder() + "/" + Dump + "summary.samrai");
 }
@@ -311,15 +311,15 @@ void RunSeriesIndexFile(std::string_view bytes)
 /// Returns parts like those of SeriesIndexFile.cxx: a string for each entry, and some numbers.
 std::vector<std::string> SeriesParts()
 {
-  SeriesIndexFile indexFile(SoundFolder() + "/samrai/dumps.visit", ChannelMode::On);
+  SeriesIndexFile indexFile(SoundFolder() + "/samrai/dumps.visit", IndexMode::On);
   const std::string step = SoundFolder() + "/" + Dump + "summary.samrai";
   indexFile.Known(step);
   Series series;
   series.Steps.push_back({step, 0.5, 3});
   indexFile.Save(series, -10);
   const std::string path = SoundFolder() + "/samrai/.dumps.visit.patchio";
-  const auto file = OpenGrouped(path);
-  const std::vector<std::byte> part = GroupedHead::Read(*file).ReadPart(*file, 0);
+  const auto file = OpenIndexFile(path);
+  const std::vector<std::byte> part = IndexFileHead::Read(*file).ReadPart(*file, 0);
   return {{reinterpret_cast<const char*>(part.data()), part.size()}};
 }
 

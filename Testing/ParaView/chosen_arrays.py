@@ -93,7 +93,7 @@ def left_out():
     vtkLogger.LogToFile(log, vtkLogger.TRUNCATE, vtkLogger.VERBOSITY_INFO)
     reader = simple.PatchReader(FileName=[path], ListedDumpsOnly=1)
     quiet(reader.UpdatePipeline)
-    note = "particles are skipped: 'electrons'"
+    note = "PatchIO skips particles: 'electrons'"
     reader.UpdatePropertyInformation()
     report = reader.GetProperty("IOReport").GetData()
     expect(report.count("Note: " + note) == 1, "report: %s", report)

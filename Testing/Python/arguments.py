@@ -86,7 +86,7 @@ class Writing(Arguments):
             self.write(TypeError, "'a' on patch 0 must be an array of numbers, not ", {"a": value})
         self.write(TypeError, "'a' on patch 0 must be an array of numbers, not None", {"a": None})
         self.write(TypeError, "'a' on patch 0 must be an array of numbers, not [[1, 2], [3]]", {"a": [[[1, 2], [3]]]}, lower=[[0, 0]])
-        self.write(TypeError, "'a' must be a list of arrays, one a patch", {"a": A, "b": [A]})
+        self.write(TypeError, "'a' must be a list of arrays, one per patch", {"a": A, "b": [A]})
         self.write(TypeError, "'a' on patch 0 must have one of the types float32, ", {"a": A.astype(complex)})
 
     def test_masked_arrays(self):
@@ -106,7 +106,7 @@ class Writing(Arguments):
         self.write(TypeError, "not 'a'", lower="a")
         self.write(TypeError, "not [[0.5, 0, 0]]", {"a": [A]}, lower=[[0.5, 0, 0]])
         self.write(ValueError, "to 1073741824, not 1000000000000000000000000000000", {"a": [A]}, lower=[[10**30, 0, 0]])
-        self.write(ValueError, "patch 0 must end at cell 1073741824 or before, not at 1073741827", {"a": [A]}, lower=[[2**30, 0, 0]])
+        self.write(ValueError, "patch 0 ends at cell 1073741827, beyond the limit 1073741824", {"a": [A]}, lower=[[2**30, 0, 0]])
         self.write(TypeError, "level must be the level of each of the 2 patches", two, lower=[[0, 0, 0], [4, 0, 0]], level=RAGGED)
         self.write(ValueError, "to 999 in rising order, not 1000000000000000000000000000000", {"a": [A]}, lower=[[0, 0, 0]], level=[10**30])
         self.write(TypeError, "dimension must be 2 or 3, not 2.0", dimension=2.0)

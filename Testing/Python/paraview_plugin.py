@@ -92,9 +92,11 @@ def check_choices(reader):
 
 
 def check_merged(path):
-    """Merged blocks cover the domain of an AMR data set once, on all ranks together."""
+    """Blocks of each form cover the domain of an AMR data set once, on all ranks together."""
     reader = opened(path)
-    check_size(reader, 0.25, path)
+    for form in (2, 0, 1):
+        reader.Blocks = form
+        check_size(reader, 0.25, "%s, form %d" % (path, form))
     if RANKS == 1:
         check_choices(reader)
     reader.Arrays, reader.StorageConcurrency, reader.OtherLoad = ["uval"], 8, 2

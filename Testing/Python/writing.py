@@ -118,7 +118,7 @@ def faulty(path):
     refused(ValueError, "rising order", path, {"a": [a, a]}, lower=[[0, 0, 0]] * 2, level=[1, 0], step=2)
     refused(ValueError, "one shape", path, {"a": a, "b": a[1:]}, step=2)
     refused(ValueError, "one type", path, {"a": [a, a.astype("f4")]}, lower=[[0, 0, 0], [4, 0, 0]], step=2)
-    refused(ValueError, "among the values", path, {"a": a}, nodes=["b"], step=2)
+    refused(ValueError, "not a name in values", path, {"a": a}, nodes=["b"], step=2)
     refused(ValueError, "no cells", path, {"a": a[:0]}, step=2)
     two = {"a": [a, a]}
     refused(ValueError, "time must be a finite number, not nan", path, {"a": a}, step=2, time=np.nan)
@@ -138,7 +138,7 @@ def faulty(path):
     refused(ValueError, "lower must be the lowest cell of each patch", path, {"a": [a]}, lower=[[2**40, 0, 0]], step=2)
     refused(ValueError, "whole numbers from 0 to 999 in rising order, not 1000000000", path, {"a": [a]}, lower=[[0, 0, 0]], level=[10**9], step=2)
     refused(TypeError, "values must be a dict of arrays by name, not array(", path, a, step=2)
-    refused(TypeError, "'b' must be a list of arrays, one a patch", path, {"a": [a], "b": a}, step=2)
+    refused(TypeError, "'b' must be a list of arrays, one per patch", path, {"a": [a], "b": a}, step=2)
     refused(TypeError, "'a' on patch 0 must have one of the types float32", path, {"a": a > 0}, step=2)
     refused(TypeError, "'a' on patch 0 must be an array of numbers", path, {"a": np.array([None])}, step=2)
     refused(ValueError, "'a' has 0 components", path, {"a": np.zeros((2, 3, 4, 0))}, step=2)
@@ -169,7 +169,7 @@ def flat_vectors(path):
     flat = np.random.default_rng(3).random((20, 30, 2))
     refused(ValueError, "'u' has the shape (20, 30, 2): give dimension=2", path, {"u": flat})
     refused(ValueError, "dimension must be 2 or 3, not 4", path, {"u": flat}, dimension=4)
-    refused(ValueError, "lower has 3 numbers a patch, and dimension is 2", path, {"u": [flat]}, lower=[[0, 0, 0]], dimension=2)
+    refused(ValueError, "lower has 3 numbers per patch, but dimension is 2", path, {"u": [flat]}, lower=[[0, 0, 0]], dimension=2)
     patchio.write(path, {"u": flat}, step=0, dimension=2)
     patchio.write(path, {"u": flat}, step=1, dimension=3)
     patchio.write(path, {"u": flat, "p": flat[..., 0]}, step=2)    # the scalar determines the shape

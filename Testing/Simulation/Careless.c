@@ -18,7 +18,7 @@ static void told(const patchio_output* out, int fault)
 
 int main(int argc, char** argv)
 {
-  if (patchio_open("{}", MPI_COMM_WORLD) || !strstr(patchio_error(NULL), "before MPI_Init()")) {
+  if (patchio_open("{}", MPI_COMM_WORLD) || !strstr(patchio_error(NULL), "Call MPI_Init() first")) {
     printf("patchio_open() before MPI_Init() says: %s\n", patchio_error(NULL));
     return 2;
   }

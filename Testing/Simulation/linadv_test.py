@@ -309,7 +309,7 @@ def case_errors(run):
             ("--profile cube", ("--profile",)),
             ("--nonsense", ("--nonsense",))):
         expect_refusal(run, ["--output", out] + options.split(), *fragments, wanted=2)
-    expect_refusal(run, [], "give --output", wanted=2)
+    expect_refusal(run, [], "Give --output", wanted=2)
     expect_refusal(run, ["--output-config", run.path("nowhere.json")], "nowhere.json", ranks=2)
     assert not os.path.exists(out), "a refused run wrote something"
     expect_refusal(run, ["--output", out, "--levels", "0"], "1 to 8", ranks=2, wanted=2)

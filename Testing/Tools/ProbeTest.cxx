@@ -287,17 +287,17 @@ TEST(ProbeInterrupt, RemovesFilesAtOnce)
     for (const char* name : {"full", "sub", "sub/none", "sub/data"}) {
       Interrupt::RemoveAtSignal(folder / name);
     }
-    EXPECT_FALSE(Interrupt::Asked());
+    EXPECT_FALSE(Interrupt::Received());
     ::raise(SIGTERM);
-    EXPECT_TRUE(Interrupt::Asked());
+    EXPECT_TRUE(Interrupt::Received());
     const Interrupt inner;
-    EXPECT_TRUE(Interrupt::Asked());
+    EXPECT_TRUE(Interrupt::Received());
     EXPECT_FALSE(std::filesystem::exists(folder / "sub"));
     EXPECT_TRUE(std::filesystem::exists(folder / "full/other"));
     Interrupt::ForgetFiles();
   }
   const Interrupt again;
-  EXPECT_FALSE(Interrupt::Asked());
+  EXPECT_FALSE(Interrupt::Received());
 }
 
 TEST(ProbeFunctions, ThatRomioInOpenMpiLacksAreKnown)
@@ -501,7 +501,7 @@ TEST_F(ProbeKeep, LeavesASurerOneUnlessForced)
   };
   this->Said(profile(16, 0.02, 6), "");
   EXPECT_THAT(this->Said(profile(4, 0.2, 2), ""),
-      HasSubstr("of the last probe by 1 %; the existing profile stays: N* = 16"));
+      HasSubstr("of the last probe only by 1 %; the existing profile stays: N* = 16"));
   EXPECT_EQ(this->Best(), 16);
   EXPECT_THAT(this->Said(profile(4, 0.2, 2), "", true), HasSubstr("saved for the reader: "));
   EXPECT_EQ(this->Best(), 4);
@@ -575,12 +575,12 @@ TEST(ProbeResult, IsWritten)
   result.Features.push_back({"read_at", View::Own, 1 << 20, {true, 1, 4096, 1.5, 2}, true,
       {true, 1, 8192, 1.4, 3}, {{4096, {1e6, 2e6}}, {8192, {3e6}}}});
   result.Influence.push_back({1 << 20, 4096, 1, 2, {1e6}, {2e6}, {5e5}, {4e5}});
-  result.Flight.Samples = {{1, 1e6, 0}, {8, 3e6, 1}};
-  result.Flight.RequestBytes = 1 << 20;
-  result.Flight.Best = 8;
-  result.Flight.Sure = {6, 11};
-  result.Flight.Law = "a law";
-  result.Flight.Fitted = {{1, 1.5e6, 0}};
+  result.Scan.Samples = {{1, 1e6, 0}, {8, 3e6, 1}};
+  result.Scan.RequestBytes = 1 << 20;
+  result.Scan.Best = 8;
+  result.Scan.Sure = {6, 11};
+  result.Scan.Law = "a law";
+  result.Scan.Fitted = {{1, 1.5e6, 0}};
   SaveResult(result, folder.Path());
   using J = nlohmann::json;
   const J back = ReadJson(folder / "result.json");

@@ -95,7 +95,7 @@ TEST(RateMeter, KeepsAllRequestsInFlightUntilAllRanksHaveCounted)
   settings.Seconds = 0.05;
   int waits = 0;
   std::size_t before = 0;
-  settings.AwaitOthers = [&] {
+  settings.WaitForOthers = [&] {
     ++waits;
     before = source.Requests;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -138,7 +138,7 @@ TEST(RateMeter, SaysWhatWentWrongAndStillMeetsTheOthers)
   MeterSettings settings;
   settings.Threads = 3;
   int waits = 0;
-  settings.AwaitOthers = [&waits] { ++waits; };
+  settings.WaitForOthers = [&waits] { ++waits; };
   const MeteredRate rate = MeasureRate(source, ProbeBlocks({1 << 16}, 4096), settings);
   EXPECT_NE(rate.Fault, "");
   EXPECT_EQ(rate.Rate, 0);
@@ -156,7 +156,7 @@ TEST(RateMeter, EndsWhereRequestsTakeTooLong)
   settings.Seconds = 3600;
   settings.MostSeconds = 0.05;
   int waits = 0;
-  settings.AwaitOthers = [&waits] { ++waits; };
+  settings.WaitForOthers = [&waits] { ++waits; };
   const MeteredRate rate = MeasureRate(source, ProbeBlocks({64 * 4096}, 4096), settings);
   EXPECT_EQ(rate.Fault, "");
   EXPECT_EQ(waits, 1);

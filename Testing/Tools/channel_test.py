@@ -204,7 +204,7 @@ def case_verify(bench):
             assert "%d fault%s in " % (len(wanted), "" if len(wanted) == 1 else "s") in err, err
 
     arrays = sum(variable["patches"] for step in bench.info()["steps"] for variable in step["variables"])
-    sound = "sound: 5 steps, %d arrays in %d files\n" % (
+    sound = "intact: 5 steps, %d arrays in %d files\n" % (
         arrays, len(glob.glob(bench.folder + "/*/processor_cluster.*")))
     assert bench.must(["verify", bench.index]) == sound
     bench.must(["index", bench.index])
@@ -243,7 +243,7 @@ def check_one_step(bench):
     hidden = lost + ".hidden"
     os.rename(lost, hidden)
     code, out, err = bench.run(["verify", "--step", "30", bench.index])
-    assert code == 0 and out.startswith("sound: 1 step") and warnings(err) == 1 and lost in err, (code, out, err)
+    assert code == 0 and out.startswith("intact: 1 step") and warnings(err) == 1 and lost in err, (code, out, err)
     assert json.loads(bench.must(["info", "--json", "--step", "30", bench.index]))["sound"]
     for command in ("info", "verify"):
         code, out, err = bench.run([command, "--step", "45", bench.index])
@@ -385,7 +385,7 @@ def check_headers(bench, path):
         code, out, err = bench.run(command)
         assert code == 1 and "%s/Level_0/Cell_D_00000: expected ((" % copy in out + err, (command, out, err)
     assert not os.path.exists(container)
-    assert bench.must(["verify", path]).startswith("sound: ")
+    assert bench.must(["verify", path]).startswith("intact: ")
     shutil.rmtree(copy)
 
 
@@ -496,7 +496,7 @@ def case_grads(bench):
     assert "4 along x, 3 along y, 2 along z (levels 1000 to 500)" in text and "of this file" not in text, text
     assert re.findall(r"\nStep \d+, time (.*)\n", text) == ["2000-01-01 10:00"], text
     assert all(step["bytes"] == 144 and len(step["variables"]) == 2 for step in info["steps"]), info["steps"][1:]
-    assert bench.must(["verify", path]).startswith("sound: 5 steps, 10 arrays in 5 files")
+    assert bench.must(["verify", path]).startswith("intact: 5 steps, 10 arrays in 5 files")
     os.remove(data[1])
     with open(data[3], "r+b") as file:
         file.truncate(100)

@@ -215,7 +215,7 @@ def case_errors(bench):
     """Tests that each mistake of the user gives one message, on any number of ranks. Faults of the storage are not usage errors."""
     found = {"a writable folder", "free space", "space for", "one storage", "none", "nothing to measure",
              "--output"}
-    for arguments, message in [([], "give a folder"), ([bench.place + "/none"], "a writable folder"),
+    for arguments, message in [([], "Give a folder"), ([bench.place + "/none"], "a writable folder"),
                                ([bench.options.program], "a writable folder"),
                                ([bench.folder, "--functions", "reed"], "Unknown function 'reed'"),
                                ([bench.folder, "--views", "side"], "Unknown view 'side'"),

@@ -95,7 +95,7 @@ def main():
         expect("no profile yet" not in text and "no usable profile" in text, text)
         profile(mount=mount, best_concurrency=40, source="measured", measured_at="2020-01-01T00:00:00Z")
         text = tune(index)[1]
-        expect("no usable profile" in text and "it has expired" in text, text)
+        expect("no usable profile" in text and "the profile has expired" in text, text)
 
         # Without F(N), there is no plot.
         profile(mount=mount, best_concurrency=40)
@@ -119,7 +119,7 @@ def main():
         least, most = probed["profile"]["concurrency_range"]
         expect(8 <= least <= 16 <= most <= 32, "N* from %d to %d" % (least, most))
         expect("90 %% confidence interval of N*: %d to %d\n" % (least, most) in text, text)
-        expect("F(N*) = 6" in text and "A read takes 2 ms plus its size at 46.0 MB/s" in text, text)
+        expect("F(N*) = 6" in text and "A read takes 2 ms, plus the time of its bytes at 46.0 MB/s" in text, text)
 
         # The user's mistakes.
         for arguments in (["/nowhere/at/all"], [__file__], [index, "--ranks", "0"], [index, "--plot", "/nowhere/a.png"],

@@ -38,9 +38,9 @@ struct Options : ConversionOptions
   std::vector<double> Box;
   std::string Compress = "off";
   bool Overwrite = false;
-  bool CheckValues = false;  ///< also compares the values of existing steps with their checksums
+  bool CheckValues = false;  ///< compare the values of existing steps with their checksums
   int RanksAFile = 0;
-  bool Export = false;  ///< exports to files in the folder To
+  bool Export = false;  ///< export to files in the folder To
   std::string Format = "vtkhdf";
 
   bool Pieces() const { return this->Export && this->Format == "vtm"; }
@@ -91,7 +91,7 @@ private:
   std::string Container() const { return this->How.Export ? this->How.To + "/unfinished.pio" : this->How.To; }
   std::string SizeText(const ConversionResult& result) const;
   void CheckTargets(const std::vector<TimeStep>& steps) const;
-  void TakeOut(const container::StepRecord& record) const;
+  void MoveOutOfContainer(const container::StepRecord& record) const;
   void RemoveUnfinished() const
   {
     std::error_code ignored;
@@ -108,7 +108,7 @@ private:
   std::size_t ConvertAll(const Series& series, const std::vector<TimeStep>& steps);
   std::size_t ExportAll(const std::vector<TimeStep>& steps);
   void Open(const TimeStep& step);
-  /// Converts or exports an open step.
+  /// A function that converts or exports the open step, and calls `progress` with the finished fraction.
   using Work = std::function<ConversionResult(const std::function<void(double)>& progress)>;
   void ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, const Work& work);
 
@@ -119,13 +119,13 @@ private:
   std::shared_ptr<OpenedStep> Opened;
   std::string OpenedPath;
   ConversionResult All;     ///< sums over all steps, without a record
-  bool MadeFolder = false;  ///< the folder of an export did not exist; on rank 0
+  bool MadeFolder = false;  ///< this run has made the folder of the export; on rank 0
 };
 
 void Conversion::Run()
 {
   Communicator& ranks = this->Out.Ranks();
-  const Series series = OpenSeries(ranks, {this->How.From}, {}, ChannelMode::ReadOnly);
+  const Series series = OpenSeries(ranks, {this->How.From}, {}, IndexMode::ReadOnly);
   for (const std::string& warning : series.Warnings) {
     this->Out.Warn(warning);
   }
@@ -133,7 +133,8 @@ void Conversion::Run()
   const bool isIncomplete = !series.Warnings.empty() && this->How.Steps.empty();
   if (isIncomplete && this->How.Overwrite && !this->How.Export && container::IsContainer(this->How.To)) {
     throw Error(
-        fmt::format("{} is incomplete, so {} was not replaced. Restore the missing data, or use --steps.",
+        fmt::format("{} is incomplete, so {} was not replaced. Restore the missing data, or select existing "
+                    "steps with --steps.",
             this->How.From, this->How.To));
   }
   if (this->How.Export) {
@@ -164,27 +165,27 @@ void Conversion::Run()
   }
 }
 
-/// Returns the bytes of the values, and of the files if values are compressed, as text.
+/// Returns the number of bytes of the values, and of the files if values are compressed, as text.
 std::string Conversion::SizeText(const ConversionResult& result) const
 {
   const std::string values = ByteText(static_cast<double>(result.Bytes));
   return this->How.Compress == "off" ? values
-                                     : fmt::format("{} of values in {} of files", values,
+                                     : fmt::format("{} of values, stored in {}", values,
                                            ByteText(static_cast<double>(result.FileBytes)));
 }
 
-/// Throws Error unless the container's step has the time of this step.
+/// Throws Error unless `time`, the time of the container's step, is that of this step.
 void Conversion::CheckSameRun(const TimeStep& step, double time) const
 {
   if (step.Time != time && !std::isnan(step.Time)) {
     throw FileError(this->How.To,
         fmt::format("step {} of {}, at time {}", step.Step, this->How.From, step.Time),
         fmt::format("a step at time {}", time),
-        "The container holds another run: choose another name, or replace it with --overwrite");
+        "The container holds another run: choose another name, or replace the container with --overwrite");
   }
 }
 
-/// Collective: throws Error unless the container's step has the variables that a conversion of this step
+/// Collective: throws Error unless the container's step with this number has the variables that a conversion
 /// would write.
 void Conversion::CheckSameVariables(const TimeStep& step)
 {
@@ -252,7 +253,7 @@ std::size_t Conversion::ConvertAll(const Series& series, const std::vector<TimeS
   return done;
 }
 
-/// Collective: exports all steps, and their times in `steps.pvd`. Returns the number of steps.
+/// Collective: exports all steps, and writes their times to `steps.pvd`. Returns the number of steps.
 std::size_t Conversion::ExportAll(const std::vector<TimeStep>& steps)
 {
   Series series;
@@ -271,7 +272,7 @@ std::size_t Conversion::ExportAll(const std::vector<TimeStep>& steps)
 void Conversion::Open(const TimeStep& step)
 {
   if (!this->Opened || this->OpenedPath != step.Path) {
-    this->Opened = std::make_shared<OpenedStep>(this->Out.Ranks(), step.Path, ChannelMode::ReadOnly);
+    this->Opened = std::make_shared<OpenedStep>(this->Out.Ranks(), step.Path, IndexMode::ReadOnly);
     this->OpenedPath = step.Path;
     this->Out.Warn(this->Opened->Warning());
   }
@@ -298,14 +299,14 @@ void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_
   this->All.Bytes += result.Bytes;
   this->All.FileBytes += result.FileBytes;
   if (this->How.Export && !this->How.Pieces()) {
-    this->Out.OnRoot([&] { this->TakeOut(result.Record); });
+    this->Out.OnRoot([&] { this->MoveOutOfContainer(result.Record); });
   }
   this->Out.Print(fmt::format("step {}: {}, {}, {}", step.Step, CountText(result.Patches, "patch", "patches"),
       CountText(result.Arrays, "array"), this->SizeText(result)));
 }
 
-/// Throws Error if a file exists that the user does not want to replace, or if a folder with other contents
-/// has the name of the target.
+/// Throws Error if a file exists that the user does not want to replace, or if a folder of pieces lacks its
+/// .vtm file, so that it may have other contents.
 void Conversion::CheckTargets(const std::vector<TimeStep>& steps) const
 {
   for (const TimeStep& step : steps) {
@@ -323,7 +324,7 @@ void Conversion::CheckTargets(const std::vector<TimeStep>& steps) const
 }
 
 /// Moves the file of a step out of the temporary container.
-void Conversion::TakeOut(const container::StepRecord& record) const
+void Conversion::MoveOutOfContainer(const container::StepRecord& record) const
 {
   std::set<std::string> hidden;
   for (const container::DataSet& set : record.DataSets) {
@@ -338,15 +339,14 @@ void Conversion::TakeOut(const container::StepRecord& record) const
         "data that no VTKHDF type can represent", "Use --format vtm");
   }
   if (!hidden.empty()) {
-    this->Out.Warn(
-        fmt::format("Step {}: programs without PatchIO will not show {}, because some patches lack it.",
-            record.Data.Step, PlainText(fmt::format("{}", fmt::join(hidden, ", ")))));
+    this->Out.Warn(fmt::format("Step {}: programs without PatchIO do not show {}, which some patches lack.",
+        record.Data.Step, PlainText(fmt::format("{}", fmt::join(hidden, ", ")))));
   }
   fs::rename(this->Container() + "/" + record.Files[0],
       this->How.To + "/" + container::RenamedFile(record.Files[0], container::FileNames::Usual));
 }
 
-/// Adds the arguments that both subcommands have.
+/// Adds the options that `convert` and `export` share.
 void AddOptions(CLI::App& command, Options& options)
 {
   command.add_option("--variables", options.Names, "Names of the variables to write (default: all)")
@@ -377,7 +377,7 @@ void AddExport(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("export",
       "Write time steps for programs without PatchIO into a folder, as VTKHDF files or in VTK's XML formats. "
-      "Run it under mpirun to use several ranks");
+      "Run this command under mpirun to use several ranks");
   const auto options = std::make_shared<Options>();
   options->Export = true;
   AddPath(*command, options->From);
@@ -401,8 +401,8 @@ void AddConvert(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("convert",
       "Convert data of any supported format into a container (NAME.pio), which opens at once and reads fast. "
-      "Time steps in the container are kept, unless their files are missing, truncated or damaged, so an "
-      "interrupted conversion resumes. Run it under mpirun to use several ranks");
+      "Time steps stay in the container, unless their files are missing, truncated or damaged, so an "
+      "interrupted conversion resumes. Run this command under mpirun to use several ranks");
   const auto options = std::make_shared<Options>();
   AddPath(*command, options->From);
   command->add_option("container", options->To, "The container to write: a folder, usually NAME.pio")
@@ -416,16 +416,16 @@ void AddConvert(CLI::App& program, Session& session)
       ->capture_default_str();
   command
       ->add_option("--compress", options->Compress,
-          "deflate: every program that uses HDF5 can read it; zstd: faster to read, but other programs need "
-          "HDF5's plugin for it; auto: deflate for variables that shrink by at least a tenth. A compressed "
-          "time step is kept in memory until it is written")
+          "deflate: readable by every program that uses HDF5; zstd: faster to read, but other programs need "
+          "the HDF5 plugin for zstd; auto: deflate for variables that shrink by at least a tenth. A "
+          "compressed time step stays in memory until it is written")
       ->check(CLI::IsMember({"off", "deflate", "zstd", "auto"}))
       ->capture_default_str();
   command->add_flag("--check", options->CheckValues,
       "Compare the values of all existing time steps with their checksums, and write damaged steps again");
   command
       ->add_flag("--overwrite", options->Overwrite,
-          "Replace an existing container once the new one has its first time step")
+          "Replace an existing container when the new container has its first time step")
       ->excludes("--check");
   Start(*command, options, session);
 }

@@ -15,16 +15,16 @@ namespace patchio::tools {
 class PatchBatches
 {
 public:
-  /// Locates all values; failures are in Locations().Problems. patches, variables: numbers in the step, which
-  /// must outlive this object. batchBytes: approximate bytes of the values that are read at once. asShown:
-  /// converts values to the form of RequestInThreeDimensions(); otherwise they stay as stored.
+  /// Locates all values; failures are in Locations().Problems. patches, variables: numbers in `step`, which
+  /// must outlive this object. batchBytes: approximate number of bytes of a batch. asShown: converts values
+  /// to the form of RequestInThreeDimensions(); otherwise they stay as stored.
   PatchBatches(const OpenedStep& step, std::vector<int> patches, std::vector<int> variables, int threads,
       std::uint64_t batchBytes, bool asShown = false);
 
-  /// Returns the locations of all values: patches x variables.
+  /// Returns the locations of all values, in rows: one row per patch, one location per variable.
   const LocationTable& Locations() const { return this->All; }
   /// Reads the values of the next patches, First() .. End() - 1 in `patches`, without ghosts. Returns false
-  /// if there are no more. Faults of files are in the result.
+  /// if no patches are left. Faults of files are in `result`.
   bool Next(LoadResult& result);
   std::size_t First() const { return this->Begin; }
   std::size_t End() const { return this->Behind; }

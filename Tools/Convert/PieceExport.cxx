@@ -42,14 +42,14 @@ struct VtkXmlArray
   const void* Values = nullptr;  ///< must stay valid until the file is written
 };
 
-/// Returns the root element of a file of this type, which has `content` and then `behind`.
+/// Returns the text of a VTK XML file of this type: its root element contains `content`, then `behind`.
 std::string VtkXmlFile(const std::string& type, const std::string& content, const std::string& behind = {});
 
 class VtkXmlPiece
 {
 public:
-  /// type: "ImageData" and so on; grid, piece: the attributes of the grid's element, and of the element of
-  /// its only piece.
+  /// type: "ImageData" and so on. grid, piece: the attributes of the grid's element, and of the element of
+  /// the only piece.
   VtkXmlPiece(std::string type, std::string grid, std::string piece)
       : Type(std::move(type)), Grid(std::move(grid)), Piece(std::move(piece))
   {
@@ -57,13 +57,13 @@ public:
 
   /// Adds an element with arrays: "PointData", "Points" and so on.
   void Add(const std::string& element, const std::vector<VtkXmlArray>& arrays);
-  /// Keeps bytes that are not in memory elsewhere, and returns their place.
+  /// Keeps `bytes` in memory until the file is written, and returns their address.
   const void* Keep(std::vector<std::byte> bytes) { return this->Kept.emplace_back(std::move(bytes)).data(); }
-  /// Returns an array of `values` values, all NaN, or 0 if the type has no NaN. The file has only one copy of
-  /// arrays with the same values.
+  /// Returns an array of `values` values, all NaN, or 0 if the type has no NaN. Equal arrays of this kind
+  /// have one copy in the file.
   const void* Blank(ElementType type, std::uint64_t values);
 
-  /// Makes the file, which must not exist yet. Throws Error.
+  /// Writes the file, which must not exist. Throws Error.
   void Write(const std::string& path) const;
 
 private:
@@ -188,7 +188,7 @@ void VtkXmlPiece::Write(const std::string& path) const
   PlainFile(path, PlainFile::Purpose::Create).Write(0, buffers);
 }
 
-/// VTK's flags of cells. Cells under finer patches have both, as in the reader's grids.
+/// VTK's flags of cells. Cells under finer patches have both flags, as in the reader's grids.
 constexpr std::uint8_t DuplicateCell = 1, RefinedCell = 8;
 constexpr const char* FlagsName = "vtkGhostType";
 
@@ -208,7 +208,7 @@ std::vector<bool> ShownPatches(const SelectedStep& step, const Catalog& whole)
   return shown;
 }
 
-/// Writes the pieces of a step, which have the same arrays.
+/// Writes the pieces of a step. All pieces have the same arrays.
 class Pieces
 {
 public:
@@ -294,7 +294,7 @@ const LoadedArray& Pieces::Needed(const PatchArrays& arrays, int variable) const
 {
   if (variable < 0 || !arrays.Arrays[variable]) {
     throw FileError(this->Data.Path,
-        fmt::format("the parts of patch {}", this->Step.NumberInStep(arrays.Patch)),
+        fmt::format("the geometry of patch {}", this->Step.NumberInStep(arrays.Patch)),
         variable < 0 ? "nothing" : "no '" + PlainText(this->Data.Variables[variable].Name) + "'",
         "The file is damaged");
   }
@@ -423,7 +423,7 @@ void Pieces::AddPositions(const PatchArrays& arrays, int variable, VtkXmlPiece& 
   piece.Add("Points", {{"Points", array.Type, 3, tuples, array.Values.get()}});
 }
 
-/// Adds a list of points, with a vertex for each.
+/// Adds a list of points, with a vertex cell for each point.
 void Pieces::AddPoints(const PatchArrays& arrays, VtkXmlPiece& piece) const
 {
   const int level = this->Data.Patches[arrays.Patch].Level, variable = this->Data.PositionsOf(level);

@@ -11,10 +11,10 @@
 namespace patchio::tools {
 
 /// Collective: writes `name`.vtm and the folder `name` with the pieces into the folder, and replaces files of
-/// these names. A failure leaves neither of them. options: AsShown must be set. All pieces have the same
-/// arrays; arrays that a patch lacks are filled with NaN, or 0 if the type has no NaN. Cells that finer
-/// patches hide get VTK's flags for such cells. progress: called on each rank with the fraction of its values
-/// that is done. Throws Error, the same on all ranks.
+/// these names. After a failure, no unfinished pieces remain. options: AsShown must be set. All pieces have
+/// the same arrays; arrays that a patch lacks are filled with NaN, or 0 if the type has no NaN. Cells under
+/// finer patches get VTK's flags of hidden cells. progress: called on each rank with the finished fraction of
+/// its values. Throws Error, the same on all ranks.
 ConversionResult ExportPieces(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options,
     const std::string& folder, const std::string& name, const std::function<void(double)>& progress);
 

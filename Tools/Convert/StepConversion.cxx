@@ -141,7 +141,7 @@ void SelectedStep::Locate(int rank)
   }
 }
 
-/// Collective: finds the type of each variable. Constants are stored in the type of the other patches.
+/// Collective: finds the type of each variable. Constant patches get the type of the other patches.
 void SelectedStep::AgreeOnTypes(Communicator& ranks)
 {
   const std::size_t variables = this->VariableOf.size();
@@ -162,7 +162,7 @@ void SelectedStep::AgreeOnTypes(Communicator& ranks)
   }
 }
 
-/// Collective: marks arrays as absent if the description of the step has them, but the files do not.
+/// Collective: marks arrays as absent that the description of the step has, but its files lack.
 void SelectedStep::AgreeOnAbsent(Communicator& ranks)
 {
   const std::size_t variables = this->VariableOf.size();
@@ -249,8 +249,8 @@ std::vector<PatchValues> ValuesOf(const std::vector<PatchArrays>& patches)
   return values;
 }
 
-/// Writes this rank's part. A batch is read while the one before it is written: most systems allow one writer
-/// of a file at a time, but other files can be read at the same time. more: whether `loaded` has a batch.
+/// Writes the values of this rank. Reads a batch while the previous batch is written: most systems allow only
+/// one writer of a file at a time, but reads of other files in parallel. more: whether `loaded` has a batch.
 void WriteAll(SelectedStep& from, bool more, LoadResult loaded, int threads, StepWriter& step,
     const std::function<void(double)>& progress)
 {

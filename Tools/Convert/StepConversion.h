@@ -24,12 +24,12 @@ struct ConversionOptions
 {
   std::set<std::string> Variables;  ///< empty: all variables
   int FirstLevel = 0, LastLevel = 1 << 20;
-  RegionOfInterest Region;  ///< patches that do not meet the region are left out
+  RegionOfInterest Region;  ///< patches outside the region are left out
   int Threads = 4;          ///< threads of a rank
   bool AsShown = false;     ///< vectors and tensors of 2-D data become three-dimensional
   /// Compression of containers.
   container::CompressionChoice Compression = container::CompressionChoice::Off;
-  /// Bytes of values that a rank reads at once. The rank holds two such batches.
+  /// Number of bytes of a batch of values. A rank holds two batches, one read and one written.
   std::uint64_t BatchBytes = std::uint64_t(64) << 20;
 };
 
@@ -44,22 +44,22 @@ class SelectedStep
 {
 public:
   /// Collective: selects patches and variables, and locates their values. `from` and `options` must outlive
-  /// this object. Throws Error, the same on all ranks, if the step lacks something that the options name, or
-  /// if values cannot be located.
+  /// this object. Throws Error, the same on all ranks, if the step lacks a selected variable or all selected
+  /// patches, or if values cannot be located.
   SelectedStep(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options);
 
-  /// Returns the catalog of the selection. Variables are without ghosts, with their components side by side,
-  /// and Stored or Absent. Patch::Writer is the rank that reads the patch. The table of children is empty.
+  /// Returns the catalog of the selection. Variables have no ghosts, interleaved components, and the presence
+  /// Stored or Absent. Patch::Writer is the rank that reads the patch. The table of children is empty.
   const Catalog& Data() const { return this->Wanted; }
   const std::vector<ElementType>& Types() const { return this->TypesOfVariables; }
-  /// Returns the number in the whole step of a patch of Data().
+  /// Returns the number that a patch of Data() has in the whole step.
   int NumberInStep(int patch) const { return this->PatchOf[patch]; }
 
-  /// Reads the next patches of this rank, in their order in a container. Returns false if there are no more.
-  /// Throws Error if a file has a fault.
+  /// Reads the next patches of this rank, in their order in a container. Returns false if no patches are
+  /// left. Throws Error if a file has a fault.
   bool Next(LoadResult& loaded);
-  /// Returns the arrays of the patches that Next() has read last. Throws Error if the type of values is not
-  /// that of the variable.
+  /// Returns the arrays of the patches that the last call of Next() has read. Throws Error if an array has
+  /// another type than its variable.
   std::vector<PatchArrays> ArraysOf(const LoadResult& loaded) const;
   /// Returns the fraction of this rank's patches that have been read, 0 .. 1. The rank must have patches.
   double PartRead() const
@@ -83,8 +83,8 @@ private:
   std::unique_ptr<PatchBatches> Batches;  ///< reads Mine
 };
 
-/// Returns the steps with these numbers, or all steps if there are no numbers. Throws Error for numbers that
-/// the series at `path` does not have.
+/// Returns the steps with these numbers; all steps if `numbers` is empty. Throws Error for numbers that the
+/// series at `path` lacks.
 std::vector<TimeStep> StepsToWrite(
     const Series& series, const std::string& path, const std::vector<std::int64_t>& numbers);
 
@@ -96,20 +96,19 @@ struct ConversionResult
   std::uint64_t FileBytes = 0;                       ///< bytes of the record's files; on rank 0
 };
 
-/// The variables of a container as text, for comparison: name, centering, components and type of each
-/// variable.
+/// Texts that describe variables for comparison: name, components, centering and type of each variable.
 using VariablesInWords = std::set<std::string>;
 VariablesInWords WordsOf(const std::vector<Variable>& variables, const std::vector<ElementType>& types);
 /// Collective: returns the variables that ConvertStep() would write. Throws Error, the same on all ranks.
 VariablesInWords VariablesToWrite(
     Communicator& ranks, const OpenedStep& from, const ConversionOptions& options);
 
-/// Returns a result with Patches, Arrays and Bytes.
+/// Returns the numbers of patches, arrays and bytes of a step; the other members are empty.
 ConversionResult ResultOf(const SelectedStep& step);
 
-/// Collective: writes a time step of any format into a container, with bounded memory. Layers of ghosts are
-/// left out. progress: called on each rank with the fraction of its values that is done. Throws Error, the
-/// same on all ranks.
+/// Collective: writes a time step of any format into a container, with bounded memory. Ghost layers are left
+/// out. progress: called on each rank with the finished fraction of its values. Throws Error, the same on all
+/// ranks.
 ConversionResult ConvertStep(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options,
     container::ContainerWriter& into, const std::function<void(double)>& progress);
 

@@ -40,14 +40,14 @@ std::uint64_t CountDatasets(const Catalog& catalog)
   return count;
 }
 
-/// Collective: opens and indexes a step. If the files of the step are so new that a change would not show in
-/// their modification times, waits and tries again.
+/// Collective: opens and indexes a step. Waits and tries again if the files of the step are so new that their
+/// modification times might not show a further change.
 OpenedStep IndexOne(const TimeStep& step, const Options& options, Session& session)
 {
   Communicator& ranks = session.Ranks();
-  ChannelSettings settings;
+  IndexSettings settings;
   settings.Threads = options.Threads;
-  ChannelMode mode = options.Rebuild ? ChannelMode::Rebuild : ChannelMode::On;
+  IndexMode mode = options.Rebuild ? IndexMode::Rebuild : IndexMode::On;
   for (int attempt = 0;; ++attempt) {
     OpenedStep opened(ranks, step.Path, mode, settings);
     session.Warn(opened.Warning());
@@ -57,7 +57,7 @@ OpenedStep IndexOne(const TimeStep& step, const Options& options, Session& sessi
       return opened;
     }
     std::this_thread::sleep_for(std::chrono::duration<double>(wait));
-    mode = ChannelMode::Rebuild;
+    mode = IndexMode::Rebuild;
   }
 }
 
@@ -83,13 +83,13 @@ bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Sess
   return saved || !opened.NeedsIndex();
 }
 
-/// Collective: writes the index file of the series, with all steps that are old enough. Returns the reason of
-/// a failure; empty on success.
+/// Collective: writes the index file of the series, with all steps whose files are old enough. Returns the
+/// reason of a failure; empty on success.
 std::string KeepHeads(const std::string& path, const SeriesOptions& options, Session& session)
 {
   std::string fault;
   session.OnRoot([&] {
-    fault = OpenWithIndexFile(path, options, ChannelMode::On, ChannelSettings().SettleSeconds).WhyNotSaved;
+    fault = OpenWithIndexFile(path, options, IndexMode::On, IndexSettings().SettleSeconds).WhyNotSaved;
   });
   return session.Ranks().AllGather(fault)[0];
 }
@@ -106,7 +106,8 @@ void CheckSaved(const Options& options, std::size_t wanted, std::size_t done, bo
   }
 }
 
-/// Returns all paths that may have index files: that of the series, and those of its steps, valid or damaged.
+/// Returns all paths that may have index files: the path of the series, and the paths of its steps, valid or
+/// damaged.
 std::set<std::string> DescribedPaths(const Options& options)
 {
   const Format& format = FormatOf(options.Path);
@@ -151,7 +152,7 @@ void Run(const Options& options, Session& session)
 {
   SeriesOptions seriesOptions;
   seriesOptions.ListedOnly = options.ListedOnly;
-  const ChannelMode mode = options.Rebuild ? ChannelMode::Rebuild : ChannelMode::On;
+  const IndexMode mode = options.Rebuild ? IndexMode::Rebuild : IndexMode::On;
   const Series series = OpenSeries(session.Ranks(), {options.Path}, seriesOptions, mode);
   for (const std::string& warning : series.Warnings) {
     session.Warn(warning);
@@ -181,8 +182,8 @@ void Run(const Options& options, Session& session)
 void AddIndex(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("index",
-      "Write index files, which store where all arrays of a series lie, so that it opens at once. Run it "
-      "under mpirun to use several ranks");
+      "Write index files with the locations of all arrays of a series, so that the series opens at once. Run "
+      "this command under mpirun to use several ranks");
   const auto options = std::make_shared<Options>();
   AddSeriesArguments(*command, *options);
   CLI::Option* const rebuild =

@@ -27,7 +27,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns [x least, x greatest, y least ...]; null if the bounds are not known.
+/// Returns [x lower, x upper, y lower ...]; null if the bounds are unknown.
 json DescribeBounds(const std::optional<Bounds>& bounds)
 {
   if (!bounds) {
@@ -41,12 +41,12 @@ json DescribeBounds(const std::optional<Bounds>& bounds)
   return all;
 }
 
-/// Returns the range over all patches; null unless the files have the range of each patch that has the
+/// Returns the range of a variable over all patches; null if the files lack the range of any patch with the
 /// variable.
 json DescribeRange(const Catalog& catalog, int variable, const Format& format)
 {
   std::vector<ValueRange> ranges;
-  // Faults of the files are reported elsewhere.
+  // InspectStep() reports the faults of the files.
   const std::string ignored = CatchError([&] { ranges = format.RangesOf(catalog, variable); });
   ValueRange all = ValueRange::None();
   for (std::size_t p = 0; p < ranges.size(); ++p) {
@@ -90,7 +90,7 @@ json DescribeLevel(const Catalog& catalog, int number)
   return all;
 }
 
-/// Returns the nodes of a rectilinear grid along each axis.
+/// Returns the positions and the labels of a rectilinear grid's nodes along each axis.
 json DescribeAxes(const Catalog& catalog)
 {
   json axes = json::array();
@@ -174,7 +174,7 @@ json DescribeStep(const StepFacts& facts, const Format& format, bool withRanges)
   return all;
 }
 
-/// Greatest number of lines for steps. If there are more steps, some in the middle are left out.
+/// Maximum number of lines about steps. Lines in the middle are left out.
 constexpr std::size_t MostLines = 30;
 
 std::string Name(const json& value)
@@ -194,8 +194,8 @@ std::string Span(const std::string& from, const std::string& to)
   return from == to ? from : from + " to " + to;
 }
 
-/// Returns a range as text: integers with all their digits, other numbers with enough digits to tell the two
-/// ends apart.
+/// Returns a range as text: integers with all digits, other numbers with enough digits to distinguish the two
+/// ends.
 std::string RangeText(double least, double greatest, bool integers)
 {
   constexpr int few = 6, all = 17;
@@ -268,7 +268,7 @@ std::string IndexFileText(const json& step)
   return text;
 }
 
-/// Returns the labels of an axis, such as pressures. Positions without a label are left out.
+/// Returns the labels of an axis, such as pressures, of all positions that have one.
 std::vector<double> LabelsOf(const json& axis)
 {
   std::vector<double> labels;
@@ -372,7 +372,7 @@ std::string StepLine(const json& step)
                     CountText(step["files"].get<std::uint64_t>(), "file"), IndexFileText(step));
 }
 
-/// Returns a line for each step, or for all steps that one file describes in the same way.
+/// Returns a line for each step or, if one file describes several steps in the same way, for these steps.
 std::string StepLines(const json& steps)
 {
   std::vector<std::string> lines;
@@ -400,8 +400,8 @@ std::string StepLines(const json& steps)
   return text;
 }
 
-/// Returns a line for each fault of a step. said: faults of earlier steps. They are not repeated, because
-/// steps of one file may have the same faults.
+/// Returns a line for each fault of a step. said: the faults of earlier steps, which are not repeated,
+/// because steps of one file may have the same faults.
 std::string FaultsOfStep(const json& step, std::set<json>& said)
 {
   const std::string name = fmt::format("fault: step {}: ", step["step"].get<std::int64_t>());
@@ -419,7 +419,7 @@ std::string FaultsOfStep(const json& step, std::set<json>& said)
   return text;
 }
 
-/// Returns the last step that is described in full; null if no step can be opened.
+/// Returns the last step with a full description; null if no step can be opened.
 const json* LastInFull(const json& steps)
 {
   const json* last = nullptr;
@@ -473,8 +473,8 @@ struct Options : SeriesArguments
   bool Json = false;
 };
 
-/// Returns the descriptions of the steps. For the text, only the last step and the first step of each file
-/// are described in full.
+/// Returns the descriptions of the steps. Without --json, only the last step and the first step of each file
+/// have full descriptions.
 json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, const Options& options)
 {
   json all = json::array();
@@ -492,7 +492,7 @@ json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, con
       all.push_back(json(all[firstOfFile]));
       all.back().update(DescribeTime(step));
     } else {
-      const StepFacts facts = LookAt(format, step, true, options.Threads);
+      const StepFacts facts = InspectStep(format, step, true, options.Threads);
       indexed = facts.NeedsIndexFile;
       all.push_back(DescribeStep(facts, format, full));
     }
@@ -500,7 +500,7 @@ json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, con
   return all;
 }
 
-/// Returns the smallest box around all steps; null if one of their boxes is not known.
+/// Returns the smallest box around all steps; null if the box of any step is unknown.
 json BoundsOfAll(const json& steps)
 {
   json all;
@@ -517,7 +517,7 @@ json BoundsOfAll(const json& steps)
   return all;
 }
 
-/// Returns whether no fault was found. oneStep: warnings do not count, because they concern other steps.
+/// Returns whether the data have no faults. oneStep: warnings do not count, because they concern other steps.
 bool IsSound(const json& all, bool oneStep)
 {
   const auto sound = [](const json& step) {
@@ -532,7 +532,7 @@ json Describe(const Options& options)
   SeriesOptions seriesOptions;
   seriesOptions.ListedOnly = options.ListedOnly;
   const Series series = OpenSeries(*alone, {options.Path}, seriesOptions);
-  const std::vector<TimeStep> steps = StepsToLookAt(series, options.Path, options.Step);
+  const std::vector<TimeStep> steps = SelectSteps(series, options.Path, options.Step);
   const Format& format = FormatOf(options.Path);
   const TimeStep &first = series.Steps.front(), &last = series.Steps.back();
   json all = {{"path", options.Path}, {"format", format.Name()}, {"step_count", series.Steps.size()},
@@ -543,7 +543,7 @@ json Describe(const Options& options)
   }
   all["steps"] = DescribeSteps(steps, format, options);
   all["bounds"] = BoundsOfAll(all["steps"]);
-  const std::string indexFile = SeriesIndexFile(options.Path, ChannelMode::ReadOnly).Warning();
+  const std::string indexFile = SeriesIndexFile(options.Path, IndexMode::ReadOnly).Warning();
   all["sidecar_warnings"] = indexFile.empty() ? json::array() : json::array({indexFile});
   all["sound"] = IsSound(all, options.Step.has_value());
   return all;
@@ -553,10 +553,10 @@ void Run(const Options& options, Session& session)
 {
   session.OnRoot([&] {
     const json all = Describe(options);
-    // Names from files need not be UTF-8.
+    // Names from files may not be UTF-8.
     session.Print(options.Json ? all.dump(2, ' ', false, json::error_handler_t::replace) : InfoText(all));
     if (!all["sound"].get<bool>()) {
-      throw Error(options.Path + ": some of the data cannot be read, see above.");
+      throw Error(options.Path + ": some data cannot be read. The lines above say why.");
     }
   });
 }
@@ -566,8 +566,8 @@ void Run(const Options& options, Session& session)
 void AddInfo(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("info",
-      "Show the contents of data: time steps, bounds, levels and variables, and which parts are missing or "
-      "damaged. Exit code 1 if any are");
+      "Show the contents of data: time steps, bounds, levels and variables, and parts that are missing or "
+      "damaged. Exit code 1: some parts are missing or damaged");
   const auto options = std::make_shared<Options>();
   AddSeriesArguments(*command, *options, "all time steps in brief, the last one in detail");
   command->add_flag("--json", options->Json, "Print JSON for programs, with all time steps in detail");

@@ -19,16 +19,16 @@
 namespace patchio::tools {
 namespace {
 
-constexpr std::uint64_t RequestsAtOnce = 1 << 18;  ///< limits the memory that is used
+constexpr std::uint64_t RequestsAtOnce = 1 << 18;  ///< limits the memory for locations
 
-/// Adds up the arrays that were located, one part of the step after another.
+/// Counts the arrays and the bytes of a step, from the locations of one part of the step after another.
 class Inventory
 {
 public:
   explicit Inventory(StepFacts& facts) : Facts(facts) { facts.Types.resize(facts.Data->Variables.size()); }
 
   void Add(const std::vector<PatchVariable>& requests, const LocationTable& table);
-  /// Adds a fault of `arrays` arrays to the faults of the file whose name begins the message.
+  /// Adds a fault of `arrays` arrays to the faults of one file. The message begins with the name of the file.
   void AddFault(const std::string& message, std::uint64_t arrays);
 
 private:
@@ -56,7 +56,6 @@ void Inventory::Add(const std::vector<PatchVariable>& requests, const LocationTa
   }
 }
 
-/// Messages begin with the name of the file.
 void Inventory::AddFault(const std::string& message, std::uint64_t arrays)
 {
   const auto [entry, isNew] =
@@ -111,7 +110,7 @@ std::vector<PatchVariable> StoredOn(const Catalog& catalog, const std::vector<in
   return requests;
 }
 
-void LookForArrays(const Format& format, bool trustIndexFile, int threads, StepFacts& facts)
+void CheckArrays(const Format& format, bool trustIndexFile, int threads, StepFacts& facts)
 {
   const Catalog& catalog = *facts.Data;
   const bool known = trustIndexFile && facts.IndexFile.Found;
@@ -134,7 +133,7 @@ void LookForArrays(const Format& format, bool trustIndexFile, int threads, StepF
 }
 
 /// Checks whether the positions of points, which are part of the grid, lie in the domain.
-void LookAtPositions(int threads, StepFacts& facts)
+void CheckPositions(int threads, StepFacts& facts)
 {
   const Catalog& catalog = *facts.Data;
   for (std::size_t v = 0; v < catalog.Variables.size(); ++v) {
@@ -147,7 +146,7 @@ void LookAtPositions(int threads, StepFacts& facts)
       const char* const name = variable.Name.c_str();
       ReadPatchDataResult read = ReadPatchData(facts.Step.Path, &patch, 1, &name, 1, threads);
       if (read.Error != ReadError::None) {
-        return;  // LookForArrays() reports the fault
+        return;  // CheckArrays() reports the fault
       }
       VariableData& data = read.Patches[0].Variables[0];
       LoadedArray numbers;
@@ -164,7 +163,7 @@ void LookAtPositions(int threads, StepFacts& facts)
 
 }  // namespace
 
-StepFacts LookAt(const Format& format, const TimeStep& step, bool trustIndexFile, int threads)
+StepFacts InspectStep(const Format& format, const TimeStep& step, bool trustIndexFile, int threads)
 {
   StepFacts facts;
   facts.Step = step;
@@ -179,9 +178,9 @@ StepFacts LookAt(const Format& format, const TimeStep& step, bool trustIndexFile
     facts.NeedsIndexFile = format.NeedsIndex(*facts.Data);
   });
   if (facts.NotOpened.empty()) {
-    LookForArrays(format, trustIndexFile, threads, facts);
+    CheckArrays(format, trustIndexFile, threads, facts);
     if (!trustIndexFile) {
-      LookAtPositions(threads, facts);
+      CheckPositions(threads, facts);
     }
   } else {
     facts.Data.reset();
@@ -189,7 +188,7 @@ StepFacts LookAt(const Format& format, const TimeStep& step, bool trustIndexFile
   return facts;
 }
 
-std::vector<TimeStep> StepsToLookAt(
+std::vector<TimeStep> SelectSteps(
     const Series& series, const std::string& path, const std::optional<std::int64_t>& number)
 {
   std::vector<TimeStep> steps;

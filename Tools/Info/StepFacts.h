@@ -14,10 +14,10 @@
 
 namespace patchio::tools {
 
-/// Arrays that cannot be read because of one file.
+/// The arrays that cannot be read because of a fault in one file.
 struct FileFaults
 {
-  std::string First;         ///< why the first array cannot be read; names the file
+  std::string First;         ///< why the first array cannot be read, with the name of the file
   std::uint64_t Arrays = 0;  ///< number of arrays (variables on patches) that have this fault
 };
 
@@ -33,23 +33,24 @@ struct StepFacts
   std::set<std::string> Files;                    ///< files that hold the step's values
   std::uint64_t Arrays = 0;                       ///< arrays (variables on patches) with bytes in files
   std::uint64_t Bytes = 0;                        ///< bytes of all values, as stored
-  std::vector<FileFaults> Faults;  ///< missing or cut files, and arrays that are not in their files
+  std::vector<FileFaults> Faults;  ///< missing or truncated files, and arrays that are not in their files
   std::vector<std::string> Notes;
 
   bool Sound() const { return this->NotOpened.empty() && this->Faults.empty(); }
 };
 
-/// Opens the step and checks whether each of its arrays lies in a file that exists and is complete. Does not
-/// read values. trustIndexFile: skips files that a valid index file describes and that have not changed.
-/// Otherwise the headers before values and the positions of points are also checked. Not collective.
-StepFacts LookAt(const Format& format, const TimeStep& step, bool trustIndexFile, int threads);
+/// Opens the step and checks whether each of its arrays lies in an existing, complete file. Does not read
+/// values. trustIndexFile: true: skips unchanged files that a valid index file describes; false: also checks
+/// the headers before values and the positions of points. Not collective.
+StepFacts InspectStep(const Format& format, const TimeStep& step, bool trustIndexFile, int threads);
 
-/// Returns the steps with this number, or all steps. Throws Error if there is no such step; the message names
-/// `path` and the steps that were left out.
-std::vector<TimeStep> StepsToLookAt(
+/// Returns the steps with this number; all steps for nullopt. Throws Error if no step has the number; the
+/// message has `path` and the first warnings of the series.
+std::vector<TimeStep> SelectSteps(
     const Series& series, const std::string& path, const std::optional<std::int64_t>& number);
 
-/// Returns the state of an index file that exists but cannot be used; null if there is none.
+/// Returns the state of an index file that exists but cannot be used; null if every existing index file is
+/// usable.
 const IndexFileState* FaultyIndexFile(const IndexFileSearch& search);
 
 /// Returns the name of a fault: "of another version", "stale" ...

@@ -34,7 +34,7 @@ std::string Bytes(std::uint64_t bytes)
 }
 
 /// Returns a catalog with one patch per rank.
-Catalog PatchesOf(const Options& options)
+Catalog MakeCatalog(const Options& options)
 {
   Catalog data;
   data.Levels.resize(1);
@@ -52,10 +52,10 @@ Catalog PatchesOf(const Options& options)
   return data;
 }
 
-/// Returns the bytes of a step on each rank.
+/// Returns the number of bytes of a step on each rank.
 std::vector<std::uint64_t> VolumesOf(const Channel& channel, const Options& options)
 {
-  const Catalog data = PatchesOf(options);
+  const Catalog data = MakeCatalog(options);
   const auto variables =
       channel.Variables.empty() ? static_cast<std::size_t>(options.Variables) : channel.Variables.size();
   std::vector<std::uint64_t> volumes(data.Patches.size(), 0);
@@ -68,7 +68,7 @@ std::vector<std::uint64_t> VolumesOf(const Channel& channel, const Options& opti
           found += run.Count;
         }
       }
-      if (found != series.ValuesOf(set)) {
+      if (found != series.ValueCount(set)) {
         throw Error(fmt::format(
             "Channel '{}' samples cells outside the grid. Check its sensor and --cells.", channel.Name));
       }
@@ -77,7 +77,7 @@ std::vector<std::uint64_t> VolumesOf(const Channel& channel, const Options& opti
   return volumes;
 }
 
-/// Returns a letter for each rank: the letter of its group, a capital if the rank writes.
+/// Returns lines with a letter for each rank: the letter of its group, as a capital if the rank writes.
 std::string Drawing(const Aggregation& plan)
 {
   constexpr std::size_t across = 64;
@@ -109,8 +109,7 @@ std::string Text(const Gathering& gathering)
   const auto idle = std::count(plan.WriterOf.begin(), plan.WriterOf.end(), -1);
   text += fmt::format("\n  {} ranks have no data to write", idle);
   if (plan.Cut > 1) {
-    text +=
-        fmt::format("; the number of writers is reduced to 1/{}, because the amounts are small", plan.Cut);
+    text += fmt::format("; the number of writers is divided by {}, because the amounts are small", plan.Cut);
   }
   return text + "\n\n  group of each rank (capital letter: the rank writes):" + Drawing(plan);
 }
@@ -137,10 +136,10 @@ std::string Describe(const Channel& channel, const OutputConfig& config, const O
   const std::string why =
       channel.StepsAtOnce > 0 ? "from the configuration"
       : profile               ? "from the profile " + profile->File
-                : "a default, because the storage has no profile; measure it with 'patchio probe'";
+                : "a default, because the storage has no profile: measure the storage with 'patchio probe'";
   return text + (gathering.Steps == 0
-                        ? fmt::format("\n\n  raise \"memory\" in the configuration: a time step takes {} on "
-                                      "a rank, and the limit is {}",
+                        ? fmt::format("\n\n  a time step takes {} on a rank, more than the limit of {}: "
+                                      "raise \"memory\" in the configuration",
                               Bytes(gathering.Step), Bytes(channel.Memory))
                         : fmt::format("\n\n  time steps written at once: {} ({}); {} threads in total",
                               gathering.Steps, why, gathering.Threads));

@@ -22,12 +22,13 @@
 namespace patchio::probe {
 namespace {
 
-constexpr double MostResident = 0.05;  // greatest resident part of a file that counts as dropped
-constexpr double MemoryLike = 0.7;     // of the memory's rate; a faster read came from memory
+constexpr double MostResident = 0.05;  // maximum resident part of a dropped file
+constexpr double MemoryLike = 0.7;     // part of the rate of memory; a faster read came from memory
 
 constexpr const char* LibrarysChoice = "chosen by the library";
 
-/// Returns the component of the MPI library that does MPI-IO, if the user has chosen it.
+/// Returns the setting by which the user has chosen the MPI library's component for MPI-IO, or
+/// LibrarysChoice.
 std::string IoPart()
 {
   for (const char* name : {"OMPI_MCA_io", "ROMIO_FSTYPE_FORCE", "I_MPI_EXTRA_FILESYSTEM"}) {
@@ -99,7 +100,7 @@ CacheCheck CheckCache(Communicator& ranks, const std::string& file, std::uint64_
     if (ranks.Rank() == 0) {
       WritePattern(file, 1, 0, bytes);
       DropFromMemory(file);
-      if (!Interrupt::Asked()) {
+      if (!Interrupt::Received()) {
         const double resident = ResidentPart(file);
         const double cold = ReadRate(file, bytes);
         found = {cold, ReadRate(file, bytes), resident};
@@ -122,13 +123,13 @@ std::string CacheWarning(const CacheCheck& check)
   }
   if (check.Resident > MostResident) {
     return fmt::format(
-        "Use test files larger than the memory of this machine: {:.0f} % of a file stay in its memory "
-        "although they should be dropped, so read rates are those of memory.",
+        "{:.0f} % of a file stay in this machine's memory after the probe has dropped the file, so read "
+        "rates are those of memory. Use test files larger than the memory.",
         100 * check.Resident);
   }
   return fmt::format(
-      "Read rates may be those of memory, here or in a server: a file dropped from memory is read as fast as "
-      "one in memory ({:.0f} and {:.0f} MB/s).",
+      "Read rates may be those of memory, on this machine or on a server: reading a dropped file is as fast "
+      "as reading a file in memory ({:.0f} and {:.0f} MB/s).",
       check.ColdRate / 1e6, check.WarmRate / 1e6);
 }
 

@@ -59,8 +59,7 @@ Smooth MakeSmooth(const std::vector<CurvePoint>& curve)
 }
 
 /// Returns the lowest point between `top` and the next higher point, or the end of the curve, in the
-/// direction `step`. Returns `top` if the neighbour is higher. sign: -1 for dips, which exchanges high and
-/// low.
+/// direction `step`. Returns `top` if the neighbour is higher. sign: 1 for peaks, -1 for dips.
 std::size_t AdjacentMinimum(const std::vector<LogMean>& points, std::size_t top, int step, double sign)
 {
   std::size_t foot = top;
@@ -74,7 +73,7 @@ std::size_t AdjacentMinimum(const std::vector<LogMean>& points, std::size_t top,
   return foot;
 }
 
-/// Returns the height of `top` over one foot, in units of the greatest height that noise makes.
+/// Returns the height of `top` over `foot`, divided by the greatest height of a feature of pure noise.
 double Standing(const Smooth& smooth, std::size_t top, std::size_t foot, double quantile)
 {
   const LogMean &a = smooth.Points[top], &b = smooth.Points[foot];

@@ -19,8 +19,8 @@ struct Feature
   bool Peak = true;       ///< false: a dip
   std::size_t Index = 0;  ///< index of the point in the curve
   std::uint64_t Block = 0;
-  double Height = 0;     ///< rate here / rate that the curve reaches on both sides; dip: < 1
-  double Certainty = 0;  ///< height in units of the greatest height that noise makes; > 1: not noise
+  double Height = 0;     ///< rate here / rate that the curve reaches on both sides; < 1 for a dip
+  double Certainty = 0;  ///< height / greatest height of a feature of pure noise; > 1: not noise
 };
 
 struct FeatureOptions

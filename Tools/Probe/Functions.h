@@ -1,4 +1,4 @@
-// The functions to measure: all functions of MPI-IO that move data, and those of POSIX.
+// The functions to measure: all functions of MPI-IO that move data, and pread and pwrite.
 #pragma once
 
 #include <mpi.h>

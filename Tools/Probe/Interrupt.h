@@ -18,13 +18,13 @@ public:
   Interrupt& operator=(const Interrupt&) = delete;
 
   /// Returns whether this process has received a signal. The call is cheap.
-  static bool Asked() { return Flag(); }
-  /// The flag that Asked() returns, for callers that poll it.
+  static bool Received() { return Flag(); }
+  /// Returns the flag behind Received(), for callers that poll a flag.
   static const std::atomic<bool>& Flag();
-  /// Makes a signal remove `file`, which may also be a folder that is empty by then. The file added last is
-  /// removed first. The signal handler itself removes the files, because mpirun kills processes one second
-  /// after Ctrl-C, and a second Ctrl-C kills them, too. Files beyond the first 64 are only removed at the
-  /// end.
+  /// Registers a file, or a folder, that a signal removes. The file registered last is removed first, and a
+  /// folder must be empty by then. The signal handler itself removes the files, because mpirun kills
+  /// processes one second after Ctrl-C, and a second Ctrl-C kills them, too. A signal removes only the first
+  /// 64 files.
   static void RemoveAtSignal(const std::string& file);
   /// Forgets all files of RemoveAtSignal().
   static void ForgetFiles();

@@ -34,8 +34,8 @@ std::string MpiMessage(int code)
   return code == MPI_SUCCESS ? std::string() : MpiErrorText(code);
 }
 
-/// An open file. Functions return the text of an error, or an empty text on success. They do not throw,
-/// because the other ranks would then wait in collective functions.
+/// A file and the function that accesses it. The methods return the text of an error, or an empty text on
+/// success. The methods do not throw, because the other ranks would then wait in collective functions.
 class Access
 {
 public:
@@ -43,16 +43,16 @@ public:
 
   /// Collective: opens the file for reading and writing.
   virtual std::string Open(const std::string& path) = 0;
-  /// Collective.
+  /// Collective: sets the view of the file.
   virtual std::string SetView() = 0;
   /// Moves, or begins to move, `bytes` bytes at `offset` in the view. `slot` identifies the call until
-  /// Finish(slot); 0 <= slot < `inFlight` of the constructor.
+  /// Finish(slot); 0 <= slot < `concurrency` of the constructor.
   virtual std::string Begin(std::uint64_t offset, std::byte* buffer, int bytes, int slot) = 0;
-  /// Waits for the end of a call that Begin() has begun; does nothing for blocking functions.
+  /// Waits for the end of the call that Begin() has begun in `slot`; does nothing for blocking functions.
   virtual std::string Finish(int slot) = 0;
   /// Collective: waits until the storage has all written bytes.
   virtual std::string Sync() = 0;
-  /// Collective.
+  /// Collective: closes the file.
   virtual std::string Close() = 0;
 
   /// Returns the seconds spent so far in the measured function, including the wait for its end.
@@ -65,8 +65,8 @@ protected:
 class MpiAccess : public Access
 {
 public:
-  MpiAccess(const Function& function, const Layout& layout, MPI_Comm comm, int inFlight)
-      : What(function), Where(layout), Comm(comm), Calls(inFlight)
+  MpiAccess(const Function& function, const Layout& layout, MPI_Comm comm, int concurrency)
+      : What(function), Where(layout), Comm(comm), Calls(concurrency)
   {
   }
 
@@ -80,8 +80,7 @@ public:
   {
     MPI_Datatype type = MPI_BYTE;
     MPI_Offset begin = 0;
-    // A shared pointer requires the same view on all ranks, because the pointer itself divides the file among
-    // them.
+    // A shared pointer requires the same view on all ranks, and itself divides the file among the ranks.
     if (this->What.Where != Pointer::Shared && this->Where.Shape == View::Interleaved) {
       begin = static_cast<MPI_Offset>(this->Where.Rank * this->Where.Piece);
       const int code = this->MakeTypeWithHoles(&type);
@@ -228,19 +227,19 @@ private:
   std::optional<RawFile> File;
 };
 
-/// Returns an access that is not open yet. `function` and `layout` must outlive the result.
+/// Returns the access for `function`, not yet open. `function` and `layout` must outlive the result.
 std::unique_ptr<Access> MakeAccess(
-    const Function& function, const Layout& layout, MPI_Comm comm, int inFlight)
+    const Function& function, const Layout& layout, MPI_Comm comm, int concurrency)
 {
   if (function.Where == Pointer::Posix) {
     return std::make_unique<PosixAccess>(function, layout);
   }
-  return std::make_unique<MpiAccess>(function, layout, comm, inFlight);
+  return std::make_unique<MpiAccess>(function, layout, comm, concurrency);
 }
 
 constexpr std::uint64_t Page = 4096;
 constexpr int CallsBetweenAgreements = 64;
-constexpr std::uint64_t MostCalls = std::uint64_t(1) << 29;  // of all ranks: MPI counts gathered data in int
+constexpr std::uint64_t MostCalls = std::uint64_t(1) << 29;  // of all ranks; MPI counts gathered data in int
 
 double Most(double value, MPI_Comm comm)
 {
@@ -260,8 +259,8 @@ std::string Agree(Communicator& ranks, const std::string& fault)
   return {};
 }
 
-/// The loop over the blocks of one rank. Blocks lie in a ring of slots. When the ring is full, the values are
-/// checked or made, outside of the measured time.
+/// The loop over the blocks of one rank. Blocks lie in a ring of slots. When the ring is full, the loop
+/// checks the read values, or makes new values to write, outside the measured time.
 class Mover
 {
 public:
@@ -275,7 +274,7 @@ public:
     this->Shortened = this->Blocks > most;
     this->Blocks = std::min(this->Blocks, most);
     this->Stride = (trial.Block + Page - 1) / Page * Page;
-    this->Depth = trial.What.How == Completion::NonBlocking ? trial.InFlight : 1;
+    this->Depth = trial.What.How == Completion::NonBlocking ? trial.Concurrency : 1;
     this->Slots =
         std::clamp<std::uint64_t>(RingBytes / this->Stride, this->Depth, this->Blocks + this->Depth);
     this->Ring = memory.Get(this->Slots * this->Stride);
@@ -304,7 +303,7 @@ public:
   bool Wrong() const { return this->WrongValues; }
   /// Returns whether the rest of the file was left out.
   bool Cut() const { return this->Shortened || this->Late(); }
-  /// Returns the places in the file of blocks read through a shared pointer, in this rank's order.
+  /// Returns the ranges of the file that were read through a shared pointer, in this rank's order.
   const std::vector<Tile>& Taken() const { return this->Tiles; }
 
 private:
@@ -345,11 +344,11 @@ private:
     }
   }
 
-  /// Returns whether to move another block. With collective functions, the result is the same on all ranks,
-  /// which agree on it from time to time, outside of the measured time.
+  /// Returns whether to move another block. With collective functions, the ranks agree on the result from
+  /// time to time, outside the measured time.
   bool GoesOn(std::uint64_t block)
   {
-    const bool stops = !this->Problem.empty() || this->Late() || Interrupt::Asked();
+    const bool stops = !this->Problem.empty() || this->Late() || Interrupt::Received();
     if (!this->How.What.Collective) {
       return !stops;
     }
@@ -370,7 +369,7 @@ private:
     for (std::uint64_t block = first; block < std::min(this->Blocks, first + this->Slots); ++block) {
       std::byte* const slot = this->SlotOf(block);
       if (this->ByShared()) {
-        // The place of the block in the file is not known yet, so the values identify the block.
+        // The offset of the block in the file is unknown before the call, so the values identify the block.
         const std::uint64_t name = where.Rank * where.PartBytes() + this->OffsetOf(block);
         this->Values.Fill(name, slot, this->BytesOf(block));
         continue;
@@ -399,7 +398,7 @@ private:
       this->Tiles.push_back({from, bytes});
       const bool inside = from < this->How.Where.FileBytes && bytes <= this->How.Where.FileBytes - from;
       if (!inside || this->Values.FindWrongByte(from, slot, bytes)) {
-        this->SayWrong(fmt::format("block {} of those read does not belong to the file", block + 1));
+        this->SayWrong(fmt::format("read block {} has values that the file does not have", block + 1));
       }
       return;
     }
@@ -438,9 +437,9 @@ void Rewrite(Communicator& ranks, const Trial& trial)
   const std::uint64_t seed = SeedOf(trial.Number) ^ (trial.What.Write ? ~std::uint64_t{0} : 0);
   RunOnAllRanks(
       ranks, [&] { WritePattern(trial.Path, seed, where.Rank * where.PartBytes(), where.PartBytes()); });
-  // Every machine drops the file from its own memory, now that all ranks have written.
+  // Every machine drops the file from its own memory after all ranks have written.
   RunOnAllRanks(ranks, [&] {
-    if (!Interrupt::Asked()) {
+    if (!Interrupt::Received()) {
       DropFromMemory(trial.Path);
     }
   });
@@ -472,7 +471,7 @@ std::string CheckWritten(Communicator& ranks, const Trial& trial, std::uint64_t 
   if (where.Shape == View::Own) {
     return CatchError([&] { CheckStretch(trial.Path, seed, where.Rank * where.PartBytes(), own); });
   }
-  // There are no holes before the end of the part that the slowest rank has written.
+  // The file has no holes before the end of the part that the slowest rank has written.
   double least = static_cast<double>(own);
   MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, ranks.Mpi());
   const auto part = static_cast<std::uint64_t>(least) / where.Piece * where.Piece;
@@ -482,9 +481,8 @@ std::string CheckWritten(Communicator& ranks, const Trial& trial, std::uint64_t 
 /// Collective: opens the file. Returns the fault, the same on all ranks.
 std::string Open(Communicator& ranks, const Trial& trial, Access& access, Outcome& outcome)
 {
-  // If one rank does not find the file, it returns from MPI early, and the other ranks wait for that rank
-  // forever. So no signal removes the file from here on. A file that was removed before is missing on all
-  // ranks.
+  // A rank that does not find the file leaves MPI_File_open early, and the other ranks wait for it forever.
+  // So no signal may remove the file during the call. A file that was removed before is missing on all ranks.
   const KeepFiles keep;
   MPI_Barrier(ranks.Mpi());
   const double begin = MPI_Wtime();
@@ -512,11 +510,11 @@ std::string Prepare(Communicator& ranks, const Trial& trial, Access& access, Out
   return {};
 }
 
-/// Collective: combines the outcomes of all ranks in `outcome`.
+/// Collective: combines the outcomes of all ranks. bytes: number of bytes that this rank has moved.
 void Sum(Outcome& outcome, std::uint64_t bytes, bool sync, MPI_Comm comm)
 {
   double times[] = {outcome.Seconds, outcome.SyncSeconds, outcome.OpenSeconds, outcome.ViewSeconds,
-      outcome.Cut ? 1.0 : 0.0, outcome.Wrong ? 1.0 : 0.0, Interrupt::Asked() ? 1.0 : 0.0};
+      outcome.Cut ? 1.0 : 0.0, outcome.Wrong ? 1.0 : 0.0, Interrupt::Received() ? 1.0 : 0.0};
   MPI_Allreduce(MPI_IN_PLACE, times, 7, MPI_DOUBLE, MPI_MAX, comm);
   std::uint64_t total = bytes;
   MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_UINT64_T, MPI_SUM, comm);
@@ -555,7 +553,7 @@ bool Applies(const Function& function, View view)
 
 std::uint64_t SeedOf(std::uint64_t number)
 {
-  // Mixes all bits, so that the values of two seeds have nothing in common.
+  // Mixes all bits, so that the values of two trials differ everywhere.
   std::uint64_t seed = (number + 1) * 0xd1342543de82ef95u;
   seed ^= seed >> 32;
   seed *= 0xaef17502108ef2d9u;
@@ -568,11 +566,11 @@ Outcome Measure(Communicator& ranks, const Trial& trial, BlockMemory& memory)
   const MPI_Comm comm = ranks.Mpi();
   Outcome outcome;
   Rewrite(ranks, trial);
-  const std::unique_ptr<Access> access = MakeAccess(trial.What, trial.Where, comm, trial.InFlight);
+  const std::unique_ptr<Access> access = MakeAccess(trial.What, trial.Where, comm, trial.Concurrency);
   std::optional<Mover> mover;
   RunOnAllRanks(ranks, [&] {
     mover.emplace(trial, *access, comm, memory);
-    outcome.Resident = ranks.Rank() == 0 && !Interrupt::Asked() ? ResidentPart(trial.Path) : -1;
+    outcome.Resident = ranks.Rank() == 0 && !Interrupt::Received() ? ResidentPart(trial.Path) : -1;
   });
   outcome.Error = Prepare(ranks, trial, *access, outcome);
   if (!outcome.Error.empty()) {
@@ -593,7 +591,7 @@ Outcome Measure(Communicator& ranks, const Trial& trial, BlockMemory& memory)
   const std::string notClosed = access->Close();
   outcome.Wrong = mover->Wrong();
   outcome.Error = Agree(ranks, fault.empty() ? notClosed : fault);
-  if (outcome.Error.empty() && !Most(Interrupt::Asked() ? 1 : 0, comm)) {
+  if (outcome.Error.empty() && !Most(Interrupt::Received() ? 1 : 0, comm)) {
     std::string wrong;
     if (trial.What.Write) {
       wrong = CheckWritten(ranks, trial, mover->Bytes());

@@ -39,11 +39,12 @@ std::string DefaultOutput()
   return fmt::format("probe_{}_{}", MachineName(), date);
 }
 
-/// The folder for results. The destructor removes the folder if this object made it and it is still empty.
+/// The folder for results. The destructor removes the folder if this object made the folder and the folder is
+/// empty.
 class OutputFolder
 {
 public:
-  /// Collective: rank 0 makes the folder. Only rank 0 knows its name. Throws Error.
+  /// Collective: rank 0 makes the folder, and only rank 0 knows the folder's name. Throws Error.
   OutputFolder(const Settings& settings, Session& session) : Name(settings.Output)
   {
     RunOnAllRanks(session.Ranks(), [&] {
@@ -73,11 +74,12 @@ private:
   bool Made = false;
 };
 
-// The script that prints and draws results. `patchio probe` has the same subcommands.
+// The script that prints and plots results. Subcommands of `patchio probe` call its subcommands of the same
+// names.
 constexpr const char* Script = "judge_probe.py";
 
-/// Runs the script after a measurement, on rank 0. If that fails, warns that the `missing` are missing and
-/// returns false. The result stays, and can be judged later.
+/// Runs the script on rank 0 after a measurement. Returns whether the script succeeded. missing: the output
+/// of the script, for the warning if it fails. The result stays, and a subcommand can evaluate it later.
 bool Judge(const std::vector<std::string>& words, const std::string& missing, const std::string& python,
     const Session& session)
 {
@@ -132,8 +134,8 @@ void RunQuickAndDraw(const Settings& settings, const std::string& output, Sessio
   }
 }
 
-/// Checks that all existing files are on one storage, which is that of the folder if the user has given a
-/// folder.
+/// Throws Error unless all paths of --existing are on one storage, which is that of the folder if the user
+/// has given a folder.
 void CheckExisting(Settings& settings)
 {
   if (settings.Directory.empty() && !settings.Existing.empty()) {
@@ -149,7 +151,7 @@ void CheckExisting(Settings& settings)
   }
 }
 
-/// Removes the folders of probes that were killed.
+/// Removes the folders that killed probes have left in `directory`.
 void CleanUp(const std::string& directory, const Session& session)
 {
   if (session.Root()) {
@@ -159,8 +161,8 @@ void CleanUp(const std::string& directory, const Session& session)
     }
     for (const std::string& folder : found.Left) {
       session.Warn(
-          fmt::format("{} belongs to a probe on another machine or by another user. Remove it if that probe "
-                      "no longer runs.",
+          fmt::format("{} belongs to a probe on another machine or by another user. Remove this folder if "
+                      "that probe no longer runs.",
               folder));
     }
   }
@@ -176,11 +178,12 @@ void RunProbe(Settings& settings, Session& session)
   CheckExisting(settings);
   if (settings.Directory.empty()) {
     throw UsageError(
-        "probe: give a folder on the storage to measure, or one of the subcommands compare, findings, plot.");
+        "probe: the folder is missing. Give a folder on the storage to measure, or one of the subcommands "
+        "compare, findings, plot.");
   }
   if (settings.Existing.empty()) {
     CleanUp(settings.Directory, session);
-    // Reports a folder that is not writable before any other message.
+    // A folder that is not writable must cause an error before any measurement.
     RunOnAllRanks(session.Ranks(), [&] {
       if (session.Root()) {
         ::rmdir(MakeProbeFolder(settings.Directory).c_str());
@@ -205,13 +208,14 @@ struct Judgement
   std::string Csv, Plots, Python;
 };
 
-/// Adds a subcommand that the script executes on rank 0. plots: the script's option for the plots.
+/// Adds a subcommand that runs the script on rank 0. plots: name of the script's option for the path of
+/// plots.
 CLI::App* AddJudgement(CLI::App& probe, Session& session, const std::string& name,
     const std::string& description, const std::shared_ptr<Judgement>& options, const std::string& plots)
 {
   CLI::App* command = probe.add_subcommand(name, description);
   command->add_option(
-      "--python", options->Python, "Python interpreter that judges and plots; plots require matplotlib");
+      "--python", options->Python, "Python interpreter for findings and plots; plots require matplotlib");
   command->callback([=, &session] {
     std::vector<std::string> words{name};
     words.insert(words.end(), options->Results.begin(), options->Results.end());
@@ -259,11 +263,11 @@ void AddProbe(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("probe",
       "Measure a storage: either quickly, to find the best number of threads for the reader, or all "
-      "functions of MPI-IO in a study. Run it as you run the programs that will use the storage, under "
+      "functions of MPI-IO in a study. Run this command like the programs that will use the storage, under "
       "mpirun or alone");
   const auto settings = std::make_shared<Settings>();
   command->add_option("directory", settings->Directory,
-      "Folder on the storage; probe creates test files in it and removes them");
+      "Folder on the storage; probe creates and removes test files in this folder");
   AddSettings(*command, *settings);
   AddJudgements(*command, session);
   command->callback([command, settings, &session] {

@@ -17,15 +17,15 @@ public:
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Makes the following work the part `from` to `to` of the whole; the default is 0 to 1. after: seconds
+  /// Sets the range of the whole progress, 0 to 1, that the following calls of Show() cover. after: seconds
   /// that the work after `to` will take.
   void SetRange(double from, double to, double after = 0);
-  /// Prints the progress from time to time; on a terminal, on the same line. The shown progress never
+  /// Prints the progress, but not at every call; on a terminal, on the same line. The printed progress never
   /// decreases. part: finished part of the range, 0 to 1. left: remaining seconds. what: the current
   /// activity.
   void Show(double part, double left, const std::string& what);
 
-  /// Returns the finished part of the whole that was shown last, 0 to 1.
+  /// Returns the progress of the last Show(), as a part of the whole, 0 to 1.
   double Shown() const { return this->Most; }
 
 private:

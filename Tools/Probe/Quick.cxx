@@ -49,7 +49,7 @@ std::string TextOfOld(const StorageProfile& old)
              : fmt::format("N* = {}, {}", old.Concurrency, old.Source);
 }
 
-/// Returns the relative standard error of the mean rate of one N.
+/// Returns the relative standard error of the mean of the rates at one N.
 double ErrorOf(const StorageProfile& profile)
 {
   std::set<int> different;
@@ -60,8 +60,8 @@ double ErrorOf(const StorageProfile& profile)
   return std::max(profile.Fit.Noise(), profile.Fit.Residual()) / std::sqrt(each);
 }
 
-/// Returns why the old profile is more certain than the new one; empty if it is not.
-std::string LessSureThan(const StorageProfile& old, const StorageProfile& profile)
+/// Returns why the new profile is less certain than the old profile; empty if it is not.
+std::string WhyLessCertain(const StorageProfile& old, const StorageProfile& profile)
 {
   constexpr double sure = 0.05;
   constexpr double clearly = 1.25;
@@ -71,14 +71,14 @@ std::string LessSureThan(const StorageProfile& old, const StorageProfile& profil
   const double before = ErrorOf(old), now = ErrorOf(profile);
   return now > sure && now > clearly * before
              ? fmt::format(
-                   "its rates are uncertain by {:.0f} % because the time was short or the storage busy, and "
-                   "those of the last probe by {:.0f} %",
+                   "its rates are uncertain by {:.0f} %, because the time was short or the storage busy, and "
+                   "those of the last probe only by {:.0f} %",
                    100 * now, 100 * before)
              : std::string();
 }
 
-/// Returns why N* is not better than the reader's own guess; empty if N* is better.
-std::string NoBetterThanAGuess(const ConcurrencyRange& sure)
+/// Returns why N* may be no better than the reader's own guess; empty if N* is certain enough.
+std::string WhyTooUncertain(const ConcurrencyRange& sure)
 {
   constexpr int wide = 4;
   return sure.Most > wide * sure.Least
@@ -86,7 +86,7 @@ std::string NoBetterThanAGuess(const ConcurrencyRange& sure)
              : std::string();
 }
 
-/// Returns a text about the profile that the reader uses if the new profile is not saved.
+/// Returns a text about the profile that the reader uses while the new profile is not saved.
 std::string TextOfStaying(const std::optional<StorageProfile>& old)
 {
   if (!old) {
@@ -98,12 +98,12 @@ std::string TextOfStaying(const std::optional<StorageProfile>& old)
 // ---- the measurement
 // --------------------------------------------------------------------------------------------------
 
-constexpr std::uint64_t MostFunctionsBytes = 64u << 20;  // greatest size of the file for the comparison
-constexpr std::uint64_t LeastOfRank = 128u << 10;        // least size of a rank's part of this file
-constexpr std::uint64_t UsualBlock = 1u << 20;           // block size if the best one is not known
+constexpr std::uint64_t MostFunctionsBytes = 64u << 20;  // maximum size of the file for the comparison
+constexpr std::uint64_t LeastOfRank = 128u << 10;        // minimum size of a rank's part of this file
+constexpr std::uint64_t UsualBlock = 1u << 20;           // block size if the best block size is unknown
 constexpr std::uint64_t MostFunctionsBlock = 4u << 20;   // many ranks with large blocks need large files
 constexpr double PartOfTime = 0.3;     // time of the comparison / time of all other measurements
-constexpr double SecondsOfSaving = 2;  // least time between two saves
+constexpr double SecondsOfSaving = 2;  // minimum time between two saves
 
 const std::vector<std::string> FunctionsToCompare{"read_at", "read_at_all", "read", "read_all", "pread"};
 
@@ -144,7 +144,8 @@ std::string TextFor(const QuickProbeResult& found, const ConcurrencyRange& sure)
         fmt::format("90 % confidence interval: {} to {}\n{}\n", sure.Least, sure.Most, profile.Fit.Text());
   }
   if (found.AtBest.Known) {
-    text += fmt::format("at this number, a request takes {:.3g} ms plus its size at {}/s\n",
+    text += fmt::format(
+        "at the best concurrency, a request takes {:.3g} ms, plus the time of its bytes at {}/s\n",
         1000 * found.AtBest.Requests.Latency, ByteText(found.AtBest.Requests.Bandwidth));
   }
   text += profile.BestFunction.empty() ? "" : "fastest function: " + profile.BestFunction + "\n";
@@ -201,24 +202,24 @@ private:
       this->Probed = RunQuickProbe(this->Ranks, this->How.Directory, options,
           [this](const ProbeProgress& now) { return this->Show(now); });
     } catch (const Error& error) {
-      // A signal on one rank removes test files that other ranks still read, which makes them fail.
+      // A signal on one rank removes test files that other ranks still read, so these ranks fail.
       if (!this->AnyAsked()) {
         this->SaveFaulty(error.what());
         throw;
       }
       this->Probed.Cancelled = true;
-      this->Probed.Profile.Samples = this->Found.Flight.Samples;
+      this->Probed.Profile.Samples = this->Found.Scan.Samples;
     }
-    this->DescribeFlight();
+    this->DescribeScan();
   }
 
-  /// Shows the progress on rank 0, and saves the results from time to time, because the run may be stopped at
-  /// any time. Returns false if the results cannot be saved.
+  /// Shows the progress on rank 0, and saves the results repeatedly, because the user may stop the run at any
+  /// time. Returns false if the results cannot be saved.
   bool Show(const ProbeProgress& now)
   {
     this->Bar.Show(now.Fraction, now.SecondsLeft, now.Doing);
-    if (now.Samples->size() > this->Found.Flight.Samples.size()) {
-      this->Found.Flight.Samples = *now.Samples;
+    if (now.Samples->size() > this->Found.Scan.Samples.size()) {
+      this->Found.Scan.Samples = *now.Samples;
       if (this->Watch.Seconds() - this->LastSaved > SecondsOfSaving) {
         this->Save();
       }
@@ -229,31 +230,31 @@ private:
   /// Collective: returns whether any rank has received a signal.
   bool AnyAsked()
   {
-    const std::vector<int> all = this->Ranks.AllGather(std::vector<int>{Interrupt::Asked() ? 1 : 0});
+    const std::vector<int> all = this->Ranks.AllGather(std::vector<int>{Interrupt::Received() ? 1 : 0});
     return std::count(all.begin(), all.end(), 1) > 0;
   }
 
-  void DescribeFlight()
+  void DescribeScan()
   {
-    FlightResult& flight = this->Found.Flight;
+    ConcurrencyScan& scan = this->Found.Scan;
     const StorageProfile& profile = this->Probed.Profile;
-    flight.Samples = profile.Samples;
-    flight.RequestBytes = this->Probed.RequestBytes;
+    scan.Samples = profile.Samples;
+    scan.RequestBytes = this->Probed.RequestBytes;
     if (!profile.Fit.Known() || !this->Out.Root()) {
       return;
     }
-    flight.Best = profile.Concurrency;
-    flight.Sure = RangeOfBest(profile.Samples);
-    flight.Law = profile.Fit.Text();
+    scan.Best = profile.Concurrency;
+    scan.Sure = RangeOfBest(profile.Samples);
+    scan.Law = profile.Fit.Text();
     for (int n = profile.Fit.Least(); n <= profile.Fit.Most(); n += 1 + n / 16) {
-      flight.Fitted.push_back({n, profile.Fit.At(n), 0});
+      scan.Fitted.push_back({n, profile.Fit.At(n), 0});
     }
-    flight.Fitted.push_back({profile.Fit.Most(), profile.Fit.At(profile.Fit.Most()), 0});
+    scan.Fitted.push_back({profile.Fit.Most(), profile.Fit.At(profile.Fit.Most()), 0});
   }
 
-  /// Returns the size of the file for the comparison of functions: at most half of the bytes of the test
-  /// files, because the study has a second file, and at most as much as the time allows to write, read and
-  /// check. 0 if the time is too short.
+  /// Returns the size of the file for the comparison of functions; 0 if the time is too short. The size is at
+  /// most half of the bytes of the test files, because the study has a second file, and at most the bytes
+  /// that the study can write, read and check in the time.
   std::uint64_t BytesForFunctions() const
   {
     const int ranks = this->Ranks.Size();
@@ -289,8 +290,8 @@ private:
     few.InfluenceSeconds = 0;
     few.Features = 0;
     this->Bar.SetRange(1 / (1 + PartOfTime), 1);
-    const FlightResult flight = this->Found.Flight;
-    this->Found = RunStudy(this->Out, few, this->Output, {&this->Bar, flight});
+    const ConcurrencyScan scan = this->Found.Scan;
+    this->Found = RunStudy(this->Out, few, this->Output, {&this->Bar, scan});
     this->Probed.Profile.BestFunction = FastestFunction(this->Found);
     this->Probed.Cancelled = this->Found.WhyIncomplete == Interruption;
   }
@@ -308,7 +309,7 @@ private:
   /// Saves the measurements so far, if any, before a fault ends the probe.
   void SaveFaulty(const std::string& fault)
   {
-    if (!this->Found.Flight.Samples.empty()) {
+    if (!this->Found.Scan.Samples.empty()) {
       this->Found.WhyIncomplete = fault;
       this->Save();
     }
@@ -337,8 +338,8 @@ private:
       }
       if (tooShort) {
         throw Error(
-            fmt::format("The time was too short to find the best number of concurrent requests. Give more "
-                        "--seconds. The measurements so far are in {}/result.json.",
+            fmt::format("The time was too short to find the best number of concurrent requests. The "
+                        "measurements so far are in {}/result.json. Give more --seconds.",
                 this->Output));
       }
       if (this->Out.Root()) {
@@ -350,7 +351,7 @@ private:
   void Tell()
   {
     const StorageProfile& profile = this->Probed.Profile;
-    this->Out.Print(TextFor(this->Probed, this->Found.Flight.Sure));
+    this->Out.Print(TextFor(this->Probed, this->Found.Scan.Sure));
     for (const std::string& note : profile.Notes) {
       this->Out.Print("note: " + note);
     }
@@ -361,7 +362,7 @@ private:
     this->Out.Print(fmt::format("profile: {}/profile.json", this->Output));
     if (!this->How.NoSave) {
       const Kept kept = KeepProfile(
-          profile, this->How.Directory, this->Found.Flight.Sure, DoubtOf(this->Probed), this->How.Force);
+          profile, this->How.Directory, this->Found.Scan.Sure, DoubtOf(this->Probed), this->How.Force);
       for (const std::string& line : kept.Lines) {
         this->Out.Print(line);
       }
@@ -388,9 +389,9 @@ Kept KeepProfile(const StorageProfile& profile, const std::string& path, const C
   Kept kept;
   const std::optional<StorageProfile> old = FindProfile(path, nullptr, std::max(profile.Ranks, 1));
   const bool measured = old && old->Source == MeasuredSource;
-  std::string against = NoBetterThanAGuess(sure);
+  std::string against = WhyTooUncertain(sure);
   if (against.empty() && measured) {
-    against = doubt.empty() ? LessSureThan(*old, profile) : doubt;
+    against = doubt.empty() ? WhyLessCertain(*old, profile) : doubt;
   }
   if (!against.empty() && !force) {
     kept.Lines.push_back(
@@ -401,7 +402,7 @@ Kept KeepProfile(const StorageProfile& profile, const std::string& path, const C
   kept.File = SaveProfile(profile);
   kept.Lines.push_back("saved for the reader: " + kept.File);
   if (!doubt.empty()) {
-    kept.Lines.push_back(fmt::format("but it is not reliable, because {}", doubt));
+    kept.Lines.push_back(fmt::format("but this profile is not reliable, because {}", doubt));
   }
   if (measured) {
     kept.Lines.push_back(fmt::format("replaces: {}; now N* = {}", TextOfOld(*old), profile.Concurrency));

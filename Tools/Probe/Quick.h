@@ -21,15 +21,15 @@ void RunQuick(const Settings& settings, const std::string& output, tools::Sessio
 /// The result of KeepProfile().
 struct Kept
 {
-  std::string File;  ///< path of the saved profile; empty if it was not saved
-  std::vector<std::string> Lines;
+  std::string File;                ///< path of the saved profile; empty if it was not saved
+  std::vector<std::string> Lines;  ///< report for the user
 };
 
-/// Saves the profile of the storage of `path` for the reader. The profile is not saved if the confidence
-/// interval `sure` of N* is too wide, or if there is a measured profile that is more reliable: if `doubt`,
-/// the reason why the new profile is not reliable, is not empty, or if the new rates are less certain. force:
-/// saves the profile in these cases, too. The result says which profile was replaced, and whether the reader
-/// still uses another one. Throws Error if the profile cannot be written.
+/// Saves the profile of the storage of `path` for the reader, unless the confidence interval `sure` of N* is
+/// too wide, or a measured profile exists that is more reliable. A new profile is less reliable if `doubt` is
+/// not empty, or if its rates are less certain. doubt: why the new profile is not reliable; empty if it is.
+/// force: saves the profile in any case. The result says which profile was replaced, and whether the reader
+/// still uses another profile. Throws Error if the profile cannot be written.
 Kept KeepProfile(const StorageProfile& profile, const std::string& path, const ConcurrencyRange& sure,
     const std::string& doubt, bool force = false);
 

@@ -22,7 +22,7 @@ namespace {
 // --------------------------------------------------------------------------------------------------
 
 constexpr double ShareOfBytes = 0.9;
-constexpr double MostBandwidth = 1e13;  ///< bytes/s; used if the time does not depend on the size
+constexpr double MostBandwidth = 1e13;  ///< bytes/s; used if the time is independent of the size
 
 /// The median time of requests of one size.
 struct SizeTime
@@ -46,7 +46,7 @@ std::vector<SizeTime> MediansOf(const std::vector<RequestTime>& times)
   return medians;
 }
 
-/// T(b) = Latency + b * PerByte.
+/// The line T(b) = Latency + b * PerByte, in seconds.
 struct Line
 {
   double Latency = 0;
@@ -79,7 +79,8 @@ std::optional<Line> FitLine(const std::vector<SizeTime>& times, const std::vecto
   return solution ? std::optional(Line{(*solution)[0], (*solution)[1]}) : std::nullopt;
 }
 
-/// Fits a line repeatedly, with less weight on points far from the previous line (Huber's weights).
+/// Fits a line repeatedly, with less weight on points far from the previous line (P. J. Huber, "Robust
+/// estimation of a location parameter", 1964).
 std::optional<Line> FitLineRobustly(const std::vector<SizeTime>& times)
 {
   constexpr int rounds = 30;
@@ -166,16 +167,16 @@ public:
 private:
   void Note(const std::string& note) { this->Result.Profile.Notes.push_back(note); }
 
-  /// Returns whether no other measurement may begin, the same on all ranks. Remembers the result for the
-  /// notes.
+  /// Returns whether the time is over, so that no other measurement may begin; the same on all ranks. Sets
+  /// Result.OutOfTime.
   bool IsOutOfTime()
   {
     this->Result.OutOfTime = this->Result.OutOfTime || this->Meter.IsOutOfTime();
     return this->Result.OutOfTime;
   }
 
-  /// Returns the sizes in random order, after one of middle size, from which the time of the others can be
-  /// estimated.
+  /// Returns the request sizes: first 256 KiB, whose rate bounds the time of the other sizes, then the others
+  /// in random order.
   std::vector<std::uint64_t> SizesFor(int concurrency)
   {
     constexpr std::uint64_t middle = 256 * KiB;
@@ -197,7 +198,7 @@ private:
           fmt::format("reading with requests of {}, {} in flight", ByteText(static_cast<double>(bytes)),
               concurrency)};
       StepResult result;
-      // Larger requests need less time per byte, so this is an upper bound of the time.
+      // Larger requests need less time per byte, so `seconds` is an upper bound of the time.
       const double seconds = greatest > 0 ? concurrency * static_cast<double>(bytes) / greatest : 0;
       if (seconds > this->Meter.BoundOf(step.Share)) {
         this->Meter.Skip(step.Share);
@@ -215,9 +216,8 @@ private:
     cost = FitRequestCost(times);
   }
 
-  /// Detects reads from a cache: they are as fast as reading the same bytes again. This test is only valid
-  /// for rates of a cache or more, because a slow storage without a cache also reads bytes again at the same
-  /// rate.
+  /// Detects reads from a cache, which are as fast as rereading the same bytes. The test needs rates as high
+  /// as those of a cache, because a slow storage without a cache also rereads bytes at the same rate.
   void CheckCache()
   {
     if (this->Meter.Cancelled() || this->GreatestAlone < LikeCache * SlowestCache) {
@@ -246,8 +246,8 @@ private:
     return std::max(bytes / Page, std::uint64_t{1}) * Page;
   }
 
-  /// Returns whether to leave out a measurement with this concurrency: far past the peak, a request may take
-  /// many seconds, and the rate is known from earlier measurements or from those with fewer requests.
+  /// Returns whether to skip a measurement with this concurrency: far past the peak, a request may take many
+  /// seconds, and earlier measurements already show the low rate. seconds: the time for the measurement.
   bool IsPointless(int concurrency, double seconds) const
   {
     const std::vector<RateSample>& samples = this->Result.Profile.Samples;
@@ -271,8 +271,8 @@ private:
     });
   }
 
-  /// Measures the concurrencies in this order. Leaves out those that would take too long, or for which there
-  /// is no time. Returns false if the user cancels.
+  /// Measures the rate at each concurrency, in this order. Skips measurements that would take too long, or
+  /// for which no time is left. Returns false if the user cancels.
   bool Sample(const std::vector<int>& order, int pass, double share)
   {
     for (const int concurrency : order) {
@@ -299,9 +299,9 @@ private:
     return order;
   }
 
-  /// Returns whether the greatest concurrency would take much longer than there is time for, estimated from
-  /// single requests. In this case, the first pass goes up from one request, so that it detects the peak
-  /// before it reaches concurrencies far past the peak.
+  /// Returns whether, judging by single requests, a measurement at the greatest concurrency would take much
+  /// longer than its time. In this case, the concurrency rises in the first pass, so that the pass finds the
+  /// peak before it gets far past the peak.
   bool IsSlow() const
   {
     const double step = ShareOfScan / Passes / 8 * this->Options.Seconds;
@@ -324,8 +324,8 @@ private:
     }
   }
 
-  /// Repeats concurrencies whose two passes differ a lot: another load disturbed one of them, and a third
-  /// pass shows which.
+  /// Repeats measurements whose two passes differ a lot: another load disturbed one pass, and a third pass
+  /// shows which.
   void RepeatDoubtful()
   {
     std::map<int, std::vector<double>> rates;
@@ -388,31 +388,32 @@ private:
     profile.MeasuredAt = ProfileNow();
     profile.ExpiresAt = profile.MeasuredAt + ProfileLifetime;
     profile.Source = MeasuredSource;
-    this->NoteWhatToKnow();
+    this->AddNotes();
     this->Result.Cancelled = this->Meter.Cancelled();
     this->Result.Seconds = this->Meter.Seconds();
   }
 
-  void NoteWhatToKnow()
+  void AddNotes()
   {
     if (this->Meter.Cancelled()) {
       this->Note("The measurement was interrupted.");
     }
     if (this->Result.OutOfTime) {
       this->Note(
-          "The time was too short for this storage: some planned measurements were skipped. Give more "
+          "The time was too short for this storage, so the probe skipped some measurements. Give more "
           "--seconds.");
     }
     if (this->Meter.DropsCaches()) {
       this->Note(
-          "Reads cannot bypass this machine's cache (O_DIRECT), so the files were dropped from it instead.");
+          "Reads cannot bypass this machine's page cache (O_DIRECT), so the probe drops the files from the "
+          "cache.");
     }
     if (this->Result.Profile.Where.Class == MountClass::Memory) {
-      this->Note("This storage is in memory.");
+      this->Note("This storage is a file system in memory.");
     }
-    this->Note(
-        fmt::format("Requests of {}, files of {} in total.", ByteText(static_cast<double>(this->Request)),
-            ByteText(static_cast<double>(this->Meter.Files().TotalBytes()))));
+    this->Note(fmt::format("Each request had {}, and the files had {} in total.",
+        ByteText(static_cast<double>(this->Request)),
+        ByteText(static_cast<double>(this->Meter.Files().TotalBytes()))));
   }
 
   static constexpr std::uint64_t LeastFound = 64 * KiB;

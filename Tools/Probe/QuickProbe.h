@@ -23,8 +23,8 @@ struct RequestTime
 /// The fitted cost of a request of b bytes: T(b) = L + b / B.
 struct RequestCost
 {
-  bool Known = false;  ///< true if there are at least two sizes, and the greatest is at least twice the least
-  StorageModel Requests;         ///< L and B; the default values if not known
+  bool Known = false;     ///< the times have at least two sizes, and the greatest is twice the least or more
+  StorageModel Requests;  ///< L and B; default values if unknown
   std::uint64_t BlockBytes = 0;  ///< BlockBytesFor(Requests)
   double Residual = 0;           ///< median of |time / T - 1| over the sizes
 };
@@ -33,19 +33,18 @@ struct RequestCost
 /// (1 - f), rounded up to whole 64 KiB, between LeastBlockBytes and MostBlockBytes.
 std::uint64_t BlockBytesFor(const StorageModel& requests);
 
-/// Fits L >= 0 and B to the median times of the sizes, with relative errors and little weight on outliers. If
-/// larger requests do not take longer, B is very large. Invalid times (not positive, or of no bytes) are
-/// ignored.
+/// Fits L >= 0 and B to the median times of the sizes, with relative errors and little weight on outliers. B
+/// is very large if larger requests do not take longer. Ignores invalid times (not positive, or of 0 bytes).
 RequestCost FitRequestCost(const std::vector<RequestTime>& times);
 
 struct QuickProbeOptions
 {
-  /// Desired duration in seconds, >= 1. A slow storage, on which single requests take long, needs more time:
-  /// a measurement ends after three times its part of the time, longer measurements are left out, and no
-  /// measurement begins after one and a half times the duration.
+  /// Desired duration in seconds, >= 1. On a slow storage, whose requests take long, the probe takes longer:
+  /// a measurement ends after three times its part of the time, the probe skips measurements that would take
+  /// longer, and begins no measurement after one and a half times the duration.
   double Seconds = 80;
-  /// Bytes of test files; at least 16 MiB. The folder needs a tenth more room. The files are smaller if a
-  /// sixth of Seconds is too short to write them.
+  /// Bytes of test files, at least 16 MiB. The folder needs a tenth more space. The files are smaller if a
+  /// sixth of Seconds is too short for writing them.
   std::uint64_t TestBytes = std::uint64_t{1} << 30;
   /// Files to read (or folders, for all files in them) instead of test files; see FindProbeFiles.
   std::vector<std::string> ExistingFiles;
@@ -76,20 +75,20 @@ struct QuickProbeResult
   RequestCost AtBest;  ///< cost of a request with N* requests in flight
   bool Cancelled = false;
   bool CacheAnswered = false;      ///< the rates are those of this machine's memory
-  bool OutOfTime = false;          ///< some measurements were left out for lack of time
-  std::uint64_t RequestBytes = 0;  ///< bytes of a request in the scan over N; 0: there was no scan
+  bool OutOfTime = false;          ///< the probe skipped some measurements for lack of time
+  std::uint64_t RequestBytes = 0;  ///< bytes of a request in the scan over N; 0: no scan took place
   double Seconds = 0;              ///< duration of the probe
 };
 
-/// Returns the bytes that must be free in the folder; 0 if existing files are read.
+/// Returns the number of bytes that must be free in the folder; 0 if the probe reads existing files.
 std::uint64_t RoomForQuickProbe(const QuickProbeOptions& options);
 
-/// Collective: measures the storage of `dir`. Options other than Cancel must be the same on all ranks; the
-/// result is the same, too. N requests in flight are N threads, divided among the ranks. Writes test files to
-/// `dir` and removes them, also after an error or a cancellation. (If the process is killed, they stay in a
-/// folder patchio_probe_HOST_PID.) Measures several sizes of single requests; then N = 1, 2, 4 .. in two
-/// passes, each in random order, and again near the peak; then several sizes with N* requests in flight.
-/// Throws Error, the same on all ranks, if files cannot be written or read.
+/// Collective: measures the storage of `dir`. Options other than Cancel must be the same on all ranks, and so
+/// is the result. N threads, divided among the ranks, keep N requests in flight. Writes test files to `dir`
+/// and removes them, also after an error or a cancellation. (If the process is killed, they stay in a folder
+/// patchio_probe_HOST_PID.) Measures several sizes of single requests; then N = 1, 2, 4 .. in two passes,
+/// each in random order, and again near the peak; then several sizes with N* requests in flight. Throws
+/// Error, the same on all ranks, if files cannot be written or read.
 QuickProbeResult RunQuickProbe(Communicator& comm, const std::string& dir, const QuickProbeOptions& options,
     const ProbeProgressCallback& progress = {});
 

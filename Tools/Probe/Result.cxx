@@ -71,7 +71,7 @@ json Describe(const FeatureResult& feature)
   return out;
 }
 
-/// Returns the ratio of the mean of `both` to the mean of `alone`; 0 if one of them is not known.
+/// Returns the ratio of the mean of `both` to the mean of `alone`; 0 if either has no values.
 double RatioOfMeans(const std::vector<double>& both, const std::vector<double>& alone)
 {
   const double mean = SpreadOf(alone).Mean;
@@ -98,20 +98,20 @@ json InKilobytes(const std::vector<RateSample>& samples)
   return list;
 }
 
-json Describe(const FlightResult& flight)
+json Describe(const ConcurrencyScan& scan)
 {
-  json out = {{"request_bytes", flight.RequestBytes}, {"samples", InKilobytes(flight.Samples)}};
-  if (flight.Best > 0) {
-    out["best"] = flight.Best;
-    out["best_least"] = flight.Sure.Least;
-    out["best_most"] = flight.Sure.Most;
-    out["law"] = flight.Law;
-    out["fitted"] = InKilobytes(flight.Fitted);
+  json out = {{"request_bytes", scan.RequestBytes}, {"samples", InKilobytes(scan.Samples)}};
+  if (scan.Best > 0) {
+    out["best"] = scan.Best;
+    out["best_least"] = scan.Sure.Least;
+    out["best_most"] = scan.Sure.Most;
+    out["law"] = scan.Law;
+    out["fitted"] = InKilobytes(scan.Fitted);
   }
   return out;
 }
 
-/// The quantities of the matrices: a member of a point, and a member of that member.
+/// The quantities of the matrices as JSON keys: the quantity of a point, and its statistic.
 constexpr std::pair<const char*, const char*> Quantities[] = {{"kb_per_s", "min"}, {"kb_per_s", "mean"},
     {"kb_per_s", "max"}, {"seconds", "min"}, {"seconds", "mean"}, {"seconds", "max"}};
 
@@ -120,8 +120,8 @@ std::string NameOf(const std::pair<const char*, const char*>& quantity)
   return fmt::format("{}_{}", quantity.first, quantity.second);
 }
 
-/// Returns a matrix for each function, view and quantity, with file sizes as rows and block sizes as columns;
-/// null if there is no rate. points: sorted by function and view.
+/// Returns a matrix for each function, view and quantity, with file sizes as rows and block sizes as columns,
+/// and null where a point has no rate. points: sorted by function and view.
 json DescribeMatrices(const json& points)
 {
   std::set<std::uint64_t> files, blocks;
@@ -196,7 +196,7 @@ json Describe(const Result& result)
   out["label"] = result.Label;
   out["machine"] = result.Machine;
   out["settings"] = {{"piece_bytes", result.Piece}, {"repetitions", result.Repetitions},
-      {"in_flight", result.InFlight}, {"sync", result.Sync}};
+      {"in_flight", result.Concurrency}, {"sync", result.Sync}};
   out["cache"] = {{"cold_kb_per_s", result.Cache.ColdRate / Kilo},
       {"warm_kb_per_s", result.Cache.WarmRate / Kilo}, {"resident", result.Cache.Resident},
       {"trusted", result.Cache.Trusted}};
@@ -205,8 +205,8 @@ json Describe(const Result& result)
   out["matrices"] = DescribeMatrices(points);
   out["features"] = features;
   out["influence"] = influence;
-  if (!result.Flight.Samples.empty()) {
-    out["flight"] = Describe(result.Flight);
+  if (!result.Scan.Samples.empty()) {
+    out["flight"] = Describe(result.Scan);
   }
   return out;
 }

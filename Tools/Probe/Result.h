@@ -15,7 +15,7 @@
 
 namespace patchio::probe {
 
-/// Bytes of a KB. Rates in files are in KB/s.
+/// Bytes per KB. Rates in files are in KB/s.
 constexpr double Kilo = 1000;
 
 /// The value of WhyIncomplete if a signal ended the study.
@@ -26,7 +26,7 @@ struct PointKey
 {
   std::string Function;
   View Shape = View::Own;
-  std::uint64_t FileBytes = 0;  ///< requested; files are smaller if the ranks cannot divide it
+  std::uint64_t FileBytes = 0;  ///< requested size; the file may be smaller, for equal parts of all ranks
   std::uint64_t Block = 0;      ///< bytes of one call of one rank
 
   bool operator<(const PointKey& other) const { return this->Tied() < other.Tied(); }
@@ -48,10 +48,10 @@ struct PointResult
   double OpenSeconds = 0;     ///< time of MPI_File_open, and of MPI_File_set_view, in the last repetition
   double ViewSeconds = 0;
   std::uint64_t Bytes = 0;   ///< moved by all ranks in the last repetition
-  bool Cut = false;          ///< the time for one measurement was too short for the whole file
-  bool Cached = false;       ///< the read came from memory, so the rate says little about the storage
+  bool Cut = false;          ///< a measurement skipped a part of the file for lack of time
+  bool Cached = false;       ///< a read came from memory, so the rate says little about the storage
   std::string Error;         ///< why the function has no rate; empty if it has rates
-  bool WrongValues = false;  ///< the reason is that values differ from the written ones
+  bool WrongValues = false;  ///< the error: values differ from the written values
 };
 
 /// A peak or dip that was measured again.
@@ -75,11 +75,11 @@ struct InfluenceResult
 };
 
 /// The rate over the number of requests in flight on the whole system, from the quick mode.
-struct FlightResult
+struct ConcurrencyScan
 {
   std::vector<RateSample> Samples;  ///< empty in a study
-  std::uint64_t RequestBytes = 0;   ///< bytes of a request; 0: not known
-  int Best = 0;                     ///< N*; 0: not known
+  std::uint64_t RequestBytes = 0;   ///< bytes of a request; 0: unknown
+  int Best = 0;                     ///< N*; 0: unknown
   ConcurrencyRange Sure;            ///< confidence interval of N*, if N* is known
   std::string Law;                  ///< the fitted F(N), as text
   std::vector<RateSample> Fitted;   ///< points of the fitted F(N), for plots
@@ -90,8 +90,8 @@ struct CacheCheck
 {
   double ColdRate = 0;   ///< bytes/s at which one rank reads a file that was dropped
   double WarmRate = 0;   ///< bytes/s at which the rank reads the file again
-  double Resident = -1;  ///< part of the file in memory after it was dropped, 0 to 1; -1: not known
-  bool Trusted = false;  ///< files can be dropped, and reads are then slower
+  double Resident = -1;  ///< part of the dropped file in memory, 0 to 1; -1: unknown
+  bool Trusted = false;  ///< true: dropping a file works and makes reads slower
 };
 
 struct Result
@@ -100,18 +100,18 @@ struct Result
   std::string WhyIncomplete = "it is still running, or was killed";
   std::string Started;     ///< start time in UTC, ISO 8601
   double Seconds = 0;      ///< duration of the study
-  std::string Label;       ///< a text that the user has given
+  std::string Label;       ///< text from the user
   nlohmann::json Machine;  ///< the member `machine` of the file
   std::uint64_t Piece = 0;
   int Repetitions = 0;
-  int InFlight = 1;
+  int Concurrency = 1;
   bool Sync = true;
   CacheCheck Cache;
   std::vector<std::string> Warnings;
   std::map<PointKey, PointResult> Points;
   std::vector<FeatureResult> Features;
   std::vector<InfluenceResult> Influence;
-  FlightResult Flight;
+  ConcurrencyScan Scan;
 };
 
 struct Spread
@@ -127,7 +127,7 @@ Spread SpreadOf(const std::vector<double>& values);
 std::vector<CurvePoint> CurveOf(
     const Result& result, const std::string& function, View view, std::uint64_t fileBytes);
 
-/// Writes result.json and matrices.csv into `folder`. Each file is replaced at once, so that other programs
+/// Writes result.json and matrices.csv into `folder`. Replaces each file at once, so that other programs
 /// always find a complete file. Throws Error.
 void SaveResult(const Result& result, const std::string& folder);
 

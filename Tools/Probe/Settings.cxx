@@ -35,11 +35,13 @@ std::uint64_t GreatestSize(const Choice& choice, int ranks, std::uint64_t piece)
   return DivisibleSize(choice.Sizes.back(), ranks, piece);
 }
 
+/// Moves the option to the help's group "Study". Giving the option selects the study.
 CLI::Option* OfStudy(Settings& settings, CLI::Option* option)
 {
   return option->group("Study")->each([&settings](const std::string&) { settings.Study = true; });
 }
 
+/// Moves the option to the help's group "Quick", and notes whether the user gives the option.
 CLI::Option* OfQuick(Settings& settings, CLI::Option* option)
 {
   return option->group("Quick")->each([&settings, option](const std::string&) {
@@ -51,7 +53,7 @@ CLI::Option* OfQuick(Settings& settings, CLI::Option* option)
 }
 
 /// Makes the option a size in bytes, with k, M and G as powers of 1024. Rejects negative numbers, which would
-/// become large ones.
+/// become large numbers.
 CLI::Option* AsSize(CLI::Option* option)
 {
   return option->transform(CLI::AsSizeValue(false))->transform([](const std::string& text) {
@@ -111,16 +113,17 @@ void AddStudyManner(CLI::App& command, Settings& settings)
   OfStudy(
       settings, command.add_option("--budget", settings.Budget, "Total time limit in seconds; 0: no limit"))
       ->capture_default_str();
-  OfStudy(settings, command.add_option("--most-seconds", settings.MostSeconds,
-                        "Time limit of one measurement in seconds; the rest of the file is skipped"))
+  OfStudy(
+      settings, command.add_option("--most-seconds", settings.MostSeconds,
+                    "Time limit of one measurement in seconds; the measurement skips the rest of the file"))
       ->capture_default_str();
   OfStudy(settings, command.add_flag("--no-sync", settings.NoSync,
-                        "Measure write rates without the time for syncing to the storage"));
-  OfStudy(settings, command.add_option(
-                        "--in-flight", settings.InFlight, "Number of concurrent non-blocking calls per rank"))
+                        "Measure write rates without the time of the sync to the storage"));
+  OfStudy(settings, command.add_option("--in-flight", settings.Concurrency,
+                        "Number of concurrent non-blocking calls per rank"))
       ->capture_default_str();
   OfStudy(settings, command.add_option("--features", settings.Features,
-                        "Number of peaks and dips to measure again, the sharpest first"))
+                        "Number of peaks and dips to measure again, the most certain first"))
       ->capture_default_str();
   OfStudy(settings, command.add_option("--feature-repetitions", settings.FeatureRepetitions,
                         "Number of measurements of each peak and dip"))
@@ -129,7 +132,7 @@ void AddStudyManner(CLI::App& command, Settings& settings)
                         "Seconds per measurement of simultaneous reads and writes; 0: skip them"))
       ->capture_default_str();
   OfStudy(settings, command.add_option("--writers", settings.Writers,
-                        "Number of ranks that write while the others read; 0: half of them"))
+                        "Number of ranks that write while the others read; 0: half of the ranks"))
       ->capture_default_str();
   OfStudy(settings, command.add_option("--seed", settings.Seed, "Seed for the random order of measurements"))
       ->capture_default_str();
@@ -152,8 +155,8 @@ void CheckStudyNumbers(const Settings& settings, int ranks)
       Number(settings.Budget));
   Require(std::isfinite(settings.MostSeconds) && settings.MostSeconds > 0, "most-seconds", "more than 0",
       Number(settings.MostSeconds));
-  Require(settings.InFlight >= 1 && settings.InFlight <= 1024, "in-flight", "1 to 1024",
-      Number(settings.InFlight));
+  Require(settings.Concurrency >= 1 && settings.Concurrency <= 1024, "in-flight", "1 to 1024",
+      Number(settings.Concurrency));
   Require(settings.InfluenceSeconds >= 0 && settings.InfluenceSeconds <= 3600, "influence",
       "0 to 3600 seconds", Number(settings.InfluenceSeconds));
   Require(settings.Writers >= 0 && settings.Writers < std::max(2, ranks), "writers",
@@ -172,7 +175,7 @@ void AddSettings(CLI::App& command, Settings& settings)
   command.add_option("--label", settings.Label, "Name of the result in comparisons and plots");
   command.add_flag("--no-plots", settings.NoPlots, "Do not draw plots");
   command.add_option(
-      "--python", settings.Python, "Python interpreter that judges and plots; plots require matplotlib");
+      "--python", settings.Python, "Python interpreter for findings and plots; plots require matplotlib");
   AddQuickSettings(command, settings);
   AddStudyScope(command, settings);
   AddStudyManner(command, settings);

@@ -24,8 +24,8 @@ struct Settings
   double QuickSeconds = 80;
   std::uint64_t QuickBytes = std::uint64_t(1) << 30;
   std::vector<std::string> Existing;  ///< files to read in the quick mode instead of test files
-  bool NoSave = false;                ///< does not save the profile for the reader
-  bool Force = false;                 ///< saves the profile even if the existing one is more reliable
+  bool NoSave = false;                ///< do not save the profile for the reader
+  bool Force = false;                 ///< save the profile even if the existing profile is more reliable
   bool Full = false;
   std::vector<std::string> Functions{"all"};
   std::vector<std::string> Views{"own", "whole", "interleaved"};
@@ -37,7 +37,7 @@ struct Settings
   double Budget = 0;  ///< time for the whole study; 0: no limit
   double MostSeconds = 20;
   bool NoSync = false;
-  int InFlight = 1;
+  int Concurrency = 1;
   int Features = 6;            ///< number of peaks and dips to measure again
   int FeatureRepetitions = 6;  ///< repetitions of each block size in these measurements
   double InfluenceSeconds = 0.5;
@@ -46,16 +46,16 @@ struct Settings
   bool NoPlots = false;
   std::string Python;  ///< Python interpreter; empty: the first one that has matplotlib
 
-  /// True if an option of the study was given, so that the study runs.
+  /// True if the user has given an option of the study, so that the study runs.
   bool Study = false;
   std::vector<std::string> QuickGiven;  ///< the given options of the quick mode, such as "--seconds"
 };
 
-/// Adds the options to `command`, which fills `settings` when the command line is parsed. `settings` must
-/// outlive `command`.
+/// Adds the options to `command`, whose parser stores their values in `settings`. `settings` must outlive
+/// `command`.
 void AddSettings(CLI::App& command, Settings& settings);
 
-/// The settings, checked for `ranks` ranks.
+/// The selection of a study, from checked settings.
 struct Choice
 {
   std::vector<Function> Functions;
@@ -63,10 +63,10 @@ struct Choice
   std::vector<std::uint64_t> Sizes, Blocks;  ///< sorted, each once
 };
 
-/// Checks the settings. Throws Error if they are invalid.
+/// Checks the settings, and returns the selection. Throws Error if a setting is invalid.
 Choice CheckSettings(const Settings& settings, int ranks);
 
-/// Largest size of a block: counts of MPI are int, and several blocks must fit into memory.
+/// Maximum size of a block: counts of MPI are int, and several blocks must fit into memory.
 constexpr std::uint64_t MostBlock = std::uint64_t(1) << 30;
 
 }  // namespace patchio::probe

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t MiB = 1 << 20;
 
-/// An open file whose reads bypass the cache, or drop it.
+/// An open file whose reads bypass the page cache, or drop the read bytes from it.
 class UncachedFile : public Source::File
 {
 public:
@@ -95,7 +95,7 @@ public:
     const std::uint64_t count = blocks.Count();
     this->First = static_cast<std::uint64_t>(settings.Start * static_cast<double>(count));
     if (settings.Scattered) {
-      // Steps of the golden section reach all blocks, each far from the previous ones.
+      // Steps by the golden ratio reach all blocks, each far from the previous blocks.
       this->Step = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(0.618 * static_cast<double>(count)));
       while (std::gcd(this->Step, count) != 1) {
         ++this->Step;
@@ -128,9 +128,9 @@ public:
   {
     std::vector<std::thread> threads;
     this->Start(threads);
-    this->AwaitCounts();
-    if (this->Settings.AwaitOthers) {
-      this->Settings.AwaitOthers();
+    this->WaitForCounts();
+    if (this->Settings.WaitForOthers) {
+      this->Settings.WaitForOthers();
     }
     this->Stop = true;
     for (std::thread& thread : threads) {
@@ -140,12 +140,12 @@ public:
   }
 
 private:
-  /// The counts of a thread.
+  /// The requests and times that a thread has counted.
   struct Share
   {
     std::uint64_t Requests = 0;
     double Seconds = 0;     ///< 0 if the thread has not finished counting
-    std::uint64_t All = 0;  ///< requests from the start to the end, counted or not
+    std::uint64_t All = 0;  ///< number of all requests, counted or not
     double End = 0;         ///< end of the last request, in seconds from the start
     std::vector<double> Times;
   };
@@ -179,8 +179,8 @@ private:
 
   bool IsCancelled() const { return this->Settings.Cancel && *this->Settings.Cancel; }
 
-  /// Waits until all threads have counted, their time is over, or the user cancels.
-  void AwaitCounts()
+  /// Waits until all threads have finished counting, the time is over, or the user cancels.
+  void WaitForCounts()
   {
     std::unique_lock<std::mutex> lock(this->Mutex);
     // A rank without threads sleeps while the others read, because waiting for a message would occupy a core.
@@ -204,7 +204,7 @@ private:
   {
     try {
       const AlignedMemory buffer = MakeAlignedMemory(this->Blocks.Bytes());
-      this->Read(buffer.get(), this->AwaitStart(), share);
+      this->Read(buffer.get(), this->WaitForStart(), share);
     } catch (const std::bad_alloc&) {
       this->Fail("Out of memory. Use fewer ranks or smaller --test-bytes.");
     } catch (const std::exception& error) {
@@ -212,7 +212,7 @@ private:
     }
   }
 
-  Clock::time_point AwaitStart()
+  Clock::time_point WaitForStart()
   {
     std::unique_lock<std::mutex> lock(this->Mutex);
     this->Change.wait(lock, [this] { return this->Started || this->Stop; });
@@ -247,7 +247,7 @@ private:
 
   static void Count(Share& share, double seconds)
   {
-    // Later times replace the oldest ones in turn.
+    // If the list is full, each new time replaces the oldest time.
     if (share.Times.size() < MostTimes) {
       share.Times.push_back(seconds);
     } else {
@@ -286,8 +286,8 @@ private:
     return cut ? this->CutResult(result, block) : result;
   }
 
-  /// Returns the rate if the time was too short to count: all bytes that the threads have read, from the
-  /// start to the end of the last request.
+  /// Returns the rate if a thread could not finish counting: all bytes that the threads have read, divided by
+  /// the time from the start to the end of the last request.
   MeteredRate CutResult(MeteredRate result, double block) const
   {
     double requests = 0, end = 0;
@@ -319,7 +319,7 @@ private:
 
 constexpr int TimesOfRank = 32;  ///< number of quantiles of request times that a rank sends to the others
 
-/// Upper bounds of the time of a measurement, and of the whole probe, as multiples of the planned time.
+/// Upper bounds of the durations of a measurement and of the whole probe, as multiples of the planned times.
 constexpr double MostOfStep = 3;
 constexpr double MostOfAll = 1.5;
 constexpr double LeastBound = 0.3;  ///< seconds
@@ -405,7 +405,7 @@ StorageMeter::StorageMeter(Communicator& comm, const std::string& dir, const Qui
 {
 }
 
-/// Collective: returns whether any rank, or the progress callback, cancels. Takes the elapsed time from rank
+/// Collective: returns whether any rank, or the progress callback, cancels. Sets Elapsed to the time on rank
 /// 0.
 bool StorageMeter::AnyCancels(bool mine)
 {
@@ -426,7 +426,7 @@ void StorageMeter::Tell(const std::string& doing)
   }
   ProbeProgress progress;
   progress.Fraction = std::min(this->Done, 1.0);
-  // The time spent so far shows how much slower than planned this storage is.
+  // The time so far shows how much slower than planned the storage is.
   constexpr double enough = 0.2;
   const double planned = this->Options.Seconds * (1 - progress.Fraction);
   const double seen = this->Done > 0 ? this->Watch.Seconds() / this->Done * (1 - progress.Fraction) : planned;
@@ -453,7 +453,8 @@ void StorageMeter::Prepare(double share)
   }
 }
 
-/// Collective: chooses the way around the cache and the memory for requests, the same on all ranks.
+/// Collective: chooses how reads bypass the page cache (O_DIRECT, or dropping the files), and the limit on
+/// buffer memory; the same on all ranks.
 void StorageMeter::AgreeOnAccess()
 {
   double direct = 0;
@@ -516,14 +517,14 @@ MeterSettings StorageMeter::SettingsOf(const Step& step)
   MeterSettings settings;
   settings.Threads = ThreadsOf(step.Concurrency, this->Comm.Size(), this->Comm.Rank());
   settings.Scattered = step.Scattered;
-  // Each measurement begins at another place, and each rank begins in the part that another rank has written.
+  // Each measurement begins at another block, and each rank begins in the part that another rank has written.
   const double turn = std::fmod(0.618 * ++this->Steps, 1.0) / ranks;
   settings.Start = std::fmod((this->Comm.Rank() + 1) / ranks + turn, 1.0);
   settings.WarmUp = std::min(0.2 * seconds, mostWarmUp);
   settings.Seconds = seconds - settings.WarmUp;
   settings.MostSeconds = this->BoundOf(step.Share);
   settings.Cancel = this->Options.Cancel;
-  settings.AwaitOthers = [this] { this->Comm.AllGather(std::vector<int>{0}); };
+  settings.WaitForOthers = [this] { this->Comm.AllGather(std::vector<int>{0}); };
   return settings;
 }
 

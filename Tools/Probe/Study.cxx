@@ -35,10 +35,10 @@
 namespace patchio::probe {
 namespace {
 
-/// Size of the file that shows whether files leave this machine's memory.
+/// Size of the file that shows whether files can be dropped from this machine's memory.
 constexpr std::uint64_t CacheCheckBytes = 64u << 20;
 
-// ---- reading and writing at once: what each loses by the other
+// ---- simultaneous reads and writes
 // --------------------------------------------------------------------------------------------------
 
 /// A measurement of simultaneous reads and writes.
@@ -47,7 +47,7 @@ struct InfluenceTrial
   std::string ReadFile, WriteFile;
   std::uint64_t FileBytes = 0;  ///< size of each file
   std::uint64_t Block = 0;
-  int Writers = 0;  ///< number of ranks that write, the last ones; 0: half. A single rank uses two threads
+  int Writers = 0;  ///< number of ranks that write, the last ranks; 0: half. A single rank uses two threads
   double Seconds = 0.5;  ///< duration of each of the three runs
 };
 
@@ -99,7 +99,7 @@ double Act(const Worker& worker, const InfluenceTrial& trial, std::uint64_t seed
     busy += MPI_Wtime() - start;
   };
   const double begin = MPI_Wtime();
-  const auto goesOn = [&] { return MPI_Wtime() - begin < trial.Seconds && !Interrupt::Asked(); };
+  const auto goesOn = [&] { return MPI_Wtime() - begin < trial.Seconds && !Interrupt::Received(); };
   while (goesOn()) {
     for (std::uint64_t done = 0; done < worker.Bytes && (done == 0 || goesOn()); done += trial.Block) {
       const std::uint64_t offset = worker.Begin + done;
@@ -135,7 +135,7 @@ TwoRates RunPhase(Communicator& ranks, const InfluenceTrial& trial, std::uint64_
 {
   const std::vector<Worker> workers = WorkersOf(ranks, trial);
   RunOnAllRanks(ranks, [&] {
-    if (!Interrupt::Asked()) {
+    if (!Interrupt::Received()) {
       DropFromMemory(trial.ReadFile);
       DropFromMemory(trial.WriteFile);
     }
@@ -144,7 +144,7 @@ TwoRates RunPhase(Communicator& ranks, const InfluenceTrial& trial, std::uint64_
   RunOnAllRanks(ranks, [&] {
     std::vector<std::future<void>> all;
     for (const Worker& worker : workers) {
-      if ((worker.Write ? write : read) && !Interrupt::Asked()) {
+      if ((worker.Write ? write : read) && !Interrupt::Received()) {
         all.push_back(
             std::async(std::launch::async, [&] { rates[worker.Write] = Act(worker, trial, seed); }));
       }
@@ -185,7 +185,7 @@ void MeasureInfluence(
   const TwoRates reading = RunPhase(ranks, trial, seed, true, false);
   const TwoRates writing = RunPhase(ranks, trial, seed, false, true);
   const TwoRates both = RunPhase(ranks, trial, seed, true, true);
-  int interrupted = Interrupt::Asked() ? 1 : 0;
+  int interrupted = Interrupt::Received() ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &interrupted, 1, MPI_INT, MPI_MAX, ranks.Mpi());
   if (!interrupted && reading.Read > 0 && writing.Write > 0 && both.Read > 0 && both.Write > 0) {
     result.ReadAlone.push_back(reading.Read);
@@ -245,8 +245,9 @@ StudyPlan::StudyPlan(const Settings& settings, const Communicator& ranks)
   }
   if (this->All.empty()) {
     throw Error(
-        "The selected options leave nothing to measure. Shared pointers only support the view own, writes do "
-        "not support the view whole, and a block must fit into the part of a rank.");
+        "The selected options leave nothing to measure. Functions with shared file pointers need the view "
+        "\"own\", writes cannot use the view \"whole\", and a block must fit into one rank's part. Change "
+        "--views or --blocks.");
   }
 }
 
@@ -278,7 +279,7 @@ double StudyPlan::MostMemory() const
   double most = 0;
   for (const Planned& point : this->All) {
     const Layout layout = this->LayoutOf(point.Key.Shape, point.Key.FileBytes);
-    const auto ring = static_cast<double>(std::max(RingBytes, point.Key.Block * (this->How.InFlight + 1)));
+    const auto ring = static_cast<double>(std::max(RingBytes, point.Key.Block * (this->How.Concurrency + 1)));
     most = std::max(most, std::min(ring, 2.0 * layout.ViewBytes()));
   }
   return most;
@@ -287,10 +288,10 @@ double StudyPlan::MostMemory() const
 // ---- the study
 // --------------------------------------------------------------------------------------------------
 
-constexpr double FirstDoubt = 0.2;  ///< probability of noise; candidates are measured again
+constexpr double FirstDoubt = 0.2;  ///< probability of noise; the study measures candidates again
 
-/// Returns at most `most` features of all curves, the most certain first. The result is the same on all
-/// ranks, because they have the same rates.
+/// Returns at most `most` features of all curves, the most certain first; the same on all ranks, because all
+/// ranks have the same rates.
 std::vector<FeatureResult> FeaturesToRefine(const Result& found, const Choice& wanted, int most)
 {
   std::vector<FeatureResult> candidates;
@@ -316,8 +317,9 @@ std::vector<FeatureResult> FeaturesToRefine(const Result& found, const Choice& w
   return candidates;
 }
 
-/// Returns warnings about faults, about rates of the page cache instead of the storage, and about files that
-/// were measured in part because they would have taken more than `mostSeconds` seconds.
+/// Returns warnings about errors, about rates of the page cache instead of the storage, and about
+/// measurements that skipped a part of the file, because the whole file would take more than `mostSeconds`
+/// seconds.
 std::vector<std::string> WarningsOf(const Result& found, double mostSeconds)
 {
   std::vector<std::string> warnings;
@@ -339,22 +341,22 @@ std::vector<std::string> WarningsOf(const Result& found, double mostSeconds)
   }
   if (cached > 0) {
     warnings.push_back(
-        fmt::format("{} of {} read measurements were as fast as memory, or had the file in memory. They say "
-                    "little about the storage.",
+        fmt::format("{} of {} read measurements were as fast as memory, or had the file in memory, so their "
+                    "rates say little about the storage.",
             cached, read));
   }
   if (cut > 0) {
     warnings.push_back(fmt::format(
-        "{} measurements skipped a part of the file, because the whole file takes more than {:g} s.", cut,
-        mostSeconds));
+        "{} measurements skipped a part of the file, because the whole file would take more than {:g} s.",
+        cut, mostSeconds));
   }
   return warnings;
 }
 
-constexpr int MostFaults = 3;          // of a function in a view; other sizes are then left out
-constexpr double SecondsOfSaving = 2;  // least time between two saves
+constexpr int MostFaults = 3;          // of a function in a view; the study then skips the other sizes
+constexpr double SecondsOfSaving = 2;  // minimum time between two saves
 constexpr int StepsPerSide = 2;        // block sizes between a feature and each of its neighbours
-// Parts of the time after which measurements of a kind end.
+// Parts of the time limit after which the passes, and the simultaneous reads and writes, end.
 constexpr double PartOfPasses = 0.7;
 constexpr double PartOfInfluence = 0.85;
 
@@ -370,7 +372,7 @@ public:
         OwnBar(session.Root()),
         Bar(frame.Bar ? *frame.Bar : this->OwnBar)
   {
-    this->Found.Flight = frame.Flight;
+    this->Found.Scan = frame.Scan;
   }
 
   Result Run()
@@ -378,7 +380,7 @@ public:
     this->Found.Label = this->How.Label;
     this->Found.Piece = this->How.Piece;
     this->Found.Repetitions = this->How.Repetitions;
-    this->Found.InFlight = this->How.InFlight;
+    this->Found.Concurrency = this->How.Concurrency;
     this->Found.Sync = !this->How.NoSync;
     DescribeCircumstances(this->Ranks, this->How.Directory, this->Found);
     CheckMemoryOfMachines(this->Ranks, this->Plan.MostMemory());
@@ -387,7 +389,7 @@ public:
       this->Folder = &folder;
       this->MeasureAll();
     } catch (const Error& error) {
-      // A signal on one rank removes test files that other ranks still use, which makes them fail.
+      // A signal on one rank removes test files that other ranks still use, so these ranks fail.
       const bool interrupted = !this->GoesOn(2) && this->End == Interruption;
       this->Found.WhyIncomplete = interrupted ? Interruption : error.what();
       this->Found.Complete = false;
@@ -404,8 +406,8 @@ public:
   }
 
 private:
-  /// Collective: returns whether to continue measuring, the same on all ranks. part: part of the budgeted
-  /// time after which to stop.
+  /// Collective: returns whether to continue, the same on all ranks. part: part of the time limit after which
+  /// the measurements stop.
   bool GoesOn(double part)
   {
     enum
@@ -416,7 +418,7 @@ private:
       Interrupted
     };
     int state = Go;
-    if (Interrupt::Asked()) {
+    if (Interrupt::Received()) {
       state = Interrupted;
     } else if (!this->SaveFault.empty()) {
       state = Unsaved;
@@ -478,7 +480,7 @@ private:
         std::min(
             CacheCheckBytes, this->Plan.LayoutOf(View::Own, this->Plan.Wanted().Sizes.back()).FileBytes));
     const std::string warning = CacheWarning(this->Found.Cache);
-    if (!warning.empty() && !Interrupt::Asked()) {
+    if (!warning.empty() && !Interrupt::Received()) {
       this->Warn(warning);
     }
     this->MeasurePasses();
@@ -488,7 +490,7 @@ private:
     }
     if (!this->EndsNow()) {
       this->BeginPhase(1);
-      this->LookAgainAtFeatures();
+      this->MeasureFeaturesAgain();
     }
     this->Found.Complete = this->End.empty();
     this->Found.WhyIncomplete = this->End;
@@ -497,7 +499,7 @@ private:
     }
   }
 
-  /// Begins a phase that ends at the part `to` of the whole progress.
+  /// Begins a phase that ends when the whole progress is `to`, 0 to 1.
   void BeginPhase(double to)
   {
     this->PhaseFrom = this->PhaseTo;
@@ -509,7 +511,7 @@ private:
     this->Bar.Show(this->PhaseFrom + part * (this->PhaseTo - this->PhaseFrom), left, what);
   }
 
-  /// Measures all points, once in each pass. Each pass has its own random order, so that other load on the
+  /// Measures all points once in each pass. Each pass has its own random order, so that other load on the
   /// storage affects all points alike.
   void MeasurePasses()
   {
@@ -574,7 +576,7 @@ private:
     trial.What = point.What;
     trial.Where = this->Plan.LayoutOf(point.Key.Shape, point.Key.FileBytes);
     trial.Block = point.Key.Block;
-    trial.InFlight = this->How.InFlight;
+    trial.Concurrency = this->How.Concurrency;
     trial.Sync = !this->How.NoSync;
     trial.MostSeconds = this->How.MostSeconds;
     trial.Path = this->PathOf(point.Key.FileBytes);
@@ -661,7 +663,7 @@ private:
         rows.end());
   }
 
-  void LookAgainAtFeatures()
+  void MeasureFeaturesAgain()
   {
     std::vector<FeatureResult> candidates =
         FeaturesToRefine(this->Found, this->Plan.Wanted(), this->How.Features);
@@ -669,7 +671,7 @@ private:
       FeatureResult& candidate = candidates[i];
       this->Show(static_cast<double>(i) / candidates.size(),
           static_cast<double>(candidates.size() - i) * 4 * this->How.FeatureRepetitions, "peaks and dips");
-      if (!this->LookAgain(candidate)) {
+      if (!this->MeasureAgain(candidate)) {
         return;
       }
       this->Found.Features.push_back(candidate);
@@ -677,9 +679,9 @@ private:
     }
   }
 
-  /// Measures around a feature with smaller steps. Only these measurements decide whether the feature is
-  /// stable. Returns false if the study must end.
-  bool LookAgain(FeatureResult& feature)
+  /// Measures around a feature with smaller steps of the block size. Only these measurements decide whether
+  /// the feature is stable. Returns false if the study must end.
+  bool MeasureAgain(FeatureResult& feature)
   {
     const std::vector<CurvePoint> before =
         CurveOf(this->Found, feature.Function, feature.Shape, feature.FileBytes);
@@ -730,7 +732,7 @@ private:
       Fates;  ///< numbers of successful and of failed measurements
   BlockMemory Memory;
   Result Found;
-  std::string End;  ///< why the study ends early; empty if it does not
+  std::string End;  ///< why the study ends early; empty otherwise
   std::string SaveFault;
   double LastSaved = 0;
   double PhaseFrom = 0;  ///< progress at the begin of the phase

@@ -14,17 +14,17 @@ namespace patchio::probe {
 
 class Progress;
 
-/// The larger measurement that a study is a part of, if any.
+/// The measurement that includes a study as a part, if any.
 struct StudyFrame
 {
-  Progress* Bar = nullptr;  ///< shows the progress of the study; null: the study makes its own
-  FlightResult Flight;      ///< earlier results of the quick mode, which the result of the study includes
+  Progress* Bar = nullptr;  ///< shows the progress; null: the study shows its own progress
+  ConcurrencyScan Scan;     ///< earlier results of the quick mode, which the result of the study includes
 };
 
 /// Collective: makes the measurements of `settings`, and keeps result.json and matrices.csv in the folder
 /// `output` up to date. A signal or the end of the time ends the study early; WhyIncomplete then has the
 /// reason. Throws Error, on all ranks, if test files or results cannot be written. If there are measurements,
-/// the result has this reason, too.
+/// WhyIncomplete in result.json has the reason, too.
 Result RunStudy(tools::Session& session, const Settings& settings, const std::string& output,
     const StudyFrame& frame = {});
 

@@ -26,7 +26,8 @@ constexpr std::uint64_t Inverse(std::uint64_t factor)
 
 constexpr std::uint64_t Stretch = 4u << 20;  // bytes read at once
 
-/// Throws Error unless the `bytes` bytes at `offset` of the file are those at `name` of the pattern.
+/// Throws Error unless the `bytes` bytes at `offset` of the file are the bytes at offset `name` of the
+/// pattern.
 void CheckValues(const PlainFile& file, const Pattern& values, std::uint64_t name, std::uint64_t offset,
     std::uint64_t bytes)
 {

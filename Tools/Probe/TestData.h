@@ -1,4 +1,4 @@
-// The bytes of a study's test files: the part that each rank sees, values that identify their place in the
+// The bytes of a study's test files: the part that each rank sees, values that identify their offset in the
 // file, and checks of written files.
 #pragma once
 
@@ -15,7 +15,7 @@ enum class View
 {
   Own,         ///< a contiguous part for each rank
   Whole,       ///< the whole file for each rank; only for reading
-  Interleaved  ///< pieces that are assigned to the ranks in turn; each rank's view has holes
+  Interleaved  ///< pieces that belong to the ranks in turn; each rank's view has holes
 };
 
 constexpr View AllViews[] = {View::Own, View::Whole, View::Interleaved};
@@ -32,11 +32,11 @@ struct Layout
   int Rank = 0;
   int Ranks = 1;
   std::uint64_t FileBytes = 0;    ///< a multiple of Ranks x 8 and of Ranks x Piece
-  std::uint64_t Piece = 1 << 10;  ///< bytes between the holes of an interleaved view
+  std::uint64_t Piece = 1 << 10;  ///< number of bytes between two holes of an interleaved view
 
-  /// Returns the bytes of a rank's part of the file.
+  /// Returns the number of bytes of a rank's part of the file.
   std::uint64_t PartBytes() const { return this->FileBytes / this->Ranks; }
-  /// Returns the bytes of the rank's view.
+  /// Returns the number of bytes of the rank's view.
   std::uint64_t ViewBytes() const { return this->Shape == View::Whole ? this->FileBytes : this->PartBytes(); }
 
   /// A range that is contiguous in the file and in memory. `Begin` counts from the first byte of the
@@ -49,14 +49,14 @@ struct Layout
   void ForRuns(std::uint64_t offset, std::uint64_t bytes, const std::function<void(const Run&)>& take) const;
 };
 
-/// Returns the largest size up to `wanted` that can be divided among `ranks` ranks in each view; 0 if there
-/// is no such size.
+/// Returns the largest size up to `wanted` that `ranks` ranks can share equally in each view; 0 if no such
+/// size exists.
 std::uint64_t DivisibleSize(std::uint64_t wanted, int ranks, std::uint64_t piece);
 
 // ---- values
 // --------------------------------------------------------------------------------------------------
 
-/// The content of a file, which depends on the seed. All aligned groups of 8 bytes of a pattern differ.
+/// The content of a file, which depends on the seed. All aligned groups of 8 bytes in a pattern differ.
 class Pattern
 {
 public:
@@ -64,10 +64,11 @@ public:
 
   /// Sets `bytes` to the `count` bytes at `offset` of the file.
   void Fill(std::uint64_t offset, std::byte* bytes, std::size_t count) const;
-  /// Returns the index in `bytes` of the first wrong byte; nullopt if all bytes are right.
+  /// Returns the index in `bytes` of the first wrong byte; nullopt if all bytes are correct.
   std::optional<std::size_t> FindWrongByte(
       std::uint64_t offset, const std::byte* bytes, std::size_t count) const;
-  /// Returns the offset in the file of these 8 bytes; any number if they are not from this pattern.
+  /// Returns the offset in the file of the 8 bytes at `bytes`; an arbitrary number if the bytes are not from
+  /// this pattern.
   std::uint64_t OffsetOf(const std::byte* bytes) const;
 
 private:
@@ -78,7 +79,7 @@ private:
   std::uint64_t Seed;
 };
 
-// ---- files that were written, blocks that were read
+// ---- checks of written files and of read blocks
 // --------------------------------------------------------------------------------------------------
 
 /// A range of bytes of a file.
@@ -87,7 +88,7 @@ struct Tile
   std::uint64_t Offset, Bytes;
 };
 
-/// Returns whether the tiles, in some order, cover the file from offset 0 without gaps or overlaps. True for
+/// Returns whether the tiles, in any order, cover the file from offset 0 without gaps or overlaps; true for
 /// an empty list.
 bool TilesFromZero(std::vector<Tile> tiles);
 

@@ -32,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* Prefix = "patchio_probe_";
-constexpr int MostOfOne = 100;  ///< greatest number of folders of one process in one place
+constexpr int MostOfOne = 100;  ///< maximum number of folders of one process in one folder
 
 /// The process that made a folder.
 struct Maker
@@ -72,16 +72,16 @@ bool Runs(pid_t process)
 
 constexpr std::size_t Stretch = 4u << 20;  // bytes written at once
 constexpr std::uint64_t MiB = 1 << 20;
-constexpr std::uint64_t Enough = 128 * MiB;     ///< bytes of test data after which writing may end in time
-constexpr std::uint64_t Least = 16 * MiB;       ///< bytes of test data in any case
-constexpr double Patience = 3;                  ///< multiple of the time after which Least is enough
-constexpr std::uint64_t LeastFile = 32 * MiB;   ///< preferred to more files
-constexpr int MostWritten = 16;                 ///< test files of all ranks
-constexpr std::size_t MostFound = 64;           ///< existing files; limited because all of them stay open
-constexpr std::uint64_t LeastFound = 64 << 10;  ///< bytes of an existing file
+constexpr std::uint64_t Enough = 128 * MiB;    ///< bytes of test data after which writing may end in time
+constexpr std::uint64_t Least = 16 * MiB;      ///< bytes of test data in any case
+constexpr double Patience = 3;                 ///< after this multiple of the time, Least is enough
+constexpr std::uint64_t LeastFile = 32 * MiB;  ///< minimum size of a test file of a rank with several files
+constexpr int MostWritten = 16;  ///< maximum number of test files of all ranks, unless there are more ranks
+constexpr std::size_t MostFound = 64;           ///< maximum number of existing files, all of which stay open
+constexpr std::uint64_t LeastFound = 64 << 10;  ///< minimum size of an existing file
 
-/// Throws Error unless the folder has room for test files of `bytes` bytes. margin: factor for the files with
-/// their metadata.
+/// Throws Error unless the folder has room for test files of `bytes` bytes. margin: factor on `bytes`, for
+/// metadata. advice: what the user can do.
 void CheckRoom(const std::string& dir, std::uint64_t bytes, double margin, const char* advice)
 {
   std::error_code fault;
@@ -96,7 +96,7 @@ void CheckRoom(const std::string& dir, std::uint64_t bytes, double margin, const
   }
 }
 
-/// Flushes the file. Unlike PlainFile::Flush(), this also works if a signal has removed the file.
+/// Flushes the file. Unlike PlainFile::Flush(), this function also works if a signal has removed the file.
 void Flush(const PlainFile& file)
 {
   if (::fsync(file.Descriptor()) != 0) {
@@ -112,7 +112,7 @@ void WriteFile(const std::string& path, std::uint64_t bytes, std::mt19937_64& ra
   std::vector<std::uint64_t> block(MiB / sizeof(std::uint64_t));
   std::generate(block.begin(), block.end(), random);
   for (std::uint64_t done = 0; done < bytes && !stops(done);) {
-    // All blocks differ, so that no file system can store equal blocks only once.
+    // All blocks differ, so that no file system can deduplicate them.
     block[random() % block.size()] = random();
     std::rotate(block.begin(), block.begin() + 1, block.end());
     const std::uint64_t count = std::min(MiB, bytes - done);
@@ -152,8 +152,8 @@ void CollectFiles(const std::string& path, std::vector<std::string>& files)
   }
 }
 
-/// Collective: makes a folder in `dir` on rank 0, which a signal on rank 0 removes. Returns its path. Throws
-/// Error, the same on all ranks, also if there is not enough room.
+/// Collective: rank 0 makes a folder in `dir`, which a signal on rank 0 removes. Returns the path of the
+/// folder. Throws Error, the same on all ranks, also if the storage lacks space for `bytes` bytes.
 std::string MakeFolderOfAll(
     Communicator& ranks, const std::string& dir, std::uint64_t bytes, double margin, const char* advice)
 {
@@ -190,7 +190,7 @@ AlignedMemory MakeAlignedMemory(std::size_t bytes)
 void DropFromMemory(const std::string& path)
 {
   const RawFile file(path, O_RDONLY);
-  // ResidentPart() and the rates show whether this has worked.
+  // ResidentPart() and the rates show whether the kernel has dropped the file.
   if (file.IsOpen()) {
     ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
   }
@@ -220,7 +220,7 @@ std::string MakeProbeFolder(const std::string& dir)
 {
   const std::string first = fmt::format("{}/{}{}_{}", dir, Prefix, MachineName(), ::getpid());
   std::string path = first;
-  // The folder may exist, from an earlier process with the same number.
+  // The folder of an earlier process with the same number may exist.
   for (int next = 2; ::mkdir(path.c_str(), 0700) != 0; ++next) {
     if (errno != EEXIST || next > MostOfOne) {
       throw SystemError(
@@ -277,13 +277,13 @@ std::string TestFolder::File(const std::string& name)
 
 void WritePattern(const std::string& path, std::uint64_t seed, std::uint64_t offset, std::uint64_t bytes)
 {
-  if (Interrupt::Asked()) {
+  if (Interrupt::Received()) {
     return;  // the signal may have removed the file, which must not be made again
   }
   const PlainFile file(path, PlainFile::Purpose::Share, 0600);
   const Pattern pattern(seed);
   std::vector<std::byte> buffer(std::min<std::uint64_t>(Stretch, bytes));
-  for (std::uint64_t done = 0; done < bytes && !Interrupt::Asked();) {
+  for (std::uint64_t done = 0; done < bytes && !Interrupt::Received();) {
     const std::size_t count = std::min<std::uint64_t>(buffer.size(), bytes - done);
     pattern.Fill(offset + done, buffer.data(), count);
     file.Write(offset + done, buffer.data(), count);
@@ -325,7 +325,7 @@ void TestFiles::Remove()
   }
   this->Own.Paths.clear();
   if (!this->Folder.empty()) {
-    // Succeeds on the last rank, when the folder is empty.
+    // rmdir() succeeds on the last rank, when the folder is empty.
     ::rmdir(this->Folder.c_str());
   }
 }
@@ -399,7 +399,7 @@ ProbeFiles FindProbeFiles(const std::vector<std::string>& paths)
     throw FileError(paths.empty() ? "" : paths.front(), "at least 1 MiB in files of at least 64 KiB",
         fmt::format(
             "{} files with {}", files.Paths.size(), ByteText(static_cast<double>(files.TotalBytes()))),
-        "Name larger files, or omit --existing so that probe writes test files");
+        "Give larger files, or omit --existing, so that probe writes test files");
   }
   return files;
 }

@@ -1,5 +1,5 @@
-// Files for the measurement of a storage: folders whose names tell the process that made them, test files in
-// them, existing files, and access that bypasses this machine's memory.
+// Files for the measurement of a storage: folders whose names identify the process that made them, test files
+// in such folders, existing files, and access that bypasses the page cache.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -15,10 +15,10 @@
 
 namespace patchio::probe {
 
-// ---- past the memory
+// ---- access that bypasses the page cache
 // --------------------------------------------------------------------------------------------------
 
-/// O_DIRECT requires offsets, lengths and addresses that are multiples of this number.
+/// Alignment in bytes that O_DIRECT requires of offsets, lengths and addresses.
 constexpr std::size_t PageBytes = 4096;
 
 struct FreeMemory
@@ -30,7 +30,7 @@ using AlignedMemory = std::unique_ptr<std::byte, FreeMemory>;
 /// Returns page-aligned memory whose pages are already allocated. Throws std::bad_alloc.
 AlignedMemory MakeAlignedMemory(std::size_t bytes);
 
-/// The descriptor of a file that is opened with any flags, such as O_DIRECT; closed at the end.
+/// The descriptor of a file opened with any flags, such as O_DIRECT. The destructor closes the file.
 class RawFile
 {
 public:
@@ -40,7 +40,7 @@ public:
   RawFile& operator=(const RawFile&) = delete;
 
   bool IsOpen() const { return this->Number >= 0; }
-  /// Returns false, with errno, if the system reports a fault.
+  /// Closes the file. Returns false, with errno, if the system reports a fault.
   bool Close()
   {
     const int number = this->Number;
@@ -53,10 +53,11 @@ private:
   int Number;
 };
 
-/// Asks the kernel to drop the file from this machine's memory. The file must have been flushed before.
+/// Asks the kernel to drop the file from this machine's memory. The kernel drops only bytes that have been
+/// flushed.
 void DropFromMemory(const std::string& path);
 
-/// Returns the part of the file that this machine has in memory, 0 to 1; -1: not known.
+/// Returns the part of the file that this machine has in memory, 0 to 1; -1 if unknown.
 double ResidentPart(const std::string& path);
 
 // ---- folders
@@ -71,8 +72,8 @@ struct ProbeFolders
   std::vector<std::string> Left;     ///< folders of other machines or users, or that could not be removed
 };
 
-/// Removes the folders that ended processes of this machine and user have left in `dir`. Folders of running
-/// processes are ignored. Does not throw: if `dir` cannot be read, both lists are empty.
+/// Removes the folders that ended processes of this machine and user have left in `dir`. Ignores folders of
+/// running processes. Does not throw: if `dir` cannot be read, both lists are empty.
 ProbeFolders RemoveDeadProbeFolders(const std::string& dir);
 
 // ---- the files of a study
@@ -91,7 +92,7 @@ public:
   TestFolder& operator=(const TestFolder&) = delete;
 
   const std::string& Path() const { return this->Name; }
-  /// Returns the path of a file in the folder, which a signal removes, too.
+  /// Returns the path of file `name` in the folder. A terminating signal also removes that file.
   std::string File(const std::string& name);
 
 private:
@@ -99,8 +100,8 @@ private:
   std::string Name;
 };
 
-/// Writes the pattern of `seed` to the `bytes` bytes at `offset` of the file, and waits until the storage has
-/// them. Ends early after a signal. Throws Error.
+/// Writes the pattern of `seed` to the `bytes` bytes at `offset` of the file, and flushes the file. Ends
+/// early after a signal. Throws Error.
 void WritePattern(const std::string& path, std::uint64_t seed, std::uint64_t offset, std::uint64_t bytes);
 
 // ---- the files of the quick probe
@@ -119,7 +120,7 @@ class TestFiles
 {
 public:
   /// Collective: writes `bytes` bytes of incompressible data to a new folder in `dir`, and flushes them.
-  /// Stops early after `seconds` if there are 128 MiB, after three times `seconds` if there are 16 MiB, and
+  /// Stops early after `seconds` with at least 128 MiB, after three times `seconds` with at least 16 MiB, and
   /// if `cancel` (may be null) becomes true. Throws Error, the same on all ranks, if there is not enough
   /// room, or if `dir` is not writable or not the same folder on all nodes.
   TestFiles(Communicator& comm, const std::string& dir, std::uint64_t bytes, double seconds,
@@ -141,8 +142,9 @@ private:
   ProbeFiles All;
 };
 
-/// Returns existing files: `paths`, and all files in folders among them. Takes at most 64 files, from all
-/// parts of the list, and leaves out files below 64 KiB. Throws Error if less than 1 MiB is left.
+/// Returns existing files: the files among `paths`, and all files in the folders among `paths`. Skips files
+/// below 64 KiB, and selects at most 64 files, evenly from the sorted list. Throws Error if the selected
+/// files have less than 1 MiB.
 ProbeFiles FindProbeFiles(const std::vector<std::string>& paths);
 
 }  // namespace patchio::probe

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Judges results of `patchio probe`, which calls this script; it runs without the program, too:
+"""Evaluates results of `patchio probe`. The program calls this script, which also runs alone:
 
     judge_probe.py study RESULT [--plots FOLDER]
     judge_probe.py compare RESULT RESULT [--csv FILE] [--plots FOLDER]
     judge_probe.py findings RESULT... [--plot PICTURE.png]
     judge_probe.py plot RESULT [RESULT] [--output FOLDER]
 
-RESULT is a result.json. The exit code is 1 if a file is not a result. Pictures need matplotlib and numpy, everything else needs Python alone.
+RESULT is a result.json. The exit code is 1 if a file is not a result. Plots need matplotlib and numpy; everything else needs only Python.
 """
 import argparse
 import collections
@@ -17,7 +17,7 @@ import shlex
 import signal
 import sys
 
-sys.dont_write_bytecode = True    # writes no __pycache__ into the folder of the scripts, which belongs to a package
+sys.dont_write_bytecode = True    # a __pycache__ in the folder of the scripts would not belong to the installed package
 
 from probe_results import (Fault, Ratio, count_text, is_bounded, is_write, load, mean, mean_ratio, noise_of, order,
                            ratio_of_pairs)
@@ -31,7 +31,7 @@ def warn(text):
 
 
 def size_text(size):
-    """Returns a size that users choose, mostly a power of 2: "64 KiB", "1.5 MiB"."""
+    """Returns a size in binary units, because users mostly choose powers of 2: "64 KiB", "1.5 MiB"."""
     unit = min(4, max(0, (size.bit_length() - 1) // 10))
     return "%.4g %s" % (size / 1024 ** unit, ("bytes", "KiB", "MiB", "GiB", "TiB")[unit])
 
@@ -52,7 +52,7 @@ def ratio_text(ratio):
 # ---- a study ------------------------------------------------------------------------------------------------------
 
 def best_points(result):
-    """Returns a table of the best file and block of each function and view."""
+    """Returns the lines of a table: the file and block size with the best mean rate, for each function and view."""
     best = {}
     for key in list(result.rates) + list(result.errors):
         other = best.setdefault(key[:2], key)
@@ -78,7 +78,7 @@ def feature_lines(result):
 
 
 def both_to_alone(row, direction):
-    """Returns the mean rate of reading, or writing, at the same time as the other / alone."""
+    """Returns the mean rate of reads (or writes) during simultaneous reads and writes, divided by their mean rate alone."""
     return mean(row[direction + "_both_kb_per_s"]) / mean(row[direction + "_alone_kb_per_s"])
 
 
@@ -102,19 +102,19 @@ def run_study(options):
 LEAST_DIFFERENCE = 1.05
 
 Compared = collections.namedtuple("Compared", "key a b ratio")    # a point of both results, with its rates
-# The points of a function and view. `ratio` is the geometric mean of their ratios; `faster` and `slower` are the numbers of points
-# at which B differs from A beyond noise.
+# The points of a function and view. `ratio` is the geometric mean of the ratios of the points; `faster` and `slower` are the numbers
+# of points at which B differs from A by more than noise.
 Series = collections.namedtuple("Series", "function view points ratio faster slower")
 
 
 def difference(ratio):
-    """Returns 1 if B is faster than A beyond noise and by more than 5 %, -1 if slower, else 0."""
+    """Returns 1 if B is faster than A by more than noise and by more than 5 %, -1 if B is slower in this sense, otherwise 0."""
     return int(ratio.low > 1 and ratio.value > LEAST_DIFFERENCE) - int(ratio.high < 1 and ratio.value < 1 / LEAST_DIFFERENCE)
 
 
 def compare(a, b):
-    """Returns the points and series that both results have. The confidence is such that 1 % of comparisons of equal results find
-    any difference. The noise of a point is that of all points of its function and view."""
+    """Returns the points and series that both results have. With the confidence used here, 1 % of comparisons of equal results find
+    any difference. The noise is estimated from all points of a function and view together."""
     groups = collections.defaultdict(list)
     for key in a.rates:
         if key in b.rates:
@@ -213,8 +213,8 @@ DIVIDED = "confirmed in part"    # confirmed in some parts, such as writing, and
 
 
 def make_part(what, ratio, judged, alike=(ALIKE, 1 / ALIKE)):
-    """Returns one ratio that a claim is about. `alike`: the range of ratios of rates without a relevant difference. The claim says
-    that the ratio is below, in or above this range."""
+    """Returns the judgement of one ratio of a claim. `alike`: the range of ratios without a relevant difference. The claim says that
+    the ratio is below, in or above this range."""
     low, high = (ratio.low, ratio.high) if is_bounded(ratio) else (None, None)
     return {"what": what, "ratio": ratio.value if ratio.count else None, "low": low, "high": high, "count": ratio.count,
             "alike": list(alike), "judged": judged if ratio.count >= 2 else UNCLEAR if ratio.count else UNMEASURED}
@@ -243,7 +243,7 @@ def directions():
 
 
 def ratios_of_functions(results, view, pairs):
-    """Returns `rate of first` / `rate of second` of all results of two or more ranks, at the same file and block."""
+    """Returns the ratios of the mean rates of `first` and `second` at the same file and block, of all results of two or more ranks."""
     ratios = []
     for result in results:
         for key, rates in result.rates.items():
@@ -348,10 +348,10 @@ def judge_scaling(results):
 
 
 def judge_findings(results):
-    """Judges the five findings. Results with different numbers of ranks show how the rate grows with the ranks. The other findings
-    are judged from all results together. A part of a claim is confirmed, or refuted, with 99 % probability and a difference of more
-    than a fifth. Returns [{claim, judged, parts: [{what, ratio, low, high, count, alike: [low, high], judged}], remarks}]; None for
-    unknown values."""
+    """Judges the five findings. Results with different numbers of ranks show how the rate grows with the ranks; all results together
+    serve the other findings. A part of a claim is confirmed, or refuted, with 99 % probability and if the difference exceeds a fifth.
+    Returns [{claim, judged, parts: [{what, ratio, low, high, count, alike: [low, high], judged}], remarks}]; None for unknown
+    values."""
     return [judge(results) for judge in (judge_small_blocks, judge_collective, judge_shared, judge_file_size, judge_scaling)]
 
 
@@ -377,7 +377,7 @@ def run_findings(options):
     findings = judge_findings(results)
     print(findings_text(findings), flush=True)
     if options.plot:
-        # A JSON file beside the picture has all of its numbers.
+        # A JSON file next to the plot has all numbers of the plot.
         with open(os.path.splitext(options.plot)[0] + ".json", "w", encoding="utf-8", errors="replace") as file:
             json.dump(findings, file, indent=1, sort_keys=True, ensure_ascii=False)
             file.write("\n")
@@ -387,14 +387,14 @@ def run_findings(options):
 # ---- the command line ---------------------------------------------------------------------------------------------
 
 def with_plots(command, work):
-    """Calls `work` with the plot module. If the module cannot be loaded, prints the command that makes the plots elsewhere. Returns
-    whether `work` was called."""
+    """Calls `work` with the plot module, and returns whether `work` succeeded. If the module cannot be loaded, prints the command that
+    makes the plots with another Python."""
     try:
         import plot_probe
         work(plot_probe)
         return True
     except ImportError as error:
-        warn("The plots are missing: %s has no %s. To draw them, install python3-matplotlib or run another Python: python3 %s"
+        warn("The plots are missing, because %s has no %s. Install python3-matplotlib, or make the plots with another Python: python3 %s"
              % (sys.executable, error.name, shlex.join([os.path.abspath(sys.argv[0])] + command)))
     except OSError as error:
         warn("The plots are missing: %s: %s." % (error.filename, error.strerror))
@@ -408,15 +408,15 @@ def draw(results, paths, folder):
 
 def run_plot(options):
     if len(options.results) > 2:
-        raise Fault("One or two results can be drawn.")
+        raise Fault("plot: expected one or two results, found %d." % len(options.results))
     draw([load(path) for path in options.results], options.results,
          options.output or os.path.join(os.path.dirname(options.results[0]), "plots"))
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description="Judges results of patchio probe.")
+    parser = argparse.ArgumentParser(description="Evaluates results of patchio probe.")
     commands = parser.add_subparsers(dest="command", required=True)
-    study = commands.add_parser("study", help="print the best rates of a study, and judge the findings from it")
+    study = commands.add_parser("study", help="print the best rates of a study, and judge the findings")
     study.add_argument("result")
     study.add_argument("--plots", help="folder for plots")
     two = commands.add_parser("compare", help="compare two results")

@@ -1,8 +1,8 @@
-"""Draws results of `patchio probe` for judge_probe.py.
+"""Plots results of `patchio probe` for judge_probe.py.
 
-Plots of one result: rates over block size, a picture for each view and direction; rates over file and block size as surfaces;
-simultaneous reads and writes; peaks and dips that were measured again; for the quick mode, rates over the requests in flight. Plots
-of two results, and of the five findings: ratios.
+Plots of one result: rates over the block size, for each view and direction; rates over file and block size as maps; simultaneous
+reads and writes; peaks and dips that were measured again; for the quick mode, rates over the requests in flight. Plots of two
+results, and of the five findings: ratios.
 """
 import math
 import os
@@ -44,8 +44,8 @@ def block_axis(axes, blocks):
 
 
 def aside(blocks, number, count):
-    """Returns the positions of the points of line `number` of `count`. The lines are side by side, so that their error bars do not
-    hide each other."""
+    """Returns the positions of the points of line `number` of `count`. They are shifted a little from line to line, so that error bars
+    do not hide each other."""
     return [block * 2.0 ** (0.5 * ((number + 0.5) / count - 0.5)) for block in blocks]
 
 
@@ -56,7 +56,7 @@ def save(figure, folder, name):
 
 
 def spread(curve):
-    """Returns blocks, means in MB/s, and the lengths of error bars from the least to the most."""
+    """Returns blocks, mean rates in MB/s, and the lengths of error bars down to the minimum and up to the maximum."""
     means = [mean(rates) / 1000 for _, rates in curve]
     bars = [[middle - min(rates) / 1000 for middle, (_, rates) in zip(means, curve)],
             [max(rates) / 1000 - middle for middle, (_, rates) in zip(means, curve)]]
@@ -64,7 +64,7 @@ def spread(curve):
 
 
 def draw_lines(axes, curves):
-    """Draws {function: curve}."""
+    """Draws a line for each curve of {function: curve}."""
     for number, (function, curve) in enumerate(curves.items()):
         blocks, means, bars = spread(curve)
         axes.errorbar(aside(blocks, number, len(curves)), means, yerr=bars, label=function, color=plt.cm.tab10(number % 10),
@@ -74,7 +74,7 @@ def draw_lines(axes, curves):
 
 
 def draw_bars(axes, curves):
-    """Draws {function: curve} at a single block size."""
+    """Draws a bar for each curve of {function: curve}; all curves have a single block size."""
     for number, curve in enumerate(curves.values()):
         blocks, means, bars = spread(curve)
         axes.bar(number, means[0], yerr=bars, capsize=4, width=0.7, color=plt.cm.tab10(number % 10))
@@ -84,7 +84,7 @@ def draw_bars(axes, curves):
 
 
 def draw_curves(result, folder):
-    """Draws a picture for each view and direction, of the largest file, individual and collective functions beside each other."""
+    """Draws the rates with the largest file: a picture for each view and direction, individual and collective functions side by side."""
     for view in VIEWS:
         for write in (False, True):
             mine = {key: curve for key, curve in result.curves().items() if key[1] == view and is_write(key[0]) == write}
@@ -102,14 +102,14 @@ def draw_curves(result, folder):
                 axes.grid(alpha=0.3, axis="both" if draw is draw_lines else "y")
                 if len(groups) > 1:
                     axes.set_title("collective" if is_collective(next(iter(group))) else "individual", fontsize=9)
-            all_axes[0][0].set_ylabel("MB/s of all ranks (mean, least to most)")
+            all_axes[0][0].set_ylabel("MB/s of all ranks (mean, minimum to maximum)")
             figure.suptitle("%s, view %s, file of %s\n%s" % ("writing" if write else "reading", view, short_size(size),
                                                              title_of(result)), fontsize=9)
             save(figure, folder, "rates_%s_%s" % ("write" if write else "read", view))
 
 
 def draw_surfaces(result, folder):
-    """Draws each function and view that has at least two sizes of files and of blocks."""
+    """Draws a map of rates over file and block size for each function and view, if there are at least two sizes of each."""
     keys = [*result.rates, *result.errors]
     sizes, blocks = sorted({key.file for key in keys}), sorted({key.block for key in keys})
     for function, view in dict.fromkeys(key[:2] for key in result.rates):
@@ -204,7 +204,7 @@ def draw_features(result, folder):
         block_axis(axes, blocks)
         axes.set_title("%s %s, %s:\n%s, %s" % (feature["function"], feature["view"], short_size(feature["file_bytes"]),
                                                feature["first"]["kind"],
-                                               "stable" if feature["stable"] else "not there again"), fontsize=8)
+                                               "stable" if feature["stable"] else "not reproduced"), fontsize=8)
         axes.legend(fontsize=7)
     all_axes[0][0].set_ylabel("MB/s")
     save(figure, folder, "features")
@@ -254,8 +254,8 @@ def draw_results(results, folder):
 
 
 def draw_finding(axes, number, finding):
-    """Draws a line for each ratio, with the interval in which it lies with 99 % probability; the grey range means equal rates, or a
-    growth that is too small."""
+    """Draws a point for each ratio, with its 99 % confidence interval. The grey range means equal rates, or a growth that is too
+    small."""
     parts = [part for part in finding["parts"] if part["ratio"] is not None]
     axes.set_title("%d. %s" % (number, finding["claim"]), loc="left", fontsize=10)
     axes.text(1.02, 0.5, finding["judged"].replace(" ", "\n", 1), transform=axes.transAxes, va="center",

@@ -1,4 +1,4 @@
-"""Reads results of `patchio probe` for judge_probe.py and plot_probe.py, and has the statistics of repeated measurements.
+"""Reads results of `patchio probe` for judge_probe.py and plot_probe.py, and computes statistics of repeated measurements.
 
 Documentation/Guide/StorageProbe.md describes the members of result.json. Rates are in KB/s, 1 KB = 1000 bytes.
 """
@@ -11,11 +11,11 @@ import re
 import stat
 
 VIEWS = ("own", "whole", "interleaved")
-MOST_BYTES = 256 << 20    # greatest size of a result file
+MOST_BYTES = 256 << 20    # maximum size of a result file
 
 
 class Fault(Exception):
-    """A fault in what the user has given."""
+    """An error in the user's arguments or files."""
 
 
 def count_text(count, name):
@@ -40,18 +40,18 @@ def order(key):
 
 
 class Result:
-    """A result. `rates`: key -> rates of the repetitions; `errors`: key -> why the function has no rate. The points are sorted by
-    function, view, file and block. `raw` is the content of the file."""
+    """A result. `rates`: {key: rates of the repetitions}; `errors`: {key: why the point has no rate}; both sorted by function, view,
+    file and block. `raw`: the content of the file."""
 
     def __init__(self, raw):
-        demand(isinstance(raw, dict) and raw.get("schema") == "patchio-probe", "it is not a result of patchio probe")
-        demand(raw["version"] == 1, "its version is %s, not 1" % json.dumps(raw["version"]))
+        demand(isinstance(raw, dict) and raw.get("schema") == "patchio-probe", "JSON without the schema patchio-probe")
+        demand(raw["version"] == 1, "version %s instead of 1" % json.dumps(raw["version"]))
         self.raw, self.rates, self.errors = raw, {}, {}
         check_circumstances(raw)
         points = {}
         for point in raw["points"]:
             key = key_of(point)
-            demand(key not in points, "a point occurs twice")
+            demand(key not in points, "a point that occurs twice")
             points[key] = point
         for key in sorted(points, key=order):
             if "kb_per_s" in points[key]:
@@ -72,7 +72,7 @@ class Result:
         self.complete, self.why_incomplete = raw["complete"], raw.get("why_incomplete", "")
 
     def curves(self):
-        """Returns a dictionary (function, view, file) -> [(block, rates)], sorted by block."""
+        """Returns {(function, view, file): [(block, rates)]}, with the blocks in ascending order."""
         curves = collections.defaultdict(list)
         for key, rates in self.rates.items():
             curves[key[:3]].append((key.block, rates))
@@ -86,36 +86,36 @@ def demand(good, what):
 
 def number(value, name, least=0):
     found = value[name]
-    demand(type(found) in (int, float) and math.isfinite(found) and found >= least, "%s is %s" % (name, found))
+    demand(type(found) in (int, float) and math.isfinite(found) and found >= least, "%s = %s" % (name, found))
     return found
 
 
 def whole(value, name, least=0, most=1 << 64):
-    demand(type(value[name]) is int and least <= value[name] < most, "%s is not a valid whole number" % name)
+    demand(type(value[name]) is int and least <= value[name] < most, "an invalid whole number in %s" % name)
     return value[name]
 
 
 def truth(value, name):
-    demand(isinstance(value[name], bool), "%s is neither true nor false" % name)
+    demand(isinstance(value[name], bool), "a value of %s that is neither true nor false" % name)
     return value[name]
 
 
 def text_of(value, name):
-    demand(isinstance(value[name], str), "%s is not a text" % name)
+    demand(isinstance(value[name], str), "a value of %s that is not a text" % name)
     return value[name]
 
 
 def rates_of(values):
-    demand(isinstance(values, list) and values, "a list of rates is missing")
+    demand(isinstance(values, list) and values, "a missing list of rates")
     for value in values:
-        demand(type(value) in (int, float) and math.isfinite(value) and value > 0, "a rate is %s KB/s" % value)
+        demand(type(value) in (int, float) and math.isfinite(value) and value > 0, "a rate of %s KB/s" % value)
     return values
 
 
 def key_of(point):
     """Returns the key of a point or, with block 0, of a feature."""
-    demand(re.fullmatch("[A-Za-z0-9_]{1,63}", text_of(point, "function")), "a function has no valid name")
-    demand(text_of(point, "view") in VIEWS, "a view has no valid name")
+    demand(re.fullmatch("[A-Za-z0-9_]{1,63}", text_of(point, "function")), "a function without a valid name")
+    demand(text_of(point, "view") in VIEWS, "a view without a valid name")
     block = whole(point, "block_bytes", 1) if "first" not in point else 0
     return Key(point["function"], point["view"], whole(point, "file_bytes"), block)
 
@@ -150,14 +150,14 @@ def check_flight(flight):
         for sample in flight[name]:
             whole(sample, "in_flight", 1, 1 << 30)
             rates_of([sample["kb_per_s"]])
-    demand(flight["samples"], "there are no rates of concurrent requests")
+    demand(flight["samples"], "no rates of concurrent requests")
     if "best" in flight:
         for name in ("best", "best_least", "best_most"):
             whole(flight, name, 1)
 
 
 def load(path):
-    """Reads a result, and checks it, because any program may have written it."""
+    """Reads and checks a result, because any program may have written the file. Raises Fault."""
     expected = "expected a result of patchio probe, found"
     try:
         # Without O_NONBLOCK, opening a pipe would wait for its writer.
@@ -183,8 +183,7 @@ def load(path):
 
 DOUBT = 0.01    # probability that a ratio lies outside of its interval
 
-# A ratio and its confidence interval of 99 %, which is 0 to infinity for a single value. `count`: number of values that the ratio
-# is made of.
+# A ratio and its 99 % confidence interval, which is 0 to infinity for a single value. `count`: number of values behind the ratio.
 Ratio = collections.namedtuple("Ratio", "value low high count")
 
 # The common scatter of several sets of repetitions: squared deviations of logarithms, each from the mean of its own set.
@@ -229,9 +228,9 @@ def interval(logarithm, error, freedom, count, tests=1):
 
 
 def ratio_of_pairs(pairs, noise, tests=1):
-    """Returns the geometric mean of the ratios `after` / `before` of pairs of sets of positive values that scatter like `noise`;
-    its uncertainty follows from `noise`, not from the differences between the pairs. `tests`: the number of ratios that are judged
-    together, so that all of them are right with 99 % probability."""
+    """Returns the geometric mean of the ratios `after` / `before` of pairs of sets of positive values. The confidence interval follows
+    from `noise`, the scatter of the values, not from the differences between the pairs. `tests`: the number of ratios that are judged
+    together, so that all of them are correct with 99 % probability."""
     logarithm = mean([log_mean(after)[0] - log_mean(before)[0] for before, after in pairs])
     variances = sum(1 / len(before) + 1 / len(after) for before, after in pairs) / len(pairs) ** 2
     variance = noise.squares / noise.freedom if noise.freedom >= 1 else 0
@@ -240,13 +239,13 @@ def ratio_of_pairs(pairs, noise, tests=1):
 
 
 def ratio_of(before, after):
-    """Returns the ratio of the geometric means. Its uncertainty follows from the scatter of both sets."""
+    """Returns the ratio of the geometric means. The confidence interval follows from the scatter of both sets."""
     single = min(len(before), len(after)) < 2
     return ratio_of_pairs([(before, after)], Noise(0, 0) if single else noise_of([before, after]))
 
 
 def mean_ratio(ratios):
-    """Returns the geometric mean of ratios that were measured independently. Its uncertainty follows from their scatter."""
+    """Returns the geometric mean of independent ratios. The confidence interval follows from the scatter of the ratios."""
     if not ratios:
         return Ratio(1.0, 0.0, math.inf, 0)
     logarithm, squares = log_mean(ratios)

@@ -37,13 +37,14 @@ void Run(const Options& options, Session& session)
 void AddReferences(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("references",
-      "Write references to the bytes of all values (JSON of kerchunk), with which zarr and xarray read the "
-      "same files, also from an object store");
+      "Write references to the bytes of all values (kerchunk's JSON format). With the references, zarr and "
+      "xarray read the same files, also from an object store");
   const auto options = std::make_shared<Options>();
   AddPath(*command, options->Path);
   command->add_option("out", options->Out, "The file to write, such as refs.json")->required();
   command->add_option("--prefix", options->Prefix,
-      "The beginning of the files' names instead of the folder of the data, such as s3://bucket/run/");
+      "Prefix of the file names in the references, such as s3://bucket/run/ (default: the folder of the "
+      "data)");
   command->add_flag("--listed-only", options->ListedOnly,
       "SAMRAI, AMReX: leave out steps in the folder that the path does not list");
   command->add_option("--python", options->Python, "Python interpreter that has the package patchio");

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes references to the bytes of all values of a data set (`patchio references`), by the Python package patchio.
+"""Writes references to the bytes of all values of a data set, with the Python package patchio; implements `patchio references`.
 
 usage: references.py DATA OUT.json [--prefix TEXT] [--listed-only]
 """
@@ -15,7 +15,7 @@ def say(text):
 
 
 def write(found, out):
-    """Writes the references as a whole or not at all."""
+    """Writes the references to a temporary file, and renames it, so that `out` is always complete."""
     part = out + ".part"
     try:
         with open(part, "w") as file:

@@ -40,13 +40,13 @@ struct Options
 {
   std::string Path;
   int Ranks = 1;
-  double Seconds = 2;  ///< time to watch the load of other programs
+  double Seconds = 2;  ///< time to observe the load of other programs
   bool Json = false;
   std::string Plot;
   std::string Python;
 };
 
-/// The facts that determine the thread numbers.
+/// The storage, its load and the data, which determine the numbers of threads.
 struct Facts
 {
   std::optional<Mount> Where;
@@ -56,8 +56,8 @@ struct Facts
   std::optional<double> StepBytes;  ///< bytes of the last step; nullopt if the path is not a data set
 };
 
-/// Returns the bytes of a number of each variable, as stored on the first patch that has the variable. A
-/// variable whose array cannot be located counts as float of 4 bytes.
+/// Returns the size in bytes of one number of each variable, as stored on the first patch that has the
+/// variable; that of a float if the array cannot be located.
 std::vector<std::size_t> NumberBytes(const Catalog& catalog, const Format& format)
 {
   std::vector<PatchVariable> requests;
@@ -79,11 +79,11 @@ std::vector<std::size_t> NumberBytes(const Catalog& catalog, const Format& forma
   return bytes;
 }
 
-/// Returns the bytes of all variables of the last step, which is often the largest.
+/// Returns the number of bytes of all variables of the last step, which is often the largest step.
 double BytesOfLastStep(const std::string& path)
 {
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
-  const Series series = OpenSeries(*alone, {path}, SeriesOptions(), ChannelMode::ReadOnly);
+  const Series series = OpenSeries(*alone, {path}, SeriesOptions(), IndexMode::ReadOnly);
   const std::string& step = series.Steps.back().Path;
   const Catalog catalog = ReadCatalog(*alone, step);
   const std::vector<std::size_t> numberBytes = NumberBytes(catalog, FormatOf(step));
@@ -99,8 +99,8 @@ double BytesOfLastStep(const std::string& path)
   return bytes;
 }
 
-/// Returns the load of other programs on the storage. Watches it for `seconds`, while this program reads
-/// nothing.
+/// Returns the load of other programs on the storage, observed for `seconds`. This program reads nothing
+/// during that time.
 LoadEstimate Watch(const Mount& mount, double seconds)
 {
   LoadSensor sensor(mount);
@@ -225,7 +225,7 @@ std::string StorageText(const json& all)
     text += fmt::format("  F(N*) = {}/s\n", ByteText(profile["rate"].get<double>()));
   }
   if (profile.contains("latency")) {
-    text += fmt::format("  A read takes {:.3g} ms plus its size at {}/s\n",
+    text += fmt::format("  A read takes {:.3g} ms, plus the time of its bytes at {}/s\n",
         profile["latency"].get<double>() * 1e3, ByteText(profile["bandwidth"].get<double>()));
   }
   return text;
@@ -254,8 +254,9 @@ std::string Text(const json& all)
     text += PolicyText(name, all["policies"][name], ranks);
   }
   if (all.contains("step_bytes")) {
-    text += fmt::format("A time step has {}. Reads that take less than a second keep the initial number.\n",
-        ByteText(all["step_bytes"].get<double>()));
+    text +=
+        fmt::format("A time step has {}. Reads of less than a second keep the initial number of threads.\n",
+            ByteText(all["step_bytes"].get<double>()));
   }
   for (const json& note : all["notes"]) {
     text += "note: " + note.get<std::string>() + "\n";
@@ -264,7 +265,7 @@ std::string Text(const json& all)
   return text;
 }
 
-/// Draws the picture from a temporary file, and prints where it is.
+/// Plots F(N) by plot_tune.py, from a temporary JSON file, and prints the path of the plot.
 void Draw(const json& all, const Options& options, Session& session)
 {
   if (!all.contains("profile") || all["profile"]["curve"].empty()) {
@@ -280,7 +281,7 @@ void Draw(const json& all, const Options& options, Session& session)
       throw SystemError(found, "a file that can be written", errno, "Choose another folder for the plot");
     }
   }
-  // After a failure, the file stays, so that users can draw the picture elsewhere.
+  // After a failure, the JSON file stays, so that users can plot F(N) elsewhere.
   const std::string fault = CatchError([&] {
     if (RunPythonScript("plot_tune.py", {found, picture}, options.Python, true) != 0) {
       throw Error("plot_tune.py failed.");
@@ -327,10 +328,11 @@ void AddTune(CLI::App& program, Session& session)
       ->add_option(
           "--ranks", options->Ranks, "NP, the number of ranks that read (default: the ranks of this run)")
       ->check(CLI::Range(1, 1 << 20));
-  command->add_option("--seconds", options->Seconds, "Time to observe the load of others, in seconds")
+  command->add_option("--seconds", options->Seconds, "Time to observe the load of other programs, in seconds")
       ->check(CheckSeconds);
   command->add_flag("--json", options->Json, "Print JSON for programs, including the points of F(N)");
-  command->add_option("--plot", options->Plot, "Plot F(N) and the number of each policy into this PNG file");
+  command->add_option(
+      "--plot", options->Plot, "Plot F(N), and the initial concurrency of each policy, into this PNG file");
   command->add_option("--python", options->Python, "Python interpreter for --plot; requires matplotlib");
   command->callback([options, &session] { Run(*options, session); });
 }

@@ -33,7 +33,7 @@ using container::StepRecord;
 
 constexpr std::uint64_t BatchBytes = std::uint64_t(64) << 20;
 
-/// A range of bytes of a file that the record of a step describes.
+/// A range of bytes in a file of a step: a data set or a table of the step's record.
 struct Part
 {
   int File;
@@ -41,7 +41,7 @@ struct Part
   std::string Name;
 };
 
-/// Returns the data sets that are not compressed, and the tables.
+/// Returns the ranges of the data sets that are not compressed, and of the tables.
 std::vector<Part> PartsOf(const StepRecord& record)
 {
   std::vector<Part> parts;
@@ -57,7 +57,7 @@ std::vector<Part> PartsOf(const StepRecord& record)
   return parts;
 }
 
-/// Returns a line for each two data sets or tables that have bytes in common.
+/// Returns a line for each pair of neighbouring data sets or tables that overlap in a file.
 std::vector<std::string> Overlaps(const StepRecord& record)
 {
   std::vector<Part> parts = PartsOf(record);
@@ -105,7 +105,7 @@ std::string FaultOfValues(const std::string& folder, const container::LoggedStep
   return broken.empty() && !faults.empty() ? faults[0] : broken;
 }
 
-/// Returns the description of a step in VTKHDF files, as lines that can be compared.
+/// Returns the parts of a catalog that VTKHDF files describe, as lines of text for comparison.
 std::vector<std::string> DescriptionOf(const Catalog& data)
 {
   std::vector<std::string> lines{
@@ -123,8 +123,8 @@ std::vector<std::string> DescriptionOf(const Catalog& data)
   return lines;
 }
 
-/// Compares the description that other programs read with the step. Returns the first difference. Files of
-/// images and meshes do not describe times and levels.
+/// Returns the first difference between a step and the VTKHDF description that other programs read; empty if
+/// they agree. Files of images and meshes do not describe times and levels, and are not compared.
 std::string FaultOfVtkhdf(const std::string& folder, const StepRecord& record, const Catalog& data)
 {
   if (container::ProfileOf(data, static_cast<int>(record.Files.size())) != container::FileProfile::Amr) {
@@ -146,8 +146,8 @@ std::string FaultOfVtkhdf(const std::string& folder, const StepRecord& record, c
 }
 
 /// Returns the faults of a step's files that show without reading the values: overlaps, damaged tables, and
-/// differences between the record and the HDF5 files in the description of the step and the places of its
-/// values. These matter because other programs read the files without the record.
+/// differences between the record and the HDF5 files in the description of the step and the locations of its
+/// values. Such differences matter because other programs read the files without the record.
 std::vector<std::string> FaultsOfDescription(
     const std::string& folder, const StepRecord& record, const Catalog& data)
 {
@@ -191,7 +191,7 @@ bool IsInContainer(const std::string& path)
 std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
 {
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
-  const OpenedStep opened(*alone, step.Path, ChannelMode::Off);
+  const OpenedStep opened(*alone, step.Path, IndexMode::Off);
   const Catalog& data = opened.Data();
   const container::Locations places = container::LocationsOf(data);
   const std::string folder = container::ContainerFolderOf(step.Path);
@@ -206,7 +206,7 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
   std::vector<int> variables(data.Variables.size());
   std::iota(variables.begin(), variables.end(), 0);
   PatchBatches batches(opened, places.Rows, variables, threads, BatchBytes);
-  // Reading compares all values but those that come through the HDF5 library.
+  // Next() compares all values with their checksums, except those that the HDF5 library reads.
   const auto isCompared = [&](std::size_t row, int v) {
     const LocationTable& where = batches.Locations();
     return !where.Checksums.empty() && where.Locations[row * variables.size() + v].Kind != Encoding::Library;
@@ -260,7 +260,7 @@ std::vector<std::string> FaultsOfSteps(Communicator& ranks, const std::string& f
   return faults;
 }
 
-LogFindings LookAtLog(const std::string& path)
+LogFindings CheckLog(const std::string& path)
 {
   const std::string folder = container::ContainerFolderOf(path);
   const auto read = container::ReadLog(folder);
@@ -268,24 +268,22 @@ LogFindings LookAtLog(const std::string& path)
   LogFindings findings;
   std::vector<std::string>& faults = findings.Faults;
   if (log.LostBytes > 0) {
-    faults.push_back(
-        fmt::format("{}: {} of the records are damaged. The log has lost their steps, but the files of these "
-                    "steps may be intact. Copy the other steps with 'patchio convert', and write the lost "
-                    "ones again.",
-            container::LogPathOf(folder), ByteText(static_cast<double>(log.LostBytes))));
+    faults.push_back(fmt::format(
+        "{}: {} of the records are damaged, so the log lacks some steps. The files of these steps may be "
+        "intact. Copy the other steps with 'patchio convert', and write the missing steps again.",
+        container::LogPathOf(folder), ByteText(static_cast<double>(log.LostBytes))));
   }
   if (log.BytesAfter > 0) {
-    faults.push_back(
-        fmt::format("{}: the last {} are an incomplete record. A step is still being written, or its writer "
-                    "was interrupted. Wait if a program is writing to the container; otherwise write the "
-                    "step again.",
-            container::LogPathOf(folder), ByteText(static_cast<double>(log.BytesAfter))));
+    faults.push_back(fmt::format(
+        "{}: the last {} are an incomplete record: a program is still writing a step, or has stopped before "
+        "its end. Wait if a program is writing to the container; otherwise write the step again.",
+        container::LogPathOf(folder), ByteText(static_cast<double>(log.BytesAfter))));
   }
   const char* const unrecorded =
       log.LostBytes > 0
-          ? "Its record may be among the damaged ones: keep the file until its step is written again"
-          : "A step is still being written, or its writer was interrupted. Wait if a program is writing to "
-            "the container; otherwise delete this file, and write the step again";
+          ? "Its record may be among the damaged records: keep the file until you have written its step again"
+          : "A program is still writing a step, or has stopped before its end. Wait if a program is writing "
+            "to the container; otherwise delete this file, and write the step again";
   std::set<std::string> known;
   for (const container::LoggedStep& step : log.Steps) {
     known.insert(step.Head.File);
@@ -299,8 +297,8 @@ LogFindings LookAtLog(const std::string& path)
     const std::string name = entry.path().filename().string();
     if (name.rfind("step.", 0) == 0 && entry.path().extension() == ".part") {
       findings.Notes.push_back(fmt::format(
-          "{}: a step is still being written, or its writer was interrupted. No other step is affected. The "
-          "next program that writes to the container removes this file, or you can delete it.",
+          "{}: a program is still writing this step, or has stopped before its end. The other steps are not "
+          "affected. The next program that writes to the container removes this file, or you can delete it.",
           entry.path().string()));
     } else if (name.rfind("step.", 0) == 0 && known.count(name) == 0) {
       faults.push_back(

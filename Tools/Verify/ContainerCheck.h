@@ -10,7 +10,7 @@
 
 namespace patchio::tools {
 
-/// Returns whether the path leads to a container.
+/// Returns whether the path is that of a container, or of a file in a container.
 bool IsInContainer(const std::string& path);
 
 /// Reads all values of the step and compares them with the checksums in its tables, and checks whether data
@@ -25,12 +25,13 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads);
 std::vector<std::string> FaultsOfSteps(Communicator& ranks, const std::string& folder,
     const std::vector<std::int64_t>& steps, bool checkValues, int threads);
 
-/// The findings about a container's log, in lines to print.
+/// The results of the check of a container's log, as lines to print.
 struct LogFindings
 {
   std::vector<std::string> Faults;  ///< damaged records, an incomplete record, files without a record
   std::vector<std::string> Notes;   ///< harmless remains of interrupted writes
 };
-LogFindings LookAtLog(const std::string& path);
+/// Checks the log and the file names of the container at `path`.
+LogFindings CheckLog(const std::string& path);
 
 }  // namespace patchio::tools

@@ -101,8 +101,8 @@ private:
 
 void MultiFabReader::ReadTop()
 {
-  const auto version = this->Lines.NextNumber(
-      "the version of a MultiFab header that PatchIO knows", WithFabHeaders, LastVersion);
+  const auto version =
+      this->Lines.NextNumber("a supported version of the MultiFab header", WithFabHeaders, LastVersion);
   this->Version = static_cast<int>(version);
   this->Header.FabHeaders = version == WithFabHeaders;
   this->Lines.Next("the distribution of the FABs over files");
@@ -133,7 +133,7 @@ void MultiFabReader::ReadBoxes(std::int64_t boxes)
   std::int64_t count = 0;
   if (!words.Take("(") || !words.Take(count) || count != boxes ||
       static_cast<std::uint64_t>(count) > this->Lines.Bytes() / LeastBytesOfBox) {
-    this->Lines.Fail(fmt::format("the number of boxes, {} as the plotfile's Header says,", boxes));
+    this->Lines.Fail(fmt::format("the number of boxes, {} as the plotfile's Header states,", boxes));
   }
   this->Header.Boxes.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) {
@@ -141,7 +141,7 @@ void MultiFabReader::ReadBoxes(std::int64_t boxes)
   }
   TextScanner end(this->Lines.Next("the end of the boxes"));
   if (!end.Take(")")) {
-    this->Lines.Fail("the end of the boxes, ')',");
+    this->Lines.Fail("')' at the end of the boxes");
   }
 }
 
@@ -150,7 +150,7 @@ void MultiFabReader::ReadBox()
   TextScanner words(this->Lines.Next("a box"));
   TypedBox box;
   if (!TakeBox(words, box, this->Dimension)) {
-    this->Lines.Fail("a box, as ((lower) (upper) (centring)),");
+    this->Lines.Fail("a box of the form ((lower) (upper) (centring))");
   }
   if (this->Header.Boxes.empty()) {
     this->Header.NodeCentred = box.NodeCentred;
@@ -259,7 +259,7 @@ std::vector<ValueRange> ReadMultiFabRanges(
   return MultiFabReader(prefix, dimension).ReadRanges(boxes, component);
 }
 
-constexpr double MostEntries = 2e9;  ///< number of <patch, variable>
+constexpr double MostEntries = 2e9;  ///< limit on the number of pairs <patch, variable>
 constexpr const char* Advice = "The plotfile is damaged or is still being written";
 
 class CatalogMaker
@@ -340,7 +340,8 @@ Int3 CatalogMaker::RatioOf(std::size_t number) const
     } else if (number <= this->Header.Ratios.size()) {
       ratio[axis] = this->Header.Ratios[number - 1];
     } else {
-      throw FileError(this->Data.Path, "a domain on each level that is a multiple of the coarser one",
+      throw FileError(this->Data.Path,
+          "a domain on each level that is a multiple of the domain on the coarser level",
           fmt::format("{} cells on level {} and {} on level {}, on axis {}", coarseWidth, number - 1,
               fineWidth, number, axis),
           Advice);
@@ -354,7 +355,7 @@ void CatalogMaker::CheckMultiFab(const MultiFabHeader& multiFab, std::size_t num
   const std::string file = (this->Folder / this->Header.Levels[number].Prefix).string() + "_H";
   if (static_cast<std::size_t>(multiFab.Components) != this->Header.Names.size()) {
     throw FileError(file,
-        fmt::format("{} components, as the plotfile's Header says", this->Header.Names.size()),
+        fmt::format("{} components, as the plotfile's Header states", this->Header.Names.size()),
         fmt::format("{}", multiFab.Components), Advice);
   }
   Int3 nodes{0, 0, 0};
@@ -368,7 +369,8 @@ void CatalogMaker::CheckMultiFab(const MultiFabHeader& multiFab, std::size_t num
     this->Ghosts = multiFab.Ghosts;
     this->Center = center;
   } else if (multiFab.Ghosts != this->Ghosts || center != this->Center) {
-    throw FileError(file, "the ghost layers and centring of level 0", "others", Advice);
+    throw FileError(
+        file, "the ghost layers and centring of level 0", "other ghost layers or centring", Advice);
   }
   const std::size_t most = std::numeric_limits<int>::max() - this->Data.Patches.size();
   if (multiFab.Boxes.size() > most) {
@@ -473,8 +475,7 @@ void CatalogMaker::Check() const
   try {
     CheckCatalog(this->Data);
   } catch (const Error& error) {
-    throw FileError(
-        this->Data.Path, "a valid plotfile", fmt::format("an invalid one: {}", error.what()), Advice);
+    throw Error(fmt::format("{}: expected a valid plotfile. {} {}.", this->Data.Path, error.what(), Advice));
   }
 }
 

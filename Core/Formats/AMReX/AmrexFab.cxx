@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<int, 8> Double{64, 11, 52, 0, 1, 12, 0, 1023};
 constexpr std::array<int, 8> Single{32, 8, 23, 0, 1, 9, 0, 127};
 
-/// Takes a list such as "(8, (64 11 52 0 1 12 0 1023))", of at most 8 numbers.
+/// Parses a list such as "(8, (64 11 52 0 1 12 0 1023))", of at most 8 numbers. Returns false for other text.
 bool TakeList(TextScanner& words, std::array<int, 8>& list, int& count)
 {
   if (!words.Take("(") || !words.Take(count) || count < 1 || count > 8 || !words.Take(",") ||

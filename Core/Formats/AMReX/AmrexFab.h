@@ -20,8 +20,9 @@ struct RealKind
   bool BigEndian = false;
 };
 
-/// Takes "((8, (64 11 52 0 1 12 0 1023)),(8, (8 7 6 5 4 3 2 1)))": the bits of IEEE numbers, and the order of
-/// their bytes. Returns false unless they have 4 or 8 bytes in one of the two usual orders.
+/// Parses a number format such as "((8, (64 11 52 0 1 12 0 1023)),(8, (8 7 6 5 4 3 2 1)))": the bit fields of
+/// IEEE numbers, and their byte order. Returns false unless the numbers have 4 or 8 bytes in big-endian or
+/// little-endian order.
 bool TakeRealKind(TextScanner& words, RealKind& kind);
 
 /// The line before the numbers of a FAB: "FAB", number format, box, number of components.
@@ -49,8 +50,8 @@ std::string BoxText(const TypedBox& box, int dimension);
 /// The location of the FAB of one patch.
 struct FabLocation
 {
-  std::uint64_t Offset = 0;  ///< offset of its header or, without headers, of its numbers
-  std::uint64_t Next = 0;    ///< offset of the next FAB in the file; 0: this is the last one
+  std::uint64_t Offset = 0;  ///< offset of the FAB's header or, without headers, of the numbers
+  std::uint64_t Next = 0;    ///< offset of the next FAB in the file; 0: none
 };
 
 /// The format of the FABs of a level.

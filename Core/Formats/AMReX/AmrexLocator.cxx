@@ -1,7 +1,6 @@
-// The search for <patch, variable> in data files. Most FAB headers are not read: if the space up to the next
-// FAB is exactly as large as the header and the numbers must be, the header is as expected. One header of
-// each file is read, and the headers of FABs with more or less space. If values are to be verified, all
-// headers are read.
+// Locates the values of <patch, variable> in the data files. Reads one FAB header of each file, and the
+// headers of FABs whose space up to the next FAB is larger or smaller than the header and the numbers must
+// be. All other headers are as expected, and are read only if values are to be verified.
 #include "Base/Communicator.h"
 #include "Base/Error.h"
 #include "Base/File.h"
@@ -163,7 +162,8 @@ void Locator::FindSizeOf(int file)
   this->Files[static_cast<std::size_t>(file)].Bytes = static_cast<std::uint64_t>(state.st_size);
 }
 
-/// Reads one header of a file, which shows the length of the others.
+/// Reads one header of a file, which shows the lengths of the others, and lists the FABs with unexpected
+/// lengths.
 void Locator::ReadHeaders(int file)
 {
   WantedFile& wanted = this->Files[static_cast<std::size_t>(file)];
@@ -184,7 +184,7 @@ void Locator::ReadHeaders(int file)
   }
 }
 
-/// Reads the headers with unexpected lengths one by one, on all threads.
+/// Reads the headers of the listed FABs one by one, on all threads.
 void Locator::ReadUnclear()
 {
   constexpr std::size_t inTask = 16;
@@ -230,10 +230,10 @@ void Locator::TakeHeader(int file, RequestedFab& fab, const FabHeader& header) c
       header.Components != this->Components()) {
     const int dimension = this->Data.Dimension;
     throw FileError(this->Table.Files[static_cast<std::size_t>(file)],
-        fmt::format("{} with {} components at byte {}", BoxText(box, dimension), this->Components(),
+        fmt::format("a FAB of {} with {} components at byte {}", BoxText(box, dimension), this->Components(),
             this->LocationOf(fab).Offset),
         fmt::format("{} with {}", BoxText(header.Box, dimension), header.Components),
-        "The file is damaged, or does not belong to the Cell_H in its folder");
+        "The file is damaged, or does not belong to the Cell_H in the same folder");
   }
   fab.Kind = header.Kind;
   fab.Values = this->LocationOf(fab).Offset + header.Bytes;
@@ -249,7 +249,8 @@ bool Locator::TakeExpected(int file, RequestedFab& fab, const FabHeader& example
   fab.Values = place.Offset + FabHeaderBytes(example.PrefixBytes, this->BoxOf(fab), this->Data.Dimension,
                                   this->Components());
   const std::uint64_t components = static_cast<std::uint64_t>(this->Components());
-  const std::uint64_t room = end > fab.Values ? end - fab.Values : 0;  // avoids products that might overflow
+  const std::uint64_t room =
+      end > fab.Values ? end - fab.Values : 0;  // a comparison of products could overflow
   return end <= this->Files[static_cast<std::size_t>(file)].Bytes && room % components == 0 &&
          room / components == this->BytesOfComponent(fab);
 }
@@ -300,7 +301,9 @@ void Locator::WriteLocation(std::size_t request, int component, const RequestedF
   if (!fab.Fault.empty() || component < 0 || component >= this->Components()) {
     location.Kind = Encoding::Missing;
     this->Table.Problems.push_back({request,
-        !fab.Fault.empty() ? fab.Fault : fmt::format("{}: a component without a number.", this->Data.Path)});
+        !fab.Fault.empty()
+            ? fab.Fault
+            : fmt::format("{}: the catalog has a variable without a component number.", this->Data.Path)});
     return;
   }
   const std::uint64_t bytes = this->BytesOfComponent(fab);

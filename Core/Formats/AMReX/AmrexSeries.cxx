@@ -40,8 +40,8 @@ std::string StemOf(const std::string& name)
   return name.substr(0, name.find_last_not_of("0123456789") + 1);
 }
 
-/// Returns the Header of this plotfile and of all plotfiles beside it whose folders have similar names.
-/// `watched` receives the paths for Series::Watched.
+/// Returns the Headers of this plotfile and of all plotfiles in the same folder whose names differ only in
+/// the digits at the end. `watched` receives the paths for Series::Watched.
 std::vector<fs::path> HeadersBeside(const fs::path& header, std::vector<std::string>& watched)
 {
   const fs::path folder = header.parent_path();
@@ -65,7 +65,7 @@ std::vector<fs::path> HeadersBeside(const fs::path& header, std::vector<std::str
   return headers;
 }
 
-// ---- notes on data that are not shown ----
+// ---- notes on data that PatchIO does not show ----
 
 /// Returns the names of a folder's entries for which `wanted` returns true, in ascending order.
 std::vector<std::string> NamesIn(const fs::path& folder, bool (*wanted)(const fs::path&))
@@ -89,12 +89,12 @@ std::string NoteOnCoordinates(const PlotHeader& header)
     shown +=
         fmt::format("{}{} as {}", axis == 0 ? "" : ", ", names[header.Coordinates - 1][axis], "xyz"[axis]);
   }
-  return fmt::format("the coordinates are {}, shown on straight axes: {}",
+  return fmt::format("the coordinates are {}, and PatchIO shows them on straight axes: {}",
       header.Coordinates == 1 ? "cylindrical" : "spherical", shown);
 }
 
-/// Returns whether the grid is mapped. Codes with terrain, such as ERF, write the displacement of each node.
-/// The Header names these data behind the levels.
+/// Returns whether the grid is mapped. Codes with terrain, such as ERF, write the displacement of each node,
+/// and the Header names these data after the levels.
 bool IsMapped(const std::string& header)
 {
   std::error_code ignored;
@@ -127,7 +127,7 @@ bool HoldsParticles(const fs::path& folder)
 /// Returns notes on coordinates that are not Cartesian, a mapped grid, raw fields and particles. Plotfiles
 /// with equal contents have equal notes. Reads the beginning and the end of the Header, and the names in its
 /// folder. Throws Error when the Header is damaged.
-std::vector<std::string> NotesOnLeftOut(const std::string& header)
+std::vector<std::string> NotesOnSkippedData(const std::string& header)
 {
   std::vector<std::string> notes;
   const std::string coordinates = NoteOnCoordinates(ReadPlotTop(header));
@@ -135,7 +135,7 @@ std::vector<std::string> NotesOnLeftOut(const std::string& header)
     notes.push_back(coordinates);
   }
   if (IsMapped(header)) {
-    notes.emplace_back("the grid is mapped (Nu_nd), but cells are shown at their unmapped positions");
+    notes.emplace_back("the grid is mapped (Nu_nd), but PatchIO shows cells at their unmapped positions");
   }
   const fs::path folder = fs::path(header).parent_path();
   std::vector<std::string> raw = NamesIn(folder / "raw_fields" / "Level_0", [](const fs::path& path) {
@@ -145,23 +145,23 @@ std::vector<std::string> NotesOnLeftOut(const std::string& header)
   std::for_each(raw.begin(), raw.end(), [](std::string& name) { name.resize(name.size() - 2); });
   std::error_code ignored;
   if (!raw.empty() || fs::is_directory(folder / "raw_fields", ignored)) {
-    notes.push_back(fmt::format("raw fields are skipped: {}", NameList(raw)));
+    notes.push_back(fmt::format("PatchIO skips raw fields: {}", NameList(raw)));
   }
   const std::vector<std::string> particles = NamesIn(folder, HoldsParticles);
   if (!particles.empty()) {
     notes.push_back(
-        fmt::format("particles are skipped: {}; use ParaView's AMReX/BoxLib Particles Reader for them",
+        fmt::format("PatchIO skips particles: {}; use ParaView's AMReX/BoxLib Particles Reader for them",
             NameList(particles)));
   }
   return notes;
 }
 
-/// Adds notes on the data of these plotfiles that are not shown. Most plotfiles have the same notes.
+/// Adds notes on the data of these plotfiles that PatchIO does not show, each note once.
 void AddNotes(const std::set<std::string>& headers, Series& series)
 {
   for (const std::string& header : headers) {
     const std::string ignored = CatchError([&] {  // reading the step reports the fault of a Header
-      for (const std::string& note : NotesOnLeftOut(header)) {
+      for (const std::string& note : NotesOnSkippedData(header)) {
         if (std::find(series.Notes.begin(), series.Notes.end(), note) == series.Notes.end()) {
           series.Notes.push_back(note);
         }
@@ -172,7 +172,7 @@ void AddNotes(const std::set<std::string>& headers, Series& series)
 
 }  // namespace
 
-/// Recognizes a plotfile by the first line of its Header.
+/// Recognizes a plotfile or checkpoint by the first line of its Header.
 bool AmrexFormat::Claims(const std::string& path) const
 {
   const fs::path header = HeaderOf(path);
@@ -188,7 +188,7 @@ bool AmrexFormat::Claims(const std::string& path) const
   }
 }
 
-/// Recognizes a broken plotfile by the folder of level 0 beside the Header.
+/// Recognizes a broken plotfile by its folder Level_0.
 bool AmrexFormat::SeemsBroken(const std::string& path) const
 {
   std::error_code ignored;
@@ -202,7 +202,7 @@ Series AmrexFormat::OpenSeries(const std::string& path, const SeriesOptions& opt
   const fs::path header = HeaderOf(path);
   if (header.empty()) {
     throw FileError(path, "the folder of a plotfile, or its Header", "neither",
-        "Check the name, and that the whole plotfile was copied");
+        "Check the name, and whether the whole plotfile was copied");
   }
   Series series;
   if (options.ListedOnly) {

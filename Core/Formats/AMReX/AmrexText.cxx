@@ -153,7 +153,7 @@ void HeaderReader::ReadTop()
         "Open a plotfile (plt...) instead; checkpoints (chk...) only serve for restarts");
   }
   if (!IsPlotVersion(version)) {
-    this->Lines.Fail("the version of a plotfile, as 'HyperCLaw-V1.1',");
+    this->Lines.Fail("the version of a plotfile, such as 'HyperCLaw-V1.1',");
   }
   const std::int64_t names = this->Lines.NextNumber("the number of components", 1, MostNames);
   for (std::int64_t i = 0; i < names; ++i) {

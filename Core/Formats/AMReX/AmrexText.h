@@ -22,32 +22,33 @@ struct TypedBox
   Int3 NodeCentred{0, 0, 0};  ///< 1 on axes whose indices are those of nodes
 };
 
-/// Takes a tuple of `dimension` numbers, such as "(1,2,3)". The other numbers of `tuple` become 0. Returns
+/// Parses a tuple of `dimension` numbers, such as "(1,2,3)". The other numbers of `tuple` become 0. Returns
 /// false if the text does not begin with such a tuple.
 bool TakeTuple(TextScanner& scanner, Int3& tuple, int dimension);
-/// Takes a box. Returns false also for a box without cells, and for indices beyond +-2^30.
+/// Parses a box. Returns false for other text, for an empty box, and for indices beyond +-2^30.
 bool TakeBox(TextScanner& scanner, TypedBox& box, int dimension);
 
-/// Reads a file block by block.
+/// Reads a text file line by line, with one block of the file in memory.
 class TextLines
 {
 public:
   /// Opens the file. Throws Error when the file does not exist.
   explicit TextLines(const std::string& path) : File(path), Size(this->File.Size()) {}
 
-  /// Returns the next line, without its end; valid until the next call. `expected` names the expected
-  /// contents, for messages. Throws Error at the end of the file, and for lines longer than 1 MiB.
+  /// Returns the next line, without its end; the result is valid until the next call. `expected`: phrase for
+  /// the expected contents, for messages. Throws Error at the end of the file, and for lines longer than 1
+  /// MiB.
   std::string_view Next(const char* expected);
   /// Returns the next line as a number. Throws Error unless it is a number from `least` to `most`.
   std::int64_t NextNumber(const char* expected, std::int64_t least, std::int64_t most);
   /// Returns the last line that is not blank, or the last 4096 bytes of it. Does not change the position.
   std::string LastLine() const;
 
-  /// Throws Error for the line that Next() returned last, because its contents are not as expected.
+  /// Throws Error that states what was expected instead of the line that Next() returned last.
   [[noreturn]] void Fail(const std::string& expected) const;
 
   const std::string& Path() const { return this->File.Path(); }
-  /// Size of the file in bytes.
+  /// Returns the size of the file in bytes.
   std::uint64_t Bytes() const { return this->Size; }
 
 private:
@@ -57,7 +58,7 @@ private:
   std::uint64_t Size;
   std::uint64_t Offset = 0;  ///< file offset of the bytes behind the buffer
   std::vector<char> Buffer;
-  std::size_t Begin = 0, End = 0;  ///< range of the buffer that was not returned yet
+  std::size_t Begin = 0, End = 0;  ///< range of the buffer that Next() has not returned yet
   std::string_view Line;
   std::int64_t Number = 0;
 };

@@ -22,11 +22,11 @@ namespace fs = std::filesystem;
 namespace patchio::container {
 namespace {
 
-std::vector<std::byte> BytesOf(const Locations& places)
+std::vector<std::byte> BytesOf(const Locations& locations)
 {
   ByteWriter writer;
-  writer.Put(Encode(places.Record));
-  writer.Put(places.Rows);
+  writer.Put(Encode(locations.Record));
+  writer.Put(locations.Rows);
   return writer.Take();
 }
 
@@ -67,7 +67,7 @@ public:
 private:
   const DataSet& SetOf(const PatchVariable& request, hdf5::DatasetPart& part);
   Location LocateOne(const PatchVariable& request) override;
-  void Check(LocatedDataset& found, const DatasetPlace& place, const PatchVariable& request) override;
+  void Check(LocatedDataset& found, const DatasetLocation& where, const PatchVariable& request) override;
   void CheckInFile(const DataSet& set, const ByteRange& byteRange) const;
   const std::vector<std::uint64_t>& BeforeOf(int variable);
 
@@ -86,7 +86,7 @@ const std::vector<std::uint64_t>& Locator::BeforeOf(int variable)
   return before;
 }
 
-/// Returns the data set with the values of a request. `part` receives the place of the values in the data
+/// Returns the data set with the values of a request. `part` receives the range of the values in the data
 /// set.
 const DataSet& Locator::SetOf(const PatchVariable& request, hdf5::DatasetPart& part)
 {
@@ -130,15 +130,16 @@ Location Locator::LocateOne(const PatchVariable& request)
   return location;
 }
 
-void Locator::Check(LocatedDataset& found, const DatasetPlace& place, const PatchVariable& request)
+void Locator::Check(LocatedDataset& found, const DatasetLocation& where, const PatchVariable& request)
 {
   hdf5::DatasetPart ignored;
   const std::uint64_t values = this->SetOf(request, ignored).Values;
   const std::size_t bytes = SizeOf(this->Where.Record.Types[request.Variable]);
   if (found.Info.Values != values || found.Info.ElementBytes != bytes) {
-    throw FileError(place.Path,
-        fmt::format("{} numbers of {} bytes in '{}'", values, bytes, PlainText(place.Dataset)),
-        fmt::format("{} of {}", found.Info.Values, found.Info.ElementBytes), "The container is damaged");
+    throw FileError(where.Path,
+        fmt::format("{} numbers of {} bytes in '{}'", values, bytes, PlainText(where.Dataset)),
+        fmt::format("{} of {} bytes", found.Info.Values, found.Info.ElementBytes),
+        "The container is damaged");
   }
 }
 
@@ -151,8 +152,8 @@ void Locator::CheckInFile(const DataSet& set, const ByteRange& byteRange) const
       hdf5::CheckComplete(this->Table.Files[set.File]);
     }
     throw FileError(this->Table.Files[set.File],
-        fmt::format("{} bytes at {}", byteRange.Bytes, byteRange.Offset),
-        size ? fmt::format("a file of {} bytes", *size) : "a missing file", "The container is incomplete");
+        fmt::format("{} bytes at offset {}", byteRange.Bytes, byteRange.Offset),
+        size ? fmt::format("a file of {} bytes", *size) : "no file", "The container is incomplete");
   }
 }
 
@@ -171,29 +172,29 @@ TimeStep StepOf(const std::string& folder, const LoggedStep& logged)
 Locations LocationsOf(const Catalog& catalog)
 {
   ByteReader reader(catalog.FormatData);
-  Locations places;
-  places.Record = Decode(reader.Get<std::string>());
-  reader.Get(places.Rows);
+  Locations locations;
+  locations.Record = Decode(reader.Get<std::string>());
+  reader.Get(locations.Rows);
   const auto inside = [&](int patch) {
     return patch >= 0 && patch < static_cast<int>(catalog.Patches.size());
   };
-  if (places.Rows.size() != catalog.Patches.size() ||
-      !std::all_of(places.Rows.begin(), places.Rows.end(), inside) ||
-      places.Record.Data.Variables.size() != catalog.Variables.size()) {
+  if (locations.Rows.size() != catalog.Patches.size() ||
+      !std::all_of(locations.Rows.begin(), locations.Rows.end(), inside) ||
+      locations.Record.Data.Variables.size() != catalog.Variables.size()) {
     throw Error("The description of the time step does not belong to a PatchIO container.");
   }
-  return places;
+  return locations;
 }
 
-/// Claims each folder with a container's log. The name of the folder does not matter. Also claims the files
-/// of steps beside a damaged log, or in a folder NAME.pio without a log: read as VTKHDF files, these steps
-/// would silently lack the variables that VTKHDF cannot represent.
+/// Claims each folder with a container's log, whatever the name of the folder. Also claims the files of steps
+/// next to a damaged log, or in a folder NAME.pio without a log: read as VTKHDF files, these steps would
+/// silently lack the variables that VTKHDF cannot represent.
 bool ContainerFormat::Claims(const std::string& path) const
 {
   std::error_code ignored;
   const fs::path file(path);
   const std::string folder = ContainerFolderOf(path), name = file.filename().string();
-  // A file that cannot be examined counts as existing; reading it reports the reason.
+  // A path whose status is unknown counts as existing, so that reading it reports the reason.
   const auto isThere = [&](const fs::path& one) {
     return fs::status(one, ignored).type() != fs::file_type::not_found;
   };
@@ -230,8 +231,8 @@ Series ContainerFormat::OpenSeries(const std::string& path, const SeriesOptions&
   if (std::any_of(
           sets.begin(), sets.end(), [](const DataSet& set) { return set.Compression == FilterKind::Zstd; })) {
     series.Notes.push_back(folder +
-                           ": the values are compressed with Zstandard; other programs need HDF5's plugin "
-                           "for it (filter 32015)");
+                           ": the values are compressed with Zstandard, for which other programs need "
+                           "HDF5's plugin (filter 32015)");
   }
   if (log.LostBytes > 0) {
     series.Warnings.push_back(FileError(LogPathOf(folder), "complete records",
@@ -251,8 +252,8 @@ Catalog ContainerFormat::ReadCatalog(const std::string& path) const
 
 std::vector<ValueRange> ContainerFormat::RangesOf(const Catalog& catalog, int variable) const
 {
-  const Locations places = LocationsOf(catalog);
-  return ReadRanges(ContainerFolderOf(catalog.Path), places.Record, places.Rows, variable);
+  const Locations locations = LocationsOf(catalog);
+  return ReadRanges(ContainerFolderOf(catalog.Path), locations.Record, locations.Rows, variable);
 }
 
 LocationTable ContainerFormat::Locate(

@@ -15,7 +15,7 @@ struct Locations
   std::vector<int> Rows;  ///< patch of each row in the files; see RowsOf()
 };
 
-/// Returns the locations in the FormatData of a catalog from ContainerFormat. Throws Error for another
+/// Returns the locations in the FormatData of a catalog from ContainerFormat. Throws Error for any other
 /// catalog.
 Locations LocationsOf(const Catalog& catalog);
 

@@ -72,7 +72,7 @@ private:
   std::string_view Bytes;
   std::uint64_t At = 0;
   std::uint64_t Begin = 0;      ///< offset of the current record
-  std::string Open;             ///< parts of the current record so far
+  std::string Open;             ///< data of the current record so far
   bool InPart = false;          ///< the current record is not complete
   bool Searching = false;       ///< searching for an undamaged fragment behind a damaged one
   std::uint64_t DamageEnd = 0;  ///< end of the last fragment that has its full length but is damaged
@@ -106,8 +106,9 @@ void Scanner::Step()
   this->Take(kind, data);
 }
 
-/// Continues at the next byte behind a damaged fragment, because the stated length may be wrong. `cut`: true
-/// if the log ends before the fragment does, as happens while a record is being written.
+/// Searches for the next fragment from the second byte of a damaged one, because the stated length may be
+/// wrong. `cut`: true if the block or the log ends before the fragment does, as happens while a record is
+/// being written.
 void Scanner::Skip(std::size_t length, bool cut)
 {
   this->InPart = false;
@@ -137,7 +138,7 @@ void Scanner::Take(Fragment kind, std::string_view data)
   if (!fits || this->InPart) {
     return;
   }
-  // Between records, there are only the zeros at the end of a block.
+  // Without damage, only the zeros at the end of a block lie between records.
   const std::uint64_t gap = this->Begin - this->Log.End;
   this->Log.LostBytes += gap < RecordLog::HeadBytes ? 0 : gap;
   this->Log.End = this->At;
@@ -180,7 +181,7 @@ namespace patchio::container {
 
 namespace {
 
-constexpr const char* Advice = "Write this step again. Other steps are not affected";
+constexpr const char* Advice = "Write this step again. The fault concerns only this step";
 /// Limit on the size of a log, above that of any real one.
 constexpr std::uint64_t MostBytes = std::uint64_t(1) << 32;
 
@@ -275,8 +276,8 @@ public:
     return values;
   }
 
-  /// Reads one of several parts of equal size. The checksum cannot be compared, because it covers the whole
-  /// table.
+  /// Reads part `part` of a table of `parts` parts with `count` values each. The checksum cannot be compared,
+  /// because it covers the whole table.
   template <typename T>
   std::vector<T> ReadPart(
       const std::string& name, std::uint64_t parts, std::uint64_t part, std::size_t count) const
@@ -305,7 +306,7 @@ private:
         (count > 0 && table.Bytes / bytesOfOne != count)) {
       hdf5::CheckComplete(this->File.Path());
       this->Fail(fmt::format("{} values of the table '{}' in the file", count, name),
-          fmt::format("{} bytes at {}, in a file of {}", table.Bytes, table.Offset, size));
+          fmt::format("{} bytes at offset {}, in a file of {}", table.Bytes, table.Offset, size));
     }
     return table;
   }
@@ -390,7 +391,7 @@ void StepReader::TakePatch(
 {
   const Level& of = this->Step.Data.Levels[level];
   if (number < 0 || number >= of.PatchCount || this->Step.Data.Patches[of.FirstPatch + number].Level >= 0) {
-    tables.Fail(fmt::format("each number below {} once on level {}", of.PatchCount, level),
+    tables.Fail(fmt::format("each patch number below {} once on level {}", of.PatchCount, level),
         fmt::format("{} in row {}", number, row));
   }
   this->Step.Rows[row] = of.FirstPatch + number;
@@ -522,7 +523,8 @@ LoggedStep FindStep(const std::string& path)
       return step;
     }
   }
-  throw FileError(path, "a step that the log of its container has", "none", "The step is incomplete");
+  throw FileError(
+      path, "a record of this step in the log of the container", "none", "The step is incomplete");
 }
 
 StepRecord RecordOf(const std::string& folder, const LoggedStep& step)

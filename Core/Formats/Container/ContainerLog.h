@@ -42,7 +42,7 @@ std::string LogPathOf(const std::string& folder);
 /// Returns the folder that `path` refers to: `path` is the folder, its log, or a file in it. The folder need
 /// not be a container.
 std::string ContainerFolderOf(const std::string& path);
-/// Returns whether the folder has a log with the right beginning. Does not throw.
+/// Returns whether the folder has a log that begins like the log of a container. Does not throw.
 bool IsContainer(const std::string& folder);
 
 /// A step with its undecoded record.
@@ -61,9 +61,9 @@ struct ContainerLog
   std::uint64_t BytesAfter = 0;   ///< bytes behind End
 };
 
-/// Returns the step whose first file is `path` from the log in the same folder. The log that was read last
-/// stays in memory, and is read again if the file has changed. Throws Error like ReadLog(), and when there is
-/// no such step. Thread-safe.
+/// Returns the step whose first file is `path`, from the log in the same folder. Caches the log that was read
+/// last until the file of the log changes. Throws Error like ReadLog(), and when there is no such step.
+/// Thread-safe.
 LoggedStep FindStep(const std::string& path);
 
 /// Reads a container's log. No lock is needed, because a record that is being written is not visible yet.

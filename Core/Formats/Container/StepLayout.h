@@ -16,7 +16,7 @@ namespace patchio::container {
 /// file.
 std::vector<int> RowsOf(const Catalog& catalog);
 
-/// The VTKHDF type as which other readers see a file of the step.
+/// The VTKHDF type of a step's file, for other readers.
 enum class FileProfile
 {
   Image,  ///< ImageData: one box with values at its nodes only
@@ -72,15 +72,16 @@ inline std::uint64_t ValuesOf(const Catalog& catalog, int variable, int patch)
 namespace tables {
 constexpr const char* Boxes = "boxes";      ///< int32: lower and upper index of each axis, axis by axis
 constexpr const char* Numbers = "numbers";  ///< int32: number of the patch within its level
-/// int32, optional: numbers that identify patches to the user instead of the numbers above. On separate
-/// levels, patches with the same number are parts of one box.
+/// int32, optional: numbers of patches for the user, instead of `Numbers`. On separate levels, patches with
+/// the same number are parts of one box.
 constexpr const char* Marks = "marks";
 constexpr const char* Present = "present";    ///< uint8, per variable and patch: 1 if there are values
 constexpr const char* Least = "least";        ///< float64, per variable and patch: least of all components
 constexpr const char* Greatest = "greatest";  ///< float64, per variable and patch: greatest of all components
 constexpr const char* Checksums =
     "checksums";  ///< uint32, per variable and patch: CRC-32 of the values as stored
-/// int64, 9 per patch of a mesh: points; cells of each of 4 lists; entries of the connectivity of each list.
+/// int64, 9 per patch of a mesh: numbers of points, of cells in each of 4 lists, of connectivity entries of
+/// each list.
 constexpr const char* Meshes = "meshes";
 /// float64: positions of the nodes along an axis of a rectilinear grid, and the coordinates that they
 /// represent.

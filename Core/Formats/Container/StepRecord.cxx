@@ -272,9 +272,9 @@ const char* NameOfCompression(FilterKind filter)
 void MakeReadable(Catalog& data)
 {
   const std::string fault =
-      data.Patches.empty() ? "It has no patches." : CatchError([&] { CheckCatalog(data); });
+      data.Patches.empty() ? "The catalog has no patches." : CatchError([&] { CheckCatalog(data); });
   if (!fault.empty()) {
-    throw Error(fmt::format("Step {} cannot be written. {}", data.Step, fault));
+    throw Error(fmt::format("PatchIO cannot write step {}. {}", data.Step, fault));
   }
   std::set<std::string> taken;
   for (const Variable& variable : data.Variables) {

@@ -50,7 +50,7 @@ struct StepRecord
   std::vector<std::string> Files;             ///< names without a folder; the first has the tables
   std::vector<std::vector<int>> PatchCounts;  ///< by level and file
   std::vector<DataSet> DataSets;
-  std::map<std::string, Table> Tables;  ///< by their names
+  std::map<std::string, Table> Tables;  ///< by name
 
   bool HasCompression() const
   {

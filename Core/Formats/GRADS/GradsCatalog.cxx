@@ -14,13 +14,13 @@ namespace patchio::grads {
 
 namespace {
 
-/// Most cells of a patch. A regional model's field then has several patches for each of 4 ranks, and a patch
-/// is large enough for an efficient request to the storage.
+/// Usual size of a patch, in cells. A regional model's field then has several patches for each of 4 ranks,
+/// and a patch is large enough for an efficient request to the storage.
 constexpr std::int64_t CellsOfPatch = 1 << 19;
 constexpr std::int64_t MostPatches = 1 << 16;
 constexpr std::int64_t MostPresences = 1 << 28;  ///< limit on patches x variables
 constexpr std::int64_t FewestRows = 8;
-constexpr int SurfaceIndex = -1;  ///< index of the surface's nodes, below those of the levels
+constexpr int SurfaceIndex = -1;  ///< z index of the surface's nodes; the indices of the levels begin at 0
 
 enum Group
 {
@@ -179,8 +179,8 @@ void CatalogMaker::AddPatches(const Box& cells)
 void CatalogMaker::AddVariables()
 {
   const Descriptor& d = this->Source;
-  // Values may differ from the undefined value by rounding. Without an undefined value, the largest double
-  // stands for it, because that differs from every float.
+  // Undefined values may differ from UNDEF by rounding. Without UNDEF, the largest double stands for
+  // undefined values, because it differs from every float.
   const double undefined = d.Undefined.value_or(std::numeric_limits<double>::max());
   const double tolerance = d.Undefined ? std::abs(undefined) / 1e5 : 0;
   for (std::int64_t member = 0; member < d.MemberCount(); ++member) {
@@ -244,15 +244,16 @@ std::vector<std::string> NotesOnGrid(const Descriptor& descriptor)
   if (deep) {
     notes.push_back(
         ArePressures(descriptor.Z)
-            ? fmt::format("{}: z is 7 ln(1000 hPa / p), about the height in km, because the levels decrease "
-                          "and are taken as pressures in {}",
+            ? fmt::format("{}: z is 7 ln(1000 hPa / p), about the height in km, because PatchIO takes the "
+                          "decreasing levels for pressures in {}",
                   descriptor.Path, HectopascalsIn(descriptor) == 1 ? "hPa" : "Pa")
             : fmt::format(
-                  "{}: z is the number of the level, from 0; the field data array 'levels' has their values",
+                  "{}: z is the number of the level, from 0; the field data array 'levels' has the values",
                   descriptor.Path));
   }
   if (!descriptor.Undefined) {
-    notes.push_back(descriptor.Path + ": there is no UNDEF, so every number is taken for a value");
+    notes.push_back(
+        descriptor.Path + ": the descriptor has no UNDEF, so PatchIO takes every number for a value");
   }
   constexpr double pole = 90;
   if (descriptor.Projection.empty() && (descriptor.Y.front() < -pole || descriptor.Y.back() > pole)) {
@@ -261,10 +262,10 @@ std::vector<std::string> NotesOnGrid(const Descriptor& descriptor)
         descriptor.Path, descriptor.Y.front(), descriptor.Y.back()));
   }
   if (!partly.empty()) {
-    notes.push_back(
-        fmt::format("{}: these variables do not have the {} levels of ZDEF: {}. They are shown on the first "
-                    "levels and undefined on the others",
-            descriptor.Path, levels, partly));
+    notes.push_back(fmt::format(
+        "{}: these variables do not have the {} levels of ZDEF: {}. PatchIO shows each variable on "
+        "its first levels; values on other levels are undefined",
+        descriptor.Path, levels, partly));
   }
   return notes;
 }

@@ -34,8 +34,7 @@ std::vector<double> GaussianLatitudes(int count)
 {
   constexpr double degrees = 180 / 3.14159265358979323846;
   std::vector<double> latitudes;
-  // The sines of the latitudes are the roots of a Legendre polynomial. Boost returns those that are not
-  // negative.
+  // The sines of the latitudes are the roots of a Legendre polynomial. Boost returns only roots >= 0.
   const std::vector<double> roots = boost::math::legendre_p_zeros<double>(count);
   for (auto root = roots.rbegin(); root != roots.rend(); ++root) {
     if (*root > 0) {
@@ -67,7 +66,8 @@ std::int64_t DaysBefore(int year, Calendar calendar)
   return years * 365 + (calendar == Calendar::Gregorian ? years / 4 - years / 100 + years / 400 : 0);
 }
 
-/// Takes the hour and minute, which precede Z; 0 if there is no Z.
+/// Parses the hour and minute, which precede Z; both are 0 if there is no Z. Returns false for invalid
+/// numbers.
 bool TakeHour(TextScanner& text, Date& date)
 {
   if (text.Left().find('z') == std::string_view::npos) {
@@ -403,7 +403,7 @@ void Parser::ParseOptions()
   }
 }
 
-/// Takes the number of bytes of a header or trailer; see Headers.
+/// Parses the number of bytes of a header or trailer; see Headers.
 void Parser::ParseHeader()
 {
   static const std::map<std::string, std::int64_t Headers::*> headers{{"fileheader", &Headers::File},
@@ -528,7 +528,7 @@ void Parser::ParseMembers()
   }
 }
 
-/// Takes the name, number of times and first time of a member. All members must have the times of TDEF.
+/// Parses the name, number of times and first time of a member. All members must have the times of TDEF.
 void Parser::ParseMember()
 {
   this->Result.Members.push_back(this->Words()[0]);
@@ -558,7 +558,7 @@ void Parser::ParseVariables()
   }
 }
 
-/// Takes the name, number of levels, codes and description of a variable.
+/// Parses the name, number of levels, codes and description of a variable.
 void Parser::ParseVariable()
 {
   GradsVariable variable;
@@ -582,7 +582,7 @@ void Parser::ParseVariable()
   this->Result.Variables.push_back(variable);
 }
 
-/// Checks the codes of a variable: 99, or -1 with its special properties.
+/// Parses the codes of a variable: 99, or -1 with a special property.
 void Parser::ParseCodes(const std::string& codes)
 {
   static const std::map<std::string, ElementType> types{{"-1,40,1", ElementType::UInt8},
@@ -652,20 +652,21 @@ void Parser::UseFileGrid()
   number(this->Result.X, this->FileX);
   number(this->Result.Y, this->FileY);
   this->Result.Notes.push_back(
-      fmt::format("{}: the data are on a projected grid of {} x {} points (PDEF {}), shown by grid indices "
-                  "instead of longitude and latitude",
+      fmt::format("{}: the data are on a projected grid of {} x {} points (PDEF {}), which PatchIO shows by "
+                  "grid indices instead of longitude and latitude",
           this->Path, this->FileX, this->FileY, this->Result.Projection));
 }
 
 void Parser::CheckComplete() const
 {
   std::string missing;
-  for (const char* keyword : {"dset", "xdef", "ydef", "zdef", "tdef", "vars"}) {
-    missing += this->Seen.count(keyword) > 0 ? "" : (missing.empty() ? "" : ", ") + std::string(keyword);
+  for (const char* keyword : {"DSET", "XDEF", "YDEF", "ZDEF", "TDEF", "VARS"}) {
+    missing +=
+        this->Seen.count(LowerCase(keyword)) > 0 ? "" : (missing.empty() ? "" : ", ") + std::string(keyword);
   }
   if (!missing.empty()) {
     throw FileError(this->Path, "a GrADS descriptor with DSET, XDEF, YDEF, ZDEF, TDEF and VARS",
-        "none of " + missing, "Check that the file is complete");
+        "no " + missing, "Check whether the file is complete");
   }
 }
 
@@ -673,7 +674,7 @@ void Parser::CheckComplete() const
 void Parser::NameVariables()
 {
   std::set<std::string> taken;
-  std::map<std::string, int> numbers;  // next number per name; avoids quadratic time
+  std::map<std::string, int> numbers;  // next number to try for each name; avoids quadratic time
   for (GradsVariable& variable : this->Result.Variables) {
     const std::string stem = variable.Name;
     while (!taken.insert(variable.Name).second) {

@@ -61,7 +61,7 @@ struct GradsVariable
   std::string Name;      ///< unique
   std::string LongName;  ///< the description
   int Levels = 0;        ///< 0: a field without a level
-  /// The number of horizontal fields. They follow each other in the file.
+  /// Returns the number of horizontal fields, which follow each other in the file.
   std::int64_t Fields() const { return this->Levels > 0 ? this->Levels : 1; }
 };
 
@@ -104,11 +104,11 @@ struct Descriptor
   std::string Text;  ///< the whole descriptor
   std::string Data;  ///< name of the data file, or template of names; relative to the descriptor's folder
   bool Template = false;
-  bool Sequential = false;  ///< each horizontal field is a record of Fortran
+  bool Sequential = false;  ///< each horizontal field is a Fortran record
   bool BigEndian = false;
-  bool RowsReversed = false;    ///< rows from north to south
-  bool LevelsReversed = false;  ///< levels of each variable from last to first
-  bool VariablesOutsideTimes = false;
+  bool RowsReversed = false;           ///< rows from north to south
+  bool LevelsReversed = false;         ///< levels of each variable from last to first
+  bool VariablesOutsideTimes = false;  ///< all times of a variable come before the next variable (-1,20)
   ElementType Type = ElementType::Float32;
   std::optional<double> Undefined;
   Headers Extra;
@@ -126,7 +126,7 @@ struct Descriptor
   {
     return static_cast<std::int64_t>(this->X.size() * this->Y.size() * SizeOf(this->Type));
   }
-  /// The number of the ensemble's members; 1 without an ensemble.
+  /// Returns the number of the ensemble's members; 1 without an ensemble.
   std::int64_t MemberCount() const
   {
     return this->Members.empty() ? 1 : static_cast<std::int64_t>(this->Members.size());

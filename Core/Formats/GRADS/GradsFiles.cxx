@@ -28,10 +28,10 @@ public:
 private:
   std::string WithSubstitutions(const std::string& text) const;
   std::string Filled(const std::string& text) const;
-  bool Take(const std::string& text, std::size_t& at, std::string& out) const;
-  static bool TakeDate(const std::string& part, const Date& date, Calendar calendar, std::string& out);
-  bool TakeForecast(const std::string& text, std::size_t& at, std::string& out) const;
-  bool TakeIndex(const std::string& text, std::size_t& at, std::string& out) const;
+  bool Expand(const std::string& text, std::size_t& at, std::string& out) const;
+  static bool ExpandDate(const std::string& part, const Date& date, Calendar calendar, std::string& out);
+  bool ExpandForecast(const std::string& text, std::size_t& at, std::string& out) const;
+  bool ExpandIndex(const std::string& text, std::size_t& at, std::string& out) const;
 
   const Descriptor& Description;
   std::int64_t Step, Member, Forecast = 0;
@@ -60,28 +60,29 @@ std::string FileNameTemplate::Filled(const std::string& text) const
   for (std::size_t at = 0; at < text.size();) {
     if (text[at] != '%') {
       out += text[at++];
-    } else if (!this->Take(text, at, out)) {
-      throw FileError(this->Description.Path, "a template with keys that GrADS knows",
+    } else if (!this->Expand(text, at, out)) {
+      throw FileError(this->Description.Path, "a template with substitutions that GrADS knows",
           "'" + PlainText(text.substr(at, 4)) + "'", "Correct DSET");
     }
   }
   return out;
 }
 
-/// Takes the part that begins with % at `at`; tries longer names first. Returns false for an unknown part.
-bool FileNameTemplate::Take(const std::string& text, std::size_t& at, std::string& out) const
+/// Expands the substitution, such as %y4, at `at`: appends its text to `out`, and moves `at` behind it. Tries
+/// longer names first. Returns false if the substitution is unknown.
+bool FileNameTemplate::Expand(const std::string& text, std::size_t& at, std::string& out) const
 {
   const Calendar calendar = this->Description.Times.Days;
   if (text.compare(at, 2, "%i") == 0 &&
-      TakeDate(text.substr(at + 2, 2), this->Description.Times.Start, calendar, out)) {
+      ExpandDate(text.substr(at + 2, 2), this->Description.Times.Start, calendar, out)) {
     at += 4;
     return true;
   }
-  if (TakeDate(text.substr(at + 1, 2), this->Now, calendar, out)) {
+  if (ExpandDate(text.substr(at + 1, 2), this->Now, calendar, out)) {
     at += 3;
     return true;
   }
-  if (this->TakeForecast(text, at, out) || this->TakeIndex(text, at, out)) {
+  if (this->ExpandForecast(text, at, out) || this->ExpandIndex(text, at, out)) {
     return true;
   }
   if (text.compare(at, 2, "%e") == 0) {
@@ -92,7 +93,7 @@ bool FileNameTemplate::Take(const std::string& text, std::size_t& at, std::strin
   return false;
 }
 
-bool FileNameTemplate::TakeDate(
+bool FileNameTemplate::ExpandDate(
     const std::string& part, const Date& date, Calendar calendar, std::string& out)
 {
   const auto is = [&part](const char* name) { return part == name; };
@@ -115,10 +116,10 @@ bool FileNameTemplate::TakeDate(
   return !text.empty();
 }
 
-bool FileNameTemplate::TakeForecast(const std::string& text, std::size_t& at, std::string& out) const
+bool FileNameTemplate::ExpandForecast(const std::string& text, std::size_t& at, std::string& out) const
 {
   const std::int64_t minutes = this->Forecast;
-  const auto take = [&](const char* name, const std::string& value) {
+  const auto expand = [&](const char* name, const std::string& value) {
     const std::size_t length = std::string(name).size();
     if (text.compare(at, length, name) != 0) {
       return false;
@@ -127,14 +128,14 @@ bool FileNameTemplate::TakeForecast(const std::string& text, std::size_t& at, st
     at += length;
     return true;
   };
-  return take("%fdhn", fmt::format("{:02}{:02}{:02}", minutes / 1440, minutes / 60 % 24, minutes % 60)) ||
-         take("%fhn", fmt::format("{:02}{:02}", minutes / 60, minutes % 60)) ||
-         take("%fn2", fmt::format("{:02}", minutes)) || take("%f2", fmt::format("{:02}", minutes / 60)) ||
-         take("%f3", fmt::format("{:03}", minutes / 60));
+  return expand("%fdhn", fmt::format("{:02}{:02}{:02}", minutes / 1440, minutes / 60 % 24, minutes % 60)) ||
+         expand("%fhn", fmt::format("{:02}{:02}", minutes / 60, minutes % 60)) ||
+         expand("%fn2", fmt::format("{:02}", minutes)) || expand("%f2", fmt::format("{:02}", minutes / 60)) ||
+         expand("%f3", fmt::format("{:03}", minutes / 60));
 }
 
-/// Takes %t1 .. %t6, which count from 1, or %tm1 .. %tm6, which count from 0.
-bool FileNameTemplate::TakeIndex(const std::string& text, std::size_t& at, std::string& out) const
+/// Expands %t1 .. %t6, which count from 1, or %tm1 .. %tm6, which count from 0.
+bool FileNameTemplate::ExpandIndex(const std::string& text, std::size_t& at, std::string& out) const
 {
   const bool fromZero = text.compare(at, 3, "%tm") == 0;
   const std::size_t digit = at + (fromZero ? 3 : 2);
@@ -155,7 +156,7 @@ std::string FileName(const Descriptor& descriptor, std::int64_t step, std::int64
   return (std::filesystem::path(descriptor.Path).parent_path() / name).lexically_normal().string();
 }
 
-bool HasFilesOfMembers(const Descriptor& descriptor)
+bool HasFilePerMember(const Descriptor& descriptor)
 {
   return descriptor.Template && descriptor.Data.find("%e") != std::string::npos;
 }
@@ -182,7 +183,7 @@ FileLayout::FileLayout(const Descriptor& descriptor) : Description(descriptor)
   const Headers& extra = descriptor.Extra;
   const std::int64_t markers = descriptor.Sequential ? 8 : 0;
   this->Stride = descriptor.FieldBytes() + extra.Field + extra.FieldTrailer + markers;
-  this->Members = HasFilesOfMembers(descriptor) ? 1 : descriptor.MemberCount();
+  this->Members = HasFilePerMember(descriptor) ? 1 : descriptor.MemberCount();
   this->TimeHead = extra.Time + (extra.Time > 0 ? markers : 0);
   this->FieldsBefore.push_back(0);
   for (const GradsVariable& variable : descriptor.Variables) {
@@ -201,7 +202,7 @@ std::int64_t FileLayout::Offset(
         d.Times.Count * this->FieldsBefore[variable] + step.Index * d.Variables[variable].Fields() + level;
     return before + this->Stride * fields;
   }
-  const std::int64_t inFile = HasFilesOfMembers(d) ? 0 : member;
+  const std::int64_t inFile = HasFilePerMember(d) ? 0 : member;
   return before + (inFile * step.Count + step.Index) * this->TimeBytes + this->TimeHead +
          this->Stride * (this->FieldsBefore[variable] + level);
 }

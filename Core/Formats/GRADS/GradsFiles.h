@@ -9,29 +9,29 @@
 namespace patchio::grads {
 
 /// Returns the path of the file that has a step of a member. `step` and `member` count from 0. Throws Error
-/// when the template has a part that GrADS does not know.
+/// when GrADS does not know a substitution in the template.
 std::string FileName(const Descriptor& descriptor, std::int64_t step, std::int64_t member);
 
 /// Returns whether each member of the ensemble has its own files.
-bool HasFilesOfMembers(const Descriptor& descriptor);
+bool HasFilePerMember(const Descriptor& descriptor);
 
-/// The place of a step in its files.
+/// The position of a step in its files.
 struct StepInFile
 {
   std::int64_t Index = 0;  ///< number among the steps of the file
-  std::int64_t Count = 1;  ///< steps that the file holds
+  std::int64_t Count = 1;  ///< number of steps in the file
 };
-/// Returns the place of a step. Consecutive steps with the same file name follow each other in that file.
+/// Returns the position of a step. Consecutive steps with the same file name follow each other in that file.
 StepInFile InFile(const Descriptor& descriptor, std::int64_t step);
 
-/// The places of values in a file, in bytes.
+/// The offsets of values in a file, in bytes.
 class FileLayout
 {
 public:
   /// Keeps a reference to `descriptor`.
   explicit FileLayout(const Descriptor& descriptor);
 
-  /// The distance between two successive fields of a variable.
+  /// Returns the distance between two successive fields of a variable.
   std::int64_t FieldStride() const { return this->Stride; }
   /// Returns the offset of a field's first value. `level`: number of the level in the order of the file, from
   /// 0.

@@ -1,4 +1,4 @@
-// The search for the values of patches in the data files of GrADS.
+// Locates the values of patches in the data files of GrADS.
 #include "Base/Bytes.h"
 #include "Base/Communicator.h"
 #include "Base/Error.h"
@@ -121,10 +121,10 @@ const Locator::KnownFile& Locator::FileOf(std::int64_t member)
 void Locator::LookInto(const std::string& path, std::int64_t member, KnownFile& known)
 {
   std::error_code ignored;
-  known.Absent = HasFilesOfMembers(this->Source) && !std::filesystem::exists(path, ignored);
+  known.Absent = HasFilePerMember(this->Source) && !std::filesystem::exists(path, ignored);
   if (known.Absent) {
     this->Table.Notes.push_back(
-        fmt::format("{}: the file is missing, so the variables of this ensemble member are skipped", path));
+        fmt::format("{}: the file is missing, so PatchIO skips the variables of this ensemble member", path));
     return;
   }
   const PlainFile file(path);
@@ -207,8 +207,7 @@ void Locator::CheckInside(const Part& part, const KnownFile& file) const
           fmt::format("at least {} bytes, for level {} of '{}' at {}", end, level + 1,
               this->Source.Variables[part.Where.Variable].Name, this->Data.Date),
           fmt::format("{}", file.Bytes),
-          "The file is truncated, still being written, or different from " + this->Source.Path +
-              " describes");
+          "The file is truncated or still being written, or does not match " + this->Source.Path);
     }
   }
 }

@@ -49,13 +49,13 @@ bool IsPlausible(float value)
   return std::abs(value) >= least && std::abs(value) <= most;
 }
 
-/// Returns whether the value is zero or the undefined value, which do not show the byte order.
-bool SaysNothing(float value, const std::optional<double>& undefined)
+/// Returns whether the value is zero or undefined, and therefore does not show the byte order.
+bool IsUninformative(float value, const std::optional<double>& undefined)
 {
   return value == 0 || (undefined && std::abs(value - *undefined) <= std::abs(*undefined) / 1e5);
 }
 
-/// Returns some different 4-byte words of a step's fields, as stored.
+/// Returns a sample of the 4-byte words of a step's fields, as stored, each word once.
 std::set<std::uint32_t> SampleOf(const Descriptor& descriptor, std::int64_t step)
 {
   const PlainFile file(FileName(descriptor, step, 0));
@@ -85,19 +85,19 @@ std::set<std::uint32_t> SampleOf(const Descriptor& descriptor, std::int64_t step
 /// show the byte order). Returns a warning if less than half of the values are plausible, but at least four
 /// fifths would be in the other byte order. Otherwise returns an empty text, also if there are too few values
 /// or the file cannot be read.
-std::string DoubtsAboutByteOrder(const Descriptor& descriptor, std::int64_t step)
+std::string ByteOrderWarning(const Descriptor& descriptor, std::int64_t step)
 {
   if (descriptor.Type != ElementType::Float32 || descriptor.Sequential) {
     return {};
   }
   std::set<std::uint32_t> sample;
-  // The read of the step reports a file that cannot be opened, or a missing member of the ensemble.
+  // Reading the step reports a file that cannot be opened, or a missing member of the ensemble.
   const std::string ignored = CatchError([&] { sample = SampleOf(descriptor, step); });
   std::size_t words = 0, asDescribed = 0, otherwise = 0;
   for (const std::uint32_t word : sample) {
     const float value = ValueOf(word, descriptor.BigEndian);
     const float other = ValueOf(word, !descriptor.BigEndian);
-    if (!SaysNothing(value, descriptor.Undefined) && !SaysNothing(other, descriptor.Undefined)) {
+    if (!IsUninformative(value, descriptor.Undefined) && !IsUninformative(other, descriptor.Undefined)) {
       ++words;
       asDescribed += IsPlausible(value) ? 1 : 0;
       otherwise += IsPlausible(other) ? 1 : 0;
@@ -168,7 +168,7 @@ private:
 /// Adds the steps of one file, or of the files of all members.
 void StepFinder::AddFile(std::int64_t first, std::int64_t count)
 {
-  const std::int64_t members = HasFilesOfMembers(this->Source) ? this->Source.MemberCount() : 1;
+  const std::int64_t members = HasFilePerMember(this->Source) ? this->Source.MemberCount() : 1;
   std::int64_t whole = count;
   bool any = false;
   std::vector<std::string> names;
@@ -202,7 +202,7 @@ void StepFinder::AddFile(std::int64_t first, std::int64_t count)
   }
 }
 
-/// Adds the files of steps that may appear to Series::Watched: the first missing files after existing ones,
+/// Adds to Series::Watched the files in which steps may appear: the first missing files after existing ones,
 /// and incomplete files.
 void StepFinder::WatchFiles(const std::vector<std::string>& names, bool there, bool shorter)
 {
@@ -218,7 +218,7 @@ void StepFinder::AddShort(const std::string& name, std::int64_t bytes, std::int6
     this->FirstShort = FileError(name,
         fmt::format("{} bytes, for {}", this->Layout.FileBytes(count), CountText(count, "time")),
         fmt::format("{}, enough for {}", bytes, whole),
-        fmt::format("The file is truncated, still being written, or different from {}", this->Source.Path))
+        fmt::format("The file is truncated or still being written, or does not match {}", this->Source.Path))
                            .what();
   }
 }
@@ -244,7 +244,7 @@ void StepFinder::Summarize()
     throw this->ShortFiles > 0
         ? Error(this->FirstShort)
         : Error(FileError(this->FirstMissing, fmt::format("the data file of {}", this->Source.Path), "none",
-              "Check DSET, and that the data are in the folder of the descriptor"));
+              "Check DSET, and whether the data are in the folder of the descriptor"));
   }
   if (this->MissingFiles > 0) {
     this->Found.Warnings.push_back(fmt::format(
@@ -253,24 +253,24 @@ void StepFinder::Summarize()
   }
   if (this->MissingMembers > 0) {
     this->Found.Warnings.push_back(
-        fmt::format("{}: {} of the files of ensemble members {} missing, first {}. Their variables are "
-                    "skipped at these times.",
+        fmt::format("{}: {} of the files of ensemble members {} missing, first {}. PatchIO skips the "
+                    "variables of these members at these times.",
             this->Source.Path, this->MissingMembers, this->MissingMembers == 1 ? "is" : "are",
             this->FirstMissingMember));
   }
   if (this->ShortFiles > 0) {
     this->Found.Warnings.push_back(
-        fmt::format("{} file{} shorter than {} describes; incomplete times are skipped. {}", this->ShortFiles,
-            this->ShortFiles == 1 ? " is" : "s are", this->Source.Path, this->FirstShort));
+        fmt::format("{} file{} shorter than {} describes. PatchIO skips incomplete times. {}",
+            this->ShortFiles, this->ShortFiles == 1 ? " is" : "s are", this->Source.Path, this->FirstShort));
   }
-  const std::string doubts = DoubtsAboutByteOrder(this->Source, this->Found.Steps.front().InFile);
+  const std::string doubts = ByteOrderWarning(this->Source, this->Found.Steps.front().InFile);
   if (!doubts.empty()) {
     this->Found.Warnings.push_back(doubts);
   }
   this->Found.Notes = NotesOnGrid(this->Source);
   if (this->LongFiles > 0) {
     this->Found.Notes.push_back(
-        fmt::format("{} file{} longer than {} describes, and the rest is not shown; the first is {}. If "
+        fmt::format("{} file{} longer than {} describes; the first is {}. PatchIO ignores the rest. If "
                     "values look wrong, compare the descriptor with its data.",
             this->LongFiles, this->LongFiles == 1 ? " is" : "s are", this->Source.Path, this->FirstLong));
   }

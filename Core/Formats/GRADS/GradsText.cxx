@@ -82,7 +82,7 @@ void LineReader::Fail(const std::string& expected, const std::string& found, con
   throw FileError(this->Path + (number > 0 ? fmt::format(", line {}", number) : ""), expected, found, advice);
 }
 
-/// Returns the word in the form for messages.
+/// Returns word `index` of the line for messages.
 std::string LineReader::Found(std::size_t index) const
 {
   return index < this->Words().size() ? Quoted(this->Words()[index]) : "the end of the line";

@@ -56,7 +56,7 @@ protected:
   std::size_t At = 0;  ///< the current line
 };
 
-/// Returns a word from a file in quotes, in the form for messages.
+/// Returns a word from a file for messages: in quotes, printable, and shortened if it is long.
 std::string Quoted(const std::string& word);
 
 /// Returns whether the first bytes of a file are lines of a descriptor. Does not throw.

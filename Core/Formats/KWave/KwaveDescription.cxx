@@ -44,13 +44,13 @@ std::array<std::int64_t, 3> ExtentsOf(const Cuboid& cuboid)
   return {cuboid.Width(0), cuboid.Width(1), cuboid.Width(2)};
 }
 
-/// The properties that a mask must have to match results.
+/// The properties that a mask must have to match the results.
 struct MaskNeeds
 {
   MaskType Type = MaskType::Index;
   std::array<std::int64_t, 3> Dims{};  ///< grid points of the domain
   std::uint64_t Points = 0;            ///< length of the list, for Index; 0: any
-  /// ByteRanges along x, y, z of the data sets of one quantity, in order, for Corners; empty: any.
+  /// Numbers of values along x, y, z of the data sets of one quantity, in order, for Corners; empty: any.
   std::vector<std::array<std::int64_t, 3>> Cuboids;
 };
 
@@ -160,8 +160,9 @@ std::vector<Mask> MaskIn(const KwaveFile& file, const MaskNeeds& needs)
   return fits ? std::vector<Mask>{mask} : std::vector<Mask>();
 }
 
-/// Returns the mask for an output without one, from an input file (or another output) in its folder. Files
-/// with matching names go first. Empty if no mask matches. Throws Error when different masks match.
+/// Returns the mask of an output that lacks a mask, from an input file (or another output) in the same
+/// folder. Tries files with matching names first. Returns an empty list if no mask matches. Throws Error when
+/// different masks match.
 std::vector<Mask> MaskBeside(const std::string& path, const MaskNeeds& needs)
 {
   const fs::path folder = fs::path(path).parent_path();
@@ -194,7 +195,7 @@ std::vector<Mask> MaskBeside(const std::string& path, const MaskNeeds& needs)
   }
   for (std::size_t i = 1; i < found.size(); ++i) {
     if (!(found[i].Cuboids == found[0].Cuboids) || !SamePoints(folder, found[i], found[0])) {
-      throw FileError(path, "the sensor mask, in the file or in one input file in its folder",
+      throw FileError(path, "the sensor mask, in the file or in one input file in the same folder",
           fmt::format("different masks in {} and {}", found[0].File, found[i].File),
           "Keep only the input file of this run in the folder, or name it like the output file ('in' for "
           "'out')");
@@ -236,7 +237,7 @@ void ReadDomain(const KwaveFile& file, KwaveDescription& to)
     to.Notes.emplace_back("the run is axisymmetric: y is the distance from the axis");
   }
   if (file.NumberOr("nonuniform_grid_flag", 0) != 0) {
-    to.Warnings.push_back(to.Path + ": the grid is stretched, but is shown with equal spacing.");
+    to.Warnings.push_back(to.Path + ": the grid is stretched, but PatchIO shows it with equal spacing.");
   }
   to.TimeStep = file.NumberOr("dt", 0);
   if (!std::isfinite(to.TimeStep)) {
@@ -253,14 +254,15 @@ void ReadTimes(const KwaveFile& file, KwaveDescription& to)
     return;
   }
   if (!info.Numbers || info.Values < steps) {
-    to.Notes.push_back(fmt::format(
-        "'{}' has {} times for {} steps: times are those of Nt and dt", TimesName, info.Values, steps));
+    to.Notes.push_back(
+        fmt::format("'{}' has {} times for {} steps, so PatchIO computes the times from Nt and dt", TimesName,
+            info.Values, steps));
     return;
   }
   to.Times = file.Range<double>(TimesName, 0, steps);
   if (!std::all_of(to.Times.begin(), to.Times.end(), [](double time) { return std::isfinite(time); })) {
-    to.Notes.push_back(
-        fmt::format("'{}' has a time that is not finite: times are those of Nt and dt", TimesName));
+    to.Notes.push_back(fmt::format(
+        "'{}' has a time that is not finite, so PatchIO computes the times from Nt and dt", TimesName));
     to.Times.clear();
   }
 }
@@ -341,7 +343,7 @@ private:
   std::vector<SensorItem> SensorItems;
   std::vector<Mask> Sensor;                            ///< none or one mask
   std::vector<std::string> Complex, Unknown, Damaged;  ///< names of data sets
-  std::uint64_t SampledSteps = 0;                      ///< steps for which arrays have room; 0: no series
+  std::uint64_t SampledSteps = 0;                      ///< length of the series; 0: no series
 };
 
 bool Reader::HasDomainShape(const DatasetInfo& info) const
@@ -394,7 +396,7 @@ void Reader::Sort(const std::string& name)
     this->DomainItems.emplace_back(name, info);
   } else if (info.Dims[0] * info.Dims[1] > 1 && info.Dims[1] * info.Dims[2] > 1 &&
              info.Dims[0] * info.Dims[2] > 1) {
-    this->Unknown.push_back(name);  // vectors along an axis, which fail the condition, are left out silently
+    this->Unknown.push_back(name);  // vectors along an axis fail the condition: no note mentions them
   }
 }
 
@@ -468,7 +470,7 @@ void Reader::FindSensor()
   }
   const Error missing = FileError(this->Result.Path,
       fmt::format("the positions of the sensor in '{}', matching the results", name),
-      own ? "a mask of another size" : "no mask, neither in the file nor in an input file in its folder",
+      own ? "a mask of another size" : "no mask in the file or in an input file in the same folder",
       own ? "The file is damaged"
           : fmt::format("Copy or link the input file of the run (option -i of k-Wave) into {}, or run k-Wave "
                         "again with --copy_sensor_mask",
@@ -477,7 +479,7 @@ void Reader::FindSensor()
     throw missing;
   }
   this->Result.Warnings.push_back(fmt::format(
-      "Only the values of the domain are shown, and those of the sensor are skipped. {}", missing.what()));
+      "PatchIO shows the values of the domain, and skips the values of the sensor. {}", missing.what()));
 }
 
 void Reader::AddDomain()
@@ -532,7 +534,8 @@ void Reader::AddList(const std::string& level, std::uint64_t points, const std::
   this->Result.Sets.push_back(set);
 }
 
-/// Returns whether the series has as many steps as the first series, and at least one.
+/// Returns whether the series has at least one step and as many steps as the first series. Adds a series of
+/// another length to the damaged data sets.
 bool Reader::TakeSteps(const std::string& name, std::uint64_t steps)
 {
   if (this->SampledSteps == 0 && steps > 0) {
@@ -640,8 +643,7 @@ void Reader::ReadSteps()
   constexpr std::uint64_t mostSteps = 1'000'000;
   if (this->SampledSteps > mostSteps) {
     throw FileError(to.Path, fmt::format("at most {} sampled steps", mostSteps),
-        fmt::format("{}", this->SampledSteps),
-        "PatchIO does not show longer files: sample fewer steps, or write several files");
+        fmt::format("{}", this->SampledSteps), "Sample fewer steps, or write several files");
   }
   const auto sampled = static_cast<std::int64_t>(this->SampledSteps);
   const double start = all - static_cast<double>(sampled) + 1;
@@ -665,18 +667,19 @@ void Reader::ReadSteps()
 
 void Reader::AddNotes()
 {
-  const auto say = [](std::vector<std::string>& names, const std::string& why, std::vector<std::string>& to) {
+  const auto say = [](std::vector<std::string>& names, const std::string& what,
+                       std::vector<std::string>& to) {
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     const auto shown = static_cast<std::ptrdiff_t>(std::min<std::size_t>(names.size(), 12));
     const std::string list = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
     if (!names.empty()) {
-      to.push_back(fmt::format("skipped, {}: {}{}", why, list, names.size() > 12 ? " and others" : ""));
+      to.push_back(fmt::format("PatchIO skips {}: {}{}", what, list, names.size() > 12 ? " and others" : ""));
     }
   };
   say(this->Complex, "complex values", this->Result.Notes);
-  say(this->Unknown, "unsupported type or shape", this->Result.Notes);
-  say(this->Damaged, "because " + this->Result.Path + " is damaged", this->Result.Warnings);
+  say(this->Unknown, "data sets of unsupported type or shape", this->Result.Notes);
+  say(this->Damaged, "damaged data sets of " + this->Result.Path, this->Result.Warnings);
 }
 
 void Reader::CheckAnything() const

@@ -94,7 +94,7 @@ FileType TypeNamed(const std::string& name)
                                 : FileType::None;
 }
 
-bool SaysKwave(const std::string& text)
+bool MentionsKwave(const std::string& text)
 {
   return text.find("k-Wave") != std::string::npos || text.find("kspaceFirstOrder") != std::string::npos;
 }
@@ -110,14 +110,14 @@ FileType TypeOfFile(const std::string& path)
     const KwaveFile file(path);
     const FileType type = TypeNamed(file.Attribute("file_type"));
     const bool named =
-        SaysKwave(file.Attribute("created_by")) || SaysKwave(file.Attribute("file_description"));
+        MentionsKwave(file.Attribute("created_by")) || MentionsKwave(file.Attribute("file_description"));
     const bool alike = !file.Attribute("major_version").empty() && !file.Attribute("created_by").empty() &&
                        file.Has("Nx") && file.Has("Ny") && file.Has("Nz");
     return named || alike ? type : FileType::None;
   } catch (const std::exception&) {
     std::string beginning;  // empty if the file cannot be read
     const std::string ignored = CatchError([&] { beginning = FirstBytes(path, 64 * 1024); });
-    const bool kwaves = beginning.find("file_type") != std::string::npos && SaysKwave(beginning);
+    const bool kwaves = beginning.find("file_type") != std::string::npos && MentionsKwave(beginning);
     return kwaves ? FileType::Output : FileType::None;
   }
 }

@@ -11,8 +11,8 @@
 
 namespace patchio::kwave {
 
-/// A data set of PatchIO's own: the times of all steps, of shape (steps,1,1,1), if they are not multiples of
-/// dt.
+/// A data set that only PatchIO writes: the times of all steps, of shape (steps,1,1,1), which need not be
+/// multiples of dt.
 constexpr const char* TimesName = "sample_times";
 
 /// Returns whether the data set has values of the whole domain, not of the sensor: "ux_max_all", "p_final".

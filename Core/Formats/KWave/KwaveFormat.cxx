@@ -36,7 +36,7 @@ void AddSet(const PartSet& set, const KwaveDescription& description, Catalog& ca
   level.FirstPatch = static_cast<int>(catalog.Patches.size());
   level.Role = set.Role;
   level.Spacing = description.Spacing;
-  // The grain is that of the data sets' last axis; a cuboid that is flat along this axis is not cut.
+  // PlanesPerCut refers to the last axis of the data sets; a cuboid that is flat along this axis is not cut.
   const int last = set.Role == LevelRole::Points ? 0 : description.Dims[2] > 1 ? 2 : 1;
   for (std::size_t p = 0; p < set.Parts.size(); ++p) {
     const bool cuts = SlowestAxis(set.Parts[p].Cells) == last;
@@ -129,7 +129,7 @@ public:
 
 private:
   Location LocateOne(const PatchVariable& request) override;
-  void Check(LocatedDataset& found, const DatasetPlace& place, const PatchVariable& request) override;
+  void Check(LocatedDataset& found, const DatasetLocation& where, const PatchVariable& request) override;
   bool IsSeries(int variable) const
   {
     return !this->Data.Variables[variable].TimeInvariant && this->Data.StepsInFile > 1;
@@ -138,7 +138,7 @@ private:
   std::vector<std::uint64_t> FirstInPart, PartValues;  ///< per patch
 };
 
-/// Finds the place of each patch in its part. Patches that were cut from one part follow each other in the
+/// Finds the position of each patch in its part. Patches that were cut from one part follow each other in the
 /// data sets of the part.
 Locator::Locator(const Catalog& catalog, const LocateOptions& options) : Hdf5Locator(catalog, options)
 {
@@ -161,16 +161,16 @@ Locator::Locator(const Catalog& catalog, const LocateOptions& options) : Hdf5Loc
 Location Locator::LocateOne(const PatchVariable& request)
 {
   const Patch& patch = this->Data.Patches[request.Patch];
-  DatasetPlace place{this->Data.Path, this->Data.Variables[request.Variable].StoredName, {}};
-  const std::size_t slash = place.Dataset.find('/');
+  DatasetLocation where{this->Data.Path, this->Data.Variables[request.Variable].StoredName, {}};
+  const std::size_t slash = where.Dataset.find('/');
   if (slash != std::string::npos) {
-    place.Path = (fs::path(place.Path).parent_path() / place.Dataset.substr(0, slash)).string();
-    place.Dataset = place.Dataset.substr(slash + 1);
+    where.Path = (fs::path(where.Path).parent_path() / where.Dataset.substr(0, slash)).string();
+    where.Dataset = where.Dataset.substr(slash + 1);
   }
   if (this->Data.RoleOf(patch.Level) == LevelRole::Separate) {
-    place.Dataset += "/" + std::to_string(patch.Number);
+    where.Dataset += "/" + std::to_string(patch.Number);
   }
-  hdf5::DatasetPart& part = place.Part;
+  hdf5::DatasetPart& part = where.Part;
   part.First = this->FirstInPart[request.Patch];
   part.Count = static_cast<std::uint64_t>(this->Data.StoredTuples(request.Variable, request.Patch));
   const std::uint64_t partValues = this->PartValues[request.Patch];
@@ -180,15 +180,15 @@ Location Locator::LocateOne(const PatchVariable& request)
   } else if (this->IsSeries(request.Variable)) {
     part.First += partValues * static_cast<std::uint64_t>(this->Data.StepInFile);
   }
-  return this->LocateAt(place, request);
+  return this->LocateAt(where, request);
 }
 
 /// Throws Error unless the data set matches the catalog.
-void Locator::Check(LocatedDataset& found, const DatasetPlace& place, const PatchVariable& request)
+void Locator::Check(LocatedDataset& found, const DatasetLocation& where, const PatchVariable& request)
 {
   const hdf5::Dataset& info = found.Info;
   if (SizeOf(found.Type) != 4 && SizeOf(found.Type) != 8) {
-    throw FileError(place.Path, fmt::format("numbers of 4 or 8 bytes in '{}'", place.Dataset), "another type",
+    throw FileError(where.Path, fmt::format("numbers of 4 or 8 bytes in '{}'", where.Dataset), "another type",
         "The file is not a k-Wave file");
   }
   // Signed numbers are large enough for all of k-Wave's counts.
@@ -198,7 +198,7 @@ void Locator::Check(LocatedDataset& found, const DatasetPlace& place, const Patc
   const bool series = this->IsSeries(request.Variable);
   if (series && info.Layout == StorageLayout::Virtual && found.Parts.size() > 1) {
     throw hdf5::UnsupportedError(
-        place.Path, "virtual data set with steps from several others", place.Dataset);
+        where.Path, "virtual data set that takes steps from several data sets", where.Dataset);
   }
   const bool timeInvariant = this->Data.Variables[request.Variable].TimeInvariant;
   const std::uint64_t partValues = this->PartValues[request.Patch];
@@ -206,7 +206,7 @@ void Locator::Check(LocatedDataset& found, const DatasetPlace& place, const Patc
   const bool fits = timeInvariant ? info.Values == partValues
                                   : info.Values % partValues == 0 && info.Values / partValues >= steps;
   if (!fits) {
-    throw FileError(place.Path, fmt::format("{} x {} values in '{}'", steps, partValues, place.Dataset),
+    throw FileError(where.Path, fmt::format("{} x {} values in '{}'", steps, partValues, where.Dataset),
         fmt::format("{}", info.Values), "The file has changed since it was opened, or is damaged");
   }
 }

@@ -23,8 +23,8 @@
 #include <utility>
 #include <vector>
 
-// The search for values in the processor_cluster files. Several threads examine the files; the result does
-// not depend on the number of threads.
+// Locates values in the processor_cluster files. Several threads examine the files; the result does not
+// depend on the number of threads.
 
 namespace fs = std::filesystem;
 
@@ -58,8 +58,8 @@ public:
   std::string FullName(const std::string& name) const;
   bool Has(const std::string& name);
   hdf5::Dataset Describe(const std::string& name);
-  /// Adds `chunks` to the number of listed chunks. Returns whether these chunks may be listed: lists that are
-  /// longer than in any sound file must not fill the memory.
+  /// Adds `chunks` to the number of listed chunks. Returns whether these chunks may be listed. A limit, above
+  /// the number of chunks in any sound file, keeps lists from filling the memory.
   bool MayList(std::uint64_t chunks);
   /// Lists the chunks of a data set. `chunks`: an array of ChunksOf(dataset) elements.
   void ListChunks(const std::string& name, const hdf5::Dataset& dataset, Chunk* chunks);
@@ -142,8 +142,9 @@ hdf5::Dataset ClusterFile::Describe(const std::string& name)
     const std::optional<std::uint64_t> header =
         isHere ? this->Reader.Find(this->PatchGroup, name) : this->Reader.FindPath(this->PatchGroup, name);
     if (!header) {
-      throw FileError(this->Path(), fmt::format("a data set '{}', as the summary says", this->FullName(name)),
-          "none", DamagedOrForeign);
+      throw FileError(this->Path(),
+          fmt::format("a data set '{}', as the summary states", this->FullName(name)), "none",
+          DamagedOrForeign);
     }
     return this->Reader.Describe(*header);
   });
@@ -506,8 +507,8 @@ void Locator::FindRuns()
 
 void Locator::MakeBlocks()
 {
-  // There are enough blocks that all threads end at about the same time, but so few that the overhead of a
-  // block is negligible.
+  // Blocks are small enough that all threads end at about the same time, but large enough that their overhead
+  // is negligible.
   const std::size_t threads = static_cast<std::size_t>(std::max(this->Options.Threads, 1));
   const std::size_t most = std::clamp<std::size_t>(this->Runs.size() / (threads * 8), 4, 512);
   for (std::size_t begin = 0; begin < this->Runs.size();) {

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view Skipping = "Skipping a dump. ";
 
-/// Returns whether the path is below the folder. Names in files must not lead anywhere else.
+/// Returns whether the path is below the folder. Names in an index must not lead out of its folder.
 bool LiesBelow(const fs::path& folder, const fs::path& path)
 {
   const fs::path relative = path.lexically_relative(folder.lexically_normal());
@@ -48,7 +48,7 @@ std::vector<fs::path> ListedSummaries(const fs::path& index, Series& series)
       constexpr std::size_t most = 10;
       if (series.Warnings.size() < most) {
         series.Warnings.push_back(FileError(
-            index, "names of dumps in its folder", "'" + PlainText(line) + "'", "This dump is skipped")
+            index, "names of dumps in its folder", "'" + PlainText(line) + "'", "PatchIO skips this dump")
                                       .what());
       }
       continue;
@@ -60,7 +60,7 @@ std::vector<fs::path> ListedSummaries(const fs::path& index, Series& series)
   return paths;
 }
 
-/// Returns the summaries of all visit_dump.* folders beside the index.
+/// Returns the summaries of all visit_dump.* folders in the index's folder.
 std::vector<fs::path> FoundSummaries(const fs::path& directory, const fs::path& summaryName)
 {
   std::vector<fs::path> paths = EntriesOf(directory, [](const fs::directory_entry& entry) {
@@ -73,15 +73,15 @@ std::vector<fs::path> FoundSummaries(const fs::path& directory, const fs::path& 
   return paths;
 }
 
-/// Returns a note on VisIt's expressions and one on values for each material, if the summary has them;
-/// PatchIO does not show them. Throws Error when the file is damaged.
-std::vector<std::string> NotesOnLeftOut(const std::string& summary)
+/// Returns notes on VisIt's expressions and on values for each material, which PatchIO does not show, if the
+/// summary has such data. Throws Error when the file is damaged.
+std::vector<std::string> NotesOnSkippedData(const std::string& summary)
 {
   const hdf5::File file(summary);
   std::vector<std::string> notes;
   const std::string keys = "/visit_expressions/expression_keys";
   if (file.Has(keys)) {
-    notes.push_back(fmt::format("VisIt expressions are skipped: {}; use ParaView's Calculator for them",
+    notes.push_back(fmt::format("PatchIO skips VisIt expressions: {}; use ParaView's Calculator for them",
         NameList(file.Strings(keys, -1))));
   }
   const std::string flags = "/BASIC_INFO/material_state_variable";
@@ -96,27 +96,28 @@ std::vector<std::string> NotesOnLeftOut(const std::string& summary)
     }
   }
   if (!states.empty()) {
-    notes.push_back(fmt::format(
-        "values per material (material_state) are skipped: {}; the values of whole cells are shown",
-        NameList(states)));
+    notes.push_back(
+        fmt::format("PatchIO skips values per material (material_state), and shows the values of whole "
+                    "cells: {}",
+            NameList(states)));
   }
   return notes;
 }
 
-/// Adds notes on the data of the first dump that are not shown; most other dumps have the same notes.
+/// Adds notes on the data of the first dump that PatchIO does not show; most other dumps have the same notes.
 void AddNotes(Series& series)
 {
   TimeStep& first = series.Steps.front();
   if (!first.HasNotes) {
     const std::string ignored = CatchError([&] {  // reading the step reports the fault of a summary
-      first.Notes = NotesOnLeftOut(first.Path);
+      first.Notes = NotesOnSkippedData(first.Path);
       first.HasNotes = true;
     });
   }
   series.Notes.insert(series.Notes.end(), first.Notes.begin(), first.Notes.end());
 }
 
-/// Adds the dump to the series, or a warning with the reason why the dump is left out.
+/// Adds the dump to the series, or a warning with the reason why the dump is skipped.
 void TryAdd(const fs::path& summary, const SeriesOptions& options, Series& series)
 {
   if (!AddStep("dump", summary.string(), options, ReadSummaryHead, series)) {
@@ -145,15 +146,15 @@ Series OpenIndex(const fs::path& index, const SeriesOptions& options)
     }
     if (series.Steps.size() > before) {
       series.Notes.push_back(
-          fmt::format("{} does not list {} of the dumps in its folder. They are shown too, because a "
-                      "restarted run lists only its own dumps",
+          fmt::format("{} does not list {} of the dumps in its folder. PatchIO shows these dumps, too, "
+                      "because a restarted run lists only its own dumps",
               index.string(), series.Steps.size() - before));
     }
   }
   if (series.Steps.empty() && series.Warnings.empty()) {
     throw FileError(index, "the names of dumps, one 'visit_dump.NNNNN/summary.samrai' per line",
         "no names, and no dumps in its folder",
-        "Check that the dumps were not moved, and are not still being written");
+        "Check whether the dumps were moved, or are still being written");
   }
   if (series.Steps.empty()) {
     const std::string& first = series.Warnings[0];
@@ -179,7 +180,7 @@ bool SamraiFormat::Claims(const std::string& path) const
   if (!fs::is_regular_file(path, ignored)) {
     return false;
   }
-  // Other codes call their index *.visit, too.
+  // Other codes also name their index *.visit.
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);

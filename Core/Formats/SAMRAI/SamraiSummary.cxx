@@ -27,20 +27,20 @@ struct MinMax
   char Defined = 0;
 };
 
-/// Members of the records MinMax that say whether a patch has the variable. The other members may be missing
-/// or wrong.
+/// Members of MinMax that state whether a patch has the variable. The other members may be missing or wrong
+/// in files.
 const std::vector<RecordMember> PresenceMembers{
     {"data_is_defined", ElementType::Int8, 1, offsetof(MinMax, Defined)},
     {"material_composition_flag", ElementType::Int32, 1, offsetof(MinMax, MaterialFlag)},
     {"species_composition_flag", ElementType::Int32, 1, offsetof(MinMax, SpeciesFlag)}};
 
-/// Members of MinMax that tell the range.
+/// Members of MinMax that state the range.
 const std::vector<RecordMember> RangeMembers{
     {"data_is_defined", ElementType::Int8, 1, offsetof(MinMax, Defined)},
     {"min", ElementType::Float64, 1, offsetof(MinMax, Min)},
     {"max", ElementType::Float64, 1, offsetof(MinMax, Max)}};
 
-/// The place of one patch: its cluster file, writing processor, level and number in the level.
+/// The location of one patch: cluster file, writing processor, level, and number in the level.
 struct PatchMapEntry
 {
   int Cluster = 0;
@@ -91,7 +91,7 @@ constexpr int LargestRatio = 1 << 10;
 constexpr int MostGhosts = 64;
 constexpr double MostValues = 1e12;  ///< limit on the values of one array on one patch
 
-/// Throws Error when the file is not a summary, but another file of a dump or a foreign one.
+/// Throws Error when the file is not a summary, but another file of a dump or a file of another program.
 void CheckIsSummary(const hdf5::File& file)
 {
   if (!file.Has("/BASIC_INFO")) {
@@ -100,7 +100,7 @@ void CheckIsSummary(const hdf5::File& file)
   }
 }
 
-/// Reads time and step. Throws Error when the file is not a summary or lacks one of them.
+/// Reads time and step. Throws Error when the file is not a summary, or lacks the time or the step.
 void ReadTimeAndStep(const hdf5::File& file, double& time, std::int64_t& step)
 {
   CheckIsSummary(file);
@@ -176,7 +176,7 @@ void SummaryReader::ReadHead()
   const double version = this->File.Double(Basic + "VDR_version_number");
   if (version != 2.0 && version != 3.0) {
     throw FileError(this->Data.Path, "VDR version 2 or 3", fmt::format("version {}", version),
-        "PatchIO does not support this version; convert the dump or ask for support");
+        "PatchIO does not support this version. Convert the dump, or ask for support");
   }
   this->Data.Dimension = this->File.Int(Basic + "number_dimensions_of_problem");
   if (this->Data.Dimension != 2 && this->Data.Dimension != 3) {
@@ -299,8 +299,8 @@ void SummaryReader::ReadGeometry()
       }
       this->Data.Levels[l].Spacing[axis] = dx;
     }
-    // XLO is the corner of the domain, whose first index may differ from 0. The xlo of patches assumes that
-    // the first index is 0, and is shifted otherwise.
+    // XLO is the corner of the domain, whose first index may differ from 0. The positions xlo of patches are
+    // not used, because they are wrong unless the first index is 0.
     int first = LargestIndex;
     for (int p = 0; p < this->Data.Levels[0].PatchCount; ++p) {
       first = std::min(first, this->Data.Patches[p].Cells.Lower[axis]);
@@ -357,7 +357,7 @@ void SummaryReader::ReadVariables()
     if (coords < 0 || this->Data.Variables[coords].Center != Centering::Node ||
         this->Data.Variables[coords].Components != this->Data.Dimension) {
       this->Fail("a node-centred variable 'Coords' with one component per dimension for the deformed grid",
-          coords < 0 ? "none" : "a variable of another type");
+          coords < 0 ? "none" : "a variable with another centring or number of components");
     }
     this->Data.CoordinatesVariable = coords;
   }

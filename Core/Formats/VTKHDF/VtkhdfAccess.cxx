@@ -52,7 +52,7 @@ void Access::Fail(const std::string& expected, const std::string& found) const
 
 void Access::FailUnsupported(const std::string& what, const std::string& where) const
 {
-  throw hdf5::UnsupportedError(this->Path(), what, where, "Open it with ParaView's own VTKHDF reader");
+  throw hdf5::UnsupportedError(this->Path(), what, where, "Open the file with ParaView's own VTKHDF reader");
 }
 
 std::string Access::WhyUnsupported(const hdf5::Dataset& dataset)
@@ -171,7 +171,7 @@ Box Access::WholeExtent(const std::string& image, std::uint64_t& flatAxes) const
   return cells;
 }
 
-std::uint64_t AddPlaces(const Access& file, std::uint64_t a, std::uint64_t b)
+std::uint64_t AddOffsets(const Access& file, std::uint64_t a, std::uint64_t b)
 {
   constexpr std::uint64_t most = std::uint64_t(1) << 60;
   if (a > most || b > most - a) {

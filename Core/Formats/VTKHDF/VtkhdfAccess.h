@@ -74,7 +74,7 @@ private:
 };
 
 /// Returns a + b, for offsets in data sets. Throws Error if the sum exceeds the size of any file.
-std::uint64_t AddPlaces(const Access& file, std::uint64_t a, std::uint64_t b);
+std::uint64_t AddOffsets(const Access& file, std::uint64_t a, std::uint64_t b);
 
 /// The group with the steps of a file. A file without the group has one step, whose data begin at 0.
 class StepsGroup
@@ -87,8 +87,8 @@ public:
   std::size_t Count() const { return this->Steps; }
   const std::vector<double>& Times() const { return this->Values; }
 
-  /// Returns a list of the group: Count() rows of `columns` numbers. Throws Error when it does not exist or
-  /// is too short.
+  /// Returns a list of the group: Count() rows of `columns` numbers; a row of zeros if the file lacks the
+  /// group. Throws Error when the list does not exist or is too short.
   std::vector<std::int64_t> List(const std::string& name, std::uint64_t columns = 1) const;
   /// Returns a list of the group, or nothing if the list does not exist.
   std::optional<std::vector<std::int64_t>> MaybeList(const std::string& name) const;
@@ -131,7 +131,7 @@ struct FileDescription
   std::vector<double> Times;   ///< times of all steps in the file; empty if the file has no steps
   bool PatchesChange = false;  ///< see Catalog::PatchesChange
   std::vector<LevelDescription> Levels;
-  std::vector<std::string> LeftOut;  ///< texts with the reasons, one per array that cannot be shown
+  std::vector<std::string> LeftOut;  ///< a message with the reason for each skipped array
 };
 
 /// Reads the description of a file at a step. Throws Error when the file is broken, contains something

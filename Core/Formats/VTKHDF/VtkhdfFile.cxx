@@ -26,7 +26,7 @@
 namespace patchio::vtkhdf {
 namespace {
 
-/// The part of each data set that belongs to a step. Each number counts the entries before that part.
+/// The parts of the data sets that belong to a step. Each number counts the entries before a part.
 struct MeshStep
 {
   std::size_t FirstPartition = 0, Partitions = 0;
@@ -58,7 +58,7 @@ private:
   std::vector<std::int64_t> PartitionsOfSteps(const StepsGroup& steps, const std::vector<std::int64_t>& point,
       std::vector<std::int64_t>& first) const;
   bool FollowEachOther(std::size_t each, const std::vector<std::int64_t>& point) const;
-  std::uint64_t PlaceOfOffsets(const MeshStep& step, std::size_t list) const;
+  std::uint64_t OffsetsBefore(const MeshStep& step, std::size_t list) const;
 
   const Access& File;
   std::vector<std::string> Lists;  ///< groups of the lists of cells: "", or "Lines/" and so on
@@ -101,7 +101,7 @@ void CheckSupported(const Access& file)
 }
 
 /// Returns the number of entries before a step in one of the mesh's own arrays.
-std::uint64_t PlaceOf(const MeshStep& step, const LevelArray& array)
+std::uint64_t EntriesBefore(const MeshStep& step, const LevelArray& array)
 {
   switch (array.Role) {
     case MeshRole::Connectivity:
@@ -178,7 +178,7 @@ void Partitions::AddUpCells()
     std::vector<std::uint64_t>& before = this->CellsBefore.emplace_back(1, 0);
     for (const MeshSize& partition : this->All) {
       before.push_back(
-          AddPlaces(this->File, before.back(), static_cast<std::uint64_t>(partition.Cells[list])));
+          AddOffsets(this->File, before.back(), static_cast<std::uint64_t>(partition.Cells[list])));
     }
     const std::vector<std::uint64_t> dims = this->File.DimsOf(InRoot(this->Lists[list] + "Offsets"));
     this->OffsetEntries.push_back(dims.empty() ? 0 : dims[0]);
@@ -206,7 +206,8 @@ std::vector<std::int64_t> Partitions::PartitionsOfSteps(
       steps.Count(), static_cast<std::int64_t>(shared ? this->All.size() : each));
 }
 
-/// Returns whether the points of each step, of `each` partitions, begin behind those of the step before.
+/// Returns whether the points of each step begin after the points of the preceding step, if each step has
+/// `each` partitions.
 bool Partitions::FollowEachOther(std::size_t each, const std::vector<std::int64_t>& point) const
 {
   std::uint64_t before = 0;
@@ -215,7 +216,7 @@ bool Partitions::FollowEachOther(std::size_t each, const std::vector<std::int64_
       return false;
     }
     for (std::size_t p = s * each; p < (s + 1) * each; ++p) {
-      before = AddPlaces(this->File, before, static_cast<std::uint64_t>(this->All[p].Points));
+      before = AddOffsets(this->File, before, static_cast<std::uint64_t>(this->All[p].Points));
     }
   }
   return point.size() > 1 && before > 0 && each * point.size() == this->All.size();
@@ -240,7 +241,7 @@ void Partitions::ReadSteps(const StepsGroup& steps)
     for (std::size_t list = 0; list < lists; ++list) {
       step.Cell[list] = static_cast<std::uint64_t>(cell[s * lists + list]);
       step.Connectivity[list] = static_cast<std::uint64_t>(connectivity[s * lists + list]);
-      step.Offset[list] = this->PlaceOfOffsets(step, list);
+      step.Offset[list] = this->OffsetsBefore(step, list);
     }
   }
 }
@@ -248,12 +249,12 @@ void Partitions::ReadSteps(const StepsGroup& steps)
 /// Returns the number of offsets before a step. Each partition has one more offset than cells, so the result
 /// is the number of cells before the step plus the number of partitions before the step. If a list of cells
 /// is stored once for several partitions, only the partitions of the preceding cells count.
-std::uint64_t Partitions::PlaceOfOffsets(const MeshStep& step, std::size_t list) const
+std::uint64_t Partitions::OffsetsBefore(const MeshStep& step, std::size_t list) const
 {
   const std::vector<std::uint64_t>& before = this->CellsBefore[list];
   const std::uint64_t cells = step.Cell[list];
   const std::size_t end = step.FirstPartition + step.Partitions;
-  const std::uint64_t wanted = AddPlaces(this->File, before[end] - before[step.FirstPartition], cells) + end;
+  const std::uint64_t wanted = AddOffsets(this->File, before[end] - before[step.FirstPartition], cells) + end;
   if (before[step.FirstPartition] == cells && wanted <= this->OffsetEntries[list]) {
     return cells + step.FirstPartition;
   }
@@ -309,8 +310,8 @@ std::vector<LevelArray> Partitions::Arrays() const
   return arrays;
 }
 
-/// Returns the number of components of an array. `axes`: number of axes before the optional axis of the
-/// components. Returns nullopt for other shapes.
+/// Returns the number of components of an array of shape `dims`, or nullopt for an invalid shape. `axes`:
+/// number of axes before the optional axis of the components.
 std::optional<int> ComponentsBehind(const std::vector<std::uint64_t>& dims, std::size_t axes)
 {
   constexpr std::uint64_t most = 1024;
@@ -352,7 +353,7 @@ std::optional<int> ComponentsOfImage(
 
 /// Limits above those of any real file, which bound the cost of a forged one.
 constexpr int MostLevels = 64;
-constexpr std::size_t MostPlaces = 1 << 26;
+constexpr std::size_t MostOffsets = 1 << 26;
 
 std::uint64_t ProductOf(const std::vector<std::uint64_t>& dims)
 {
@@ -391,26 +392,26 @@ std::int64_t PlanesOfChunk(const hdf5::Dataset& info, bool hasSteps)
   return static_cast<std::int64_t>(std::max<std::uint64_t>(planes, 1));
 }
 
-class FactsReader
+class FileReader
 {
 public:
-  FactsReader(const std::string& path, int step) : File(path), Steps(File)
+  FileReader(const std::string& path, int step) : File(path), Steps(File)
   {
-    this->Facts.Path = path;
-    this->Facts.Step = step;
+    this->Result.Path = path;
+    this->Result.Step = step;
   }
 
   FileDescription Run()
   {
     this->File.RequireGroup(Root);
     const std::string type = this->File.Text(Root, "Type");
-    this->Facts.Type = TypeNamed(type);
-    this->Facts.Times = this->Steps.Times();
-    if (this->Facts.Step < 0 || this->Facts.Step >= static_cast<int>(this->Steps.Count())) {
-      throw FileError(this->Facts.Path, fmt::format("step {} in the file", this->Facts.Step + 1),
+    this->Result.Type = TypeNamed(type);
+    this->Result.Times = this->Steps.Times();
+    if (this->Result.Step < 0 || this->Result.Step >= static_cast<int>(this->Steps.Count())) {
+      throw FileError(this->Result.Path, fmt::format("step {} in the file", this->Result.Step + 1),
           fmt::format("{} steps", this->Steps.Count()), "Use File > Reload Files, or Reload() in scripts");
     }
-    switch (this->Facts.Type) {
+    switch (this->Result.Type) {
       case FileType::Image:
         this->ReadImage();
         break;
@@ -425,7 +426,7 @@ public:
         this->File.FailUnsupported("type '" + PlainText(type) + "'", Root);
     }
     this->ReadTime();
-    return std::move(this->Facts);
+    return std::move(this->Result);
   }
 
 private:
@@ -449,52 +450,52 @@ private:
   /// Returns whether the axis has a single layer of nodes.
   bool IsFlat(int axis) const
   {
-    return axis >= this->Facts.Dimension || (this->Facts.FlatAxes >> axis & 1) != 0;
+    return axis >= this->Result.Dimension || (this->Result.FlatAxes >> axis & 1) != 0;
   }
   void CheckTuples(
       const std::string& dataset, const LevelArray& array, std::uint64_t tuples, std::uint64_t found) const;
 
   Access File;
   StepsGroup Steps;
-  FileDescription Facts;
-  std::size_t Places = 0;      ///< number of entries in LevelArray::First of all arrays
-  std::set<std::string> Told;  ///< arrays that LeftOut already contains, from all levels
+  FileDescription Result;
+  std::size_t OffsetCount = 0;     ///< number of entries in LevelArray::First of all arrays
+  std::set<std::string> Reported;  ///< arrays, on all levels, with a message in LeftOut
 };
 
 /// Reads the time of a file with one step, as ParaView writes it.
-void FactsReader::ReadTime()
+void FileReader::ReadTime()
 {
   if (this->Steps.IsThere()) {
-    this->Facts.Time = this->Steps.Times()[static_cast<std::size_t>(this->Facts.Step)];
+    this->Result.Time = this->Steps.Times()[static_cast<std::size_t>(this->Result.Step)];
   }
   for (const char* name : {"VTKHDF/FieldData/TimeValue", "VTKHDF/FieldData/Time"}) {
-    if (!this->Facts.Time && this->File.Has(name) && ProductOf(this->File.DimsOf(name)) == 1) {
+    if (!this->Result.Time && this->File.Has(name) && ProductOf(this->File.DimsOf(name)) == 1) {
       const double time = this->File.Double(name);
-      this->Facts.Time = std::isfinite(time) ? std::optional(time) : std::nullopt;
+      this->Result.Time = std::isfinite(time) ? std::optional(time) : std::nullopt;
     }
   }
 }
 
 /// Returns the entries of all steps, or only the entry of the described step if patches change.
-std::vector<std::uint64_t> FactsReader::OfOwnSteps(std::vector<std::uint64_t> ofSteps) const
+std::vector<std::uint64_t> FileReader::OfOwnSteps(std::vector<std::uint64_t> ofSteps) const
 {
-  return this->Facts.PatchesChange
-             ? std::vector<std::uint64_t>{ofSteps[static_cast<std::size_t>(this->Facts.Step)]}
+  return this->Result.PatchesChange
+             ? std::vector<std::uint64_t>{ofSteps[static_cast<std::size_t>(this->Result.Step)]}
              : std::move(ofSteps);
 }
 
-void FactsReader::ReadImage()
+void FileReader::ReadImage()
 {
-  LevelDescription& level = this->Facts.Levels.emplace_back();
-  level.Boxes = {this->File.WholeExtent(Root, this->Facts.FlatAxes)};
+  LevelDescription& level = this->Result.Levels.emplace_back();
+  level.Boxes = {this->File.WholeExtent(Root, this->Result.FlatAxes)};
   level.Spacing = this->File.Triple(Root, "Spacing");
-  this->Facts.Origin = this->File.Triple(Root, "Origin");
-  if ((this->Facts.FlatAxes & 4) != 0) {  // data of two dimensions do not have a third index
+  this->Result.Origin = this->File.Triple(Root, "Origin");
+  if ((this->Result.FlatAxes & 4) != 0) {  // data of two dimensions do not have a third index
     Box& cells = level.Boxes[0];
-    this->Facts.Origin[2] += cells.Lower[2] * level.Spacing[2];
+    this->Result.Origin[2] += cells.Lower[2] * level.Spacing[2];
     cells.Lower[2] = cells.Upper[2] = 0;
-    this->Facts.Dimension = 2;
-    this->Facts.FlatAxes &= 3;
+    this->Result.Dimension = 2;
+    this->Result.FlatAxes &= 3;
   }
   const std::vector<double> unit{1, 0, 0, 0, 1, 0, 0, 0, 1};
   const std::vector<double> direction = this->File.Numbers(Root, "Direction");
@@ -504,28 +505,28 @@ void FactsReader::ReadImage()
   const FirstTuples first = [&](Centering center) {
     std::vector<std::uint64_t> tuples(this->Steps.Count(), 0);
     for (std::size_t s = 1; s < tuples.size(); ++s) {
-      tuples[s] = AddPlaces(this->File, tuples[s - 1], this->TuplesOfBoxes(level.Boxes, center));
+      tuples[s] = AddOffsets(this->File, tuples[s - 1], this->TuplesOfBoxes(level.Boxes, center));
     }
     return tuples;
   };
   this->ReadArrays(Root, first, level);
 }
 
-void FactsReader::ReadAmr()
+void FileReader::ReadAmr()
 {
-  this->Facts.Origin = this->File.Triple(Root, "Origin");
+  this->Result.Origin = this->File.Triple(Root, "Origin");
   const std::string axes = this->File.Text(Root, "GridDescription");
   if (axes != "XYZ" && axes != "XY") {
     this->File.FailUnsupported("attribute 'GridDescription' other than 'XYZ' and 'XY'", Root);
   }
-  this->Facts.Dimension = axes == "XY" ? 2 : 3;
+  this->Result.Dimension = axes == "XY" ? 2 : 3;
   std::vector<std::string> groups;
   while (groups.size() < MostLevels &&
          this->File.Has(GroupOfLevel(FileType::Amr, static_cast<int>(groups.size())))) {
     groups.push_back(GroupOfLevel(FileType::Amr, static_cast<int>(groups.size())));
     const std::vector<BoxRows> rows = this->RowsOfSteps(groups.back(), 0);
-    this->Facts.PatchesChange =
-        this->Facts.PatchesChange || std::any_of(rows.begin(), rows.end(), [&](const BoxRows& other) {
+    this->Result.PatchesChange =
+        this->Result.PatchesChange || std::any_of(rows.begin(), rows.end(), [&](const BoxRows& other) {
           return other.First != rows[0].First || other.Count != rows[0].Count;
         });
   }
@@ -533,11 +534,11 @@ void FactsReader::ReadAmr()
     this->File.Fail("a group 'VTKHDF/Level0'", "none");
   }
   for (const std::string& group : groups) {
-    this->ReadLevel(group, this->Facts.Levels.emplace_back());
+    this->ReadLevel(group, this->Result.Levels.emplace_back());
   }
 }
 
-void FactsReader::ReadLevel(const std::string& group, LevelDescription& level)
+void FileReader::ReadLevel(const std::string& group, LevelDescription& level)
 {
   level.Spacing = this->File.Triple(group, "Spacing");
   const std::vector<Box> all = this->File.Boxes(group + "/AMRBox");
@@ -549,12 +550,12 @@ void FactsReader::ReadLevel(const std::string& group, LevelDescription& level)
     }
   }
   const auto begin = [&](std::uint64_t box) { return all.begin() + static_cast<std::ptrdiff_t>(box); };
-  const BoxRows& own = rows[static_cast<std::size_t>(this->Facts.Step)];
+  const BoxRows& own = rows[static_cast<std::size_t>(this->Result.Step)];
   level.Boxes = {begin(own.First), begin(own.First + own.Count)};
   const FirstTuples first = [&](Centering center) {
     std::vector<std::uint64_t> before(1, 0), tuples;
     for (const Box& box : all) {
-      before.push_back(AddPlaces(this->File, before.back(), this->TuplesOfBoxes({box}, center)));
+      before.push_back(AddOffsets(this->File, before.back(), this->TuplesOfBoxes({box}, center)));
     }
     for (const BoxRows& ofStep : rows) {
       tuples.push_back(before[ofStep.First]);
@@ -565,7 +566,7 @@ void FactsReader::ReadLevel(const std::string& group, LevelDescription& level)
 }
 
 /// Returns the boxes of a level at each step. Older files use other names of the lists.
-std::vector<BoxRows> FactsReader::RowsOfSteps(const std::string& group, std::uint64_t boxes) const
+std::vector<BoxRows> FileReader::RowsOfSteps(const std::string& group, std::uint64_t boxes) const
 {
   if (!this->Steps.IsThere()) {
     return {{0, boxes}};
@@ -582,16 +583,16 @@ std::vector<BoxRows> FactsReader::RowsOfSteps(const std::string& group, std::uin
   return rows;
 }
 
-void FactsReader::ReadMesh()
+void FileReader::ReadMesh()
 {
-  const Partitions partitions(this->File, this->Facts.Type, this->Steps);
-  this->Facts.PatchesChange = partitions.Change();
-  LevelDescription& level = this->Facts.Levels.emplace_back();
-  level.Meshes = partitions.SizesOf(static_cast<std::size_t>(this->Facts.Step));
-  const auto firstOf = [&](const auto& place) {
+  const Partitions partitions(this->File, this->Result.Type, this->Steps);
+  this->Result.PatchesChange = partitions.Change();
+  LevelDescription& level = this->Result.Levels.emplace_back();
+  level.Meshes = partitions.SizesOf(static_cast<std::size_t>(this->Result.Step));
+  const auto firstOf = [&](const auto& entriesBefore) {
     std::vector<std::uint64_t> tuples;
     for (const MeshStep& step : partitions.Steps()) {
-      tuples.push_back(place(step));
+      tuples.push_back(entriesBefore(step));
     }
     return tuples;
   };
@@ -605,7 +606,7 @@ void FactsReader::ReadMesh()
       level);
   // The mesh's own arrays come after the data, because a name shared by both means the data.
   for (LevelArray array : partitions.Arrays()) {
-    array.First = this->OfOwnSteps(firstOf([&](const MeshStep& step) { return PlaceOf(step, array); }));
+    array.First = this->OfOwnSteps(firstOf([&](const MeshStep& step) { return EntriesBefore(step, array); }));
     if (const auto found = this->ReadArray(Root, array, level)) {
       level.Arrays.push_back(*found);
     }
@@ -613,7 +614,7 @@ void FactsReader::ReadMesh()
 }
 
 /// Returns the number of values per component on all boxes.
-std::uint64_t FactsReader::TuplesOfBoxes(const std::vector<Box>& boxes, Centering center) const
+std::uint64_t FileReader::TuplesOfBoxes(const std::vector<Box>& boxes, Centering center) const
 {
   double tuples = 0;
   for (const Box& box : boxes) {
@@ -627,19 +628,19 @@ std::uint64_t FactsReader::TuplesOfBoxes(const std::vector<Box>& boxes, Centerin
   return tuples < 4e18 ? static_cast<std::uint64_t>(tuples) : 0;
 }
 
-std::uint64_t FactsReader::TuplesOf(const LevelDescription& level, const LevelArray& array) const
+std::uint64_t FileReader::TuplesOf(const LevelDescription& level, const LevelArray& array) const
 {
   if (level.Meshes.empty()) {
     return this->TuplesOfBoxes(level.Boxes, array.Center);
   }
   std::uint64_t tuples = 0;
   for (const MeshSize& mesh : level.Meshes) {
-    tuples = AddPlaces(this->File, tuples, EntriesOf(mesh, array));
+    tuples = AddOffsets(this->File, tuples, EntriesOf(mesh, array));
   }
   return tuples;
 }
 
-void FactsReader::ReadArrays(const std::string& group, const FirstTuples& first, LevelDescription& level)
+void FileReader::ReadArrays(const std::string& group, const FirstTuples& first, LevelDescription& level)
 {
   for (const Centering center : {Centering::Cell, Centering::Node}) {
     const std::string folder = FolderOf(center);
@@ -660,33 +661,33 @@ void FactsReader::ReadArrays(const std::string& group, const FirstTuples& first,
 
 /// Returns the first tuple of each step of an array: the array's own if the file states it, otherwise that of
 /// the array's grid.
-std::vector<std::uint64_t> FactsReader::FirstOf(const std::string& group, Centering center,
+std::vector<std::uint64_t> FileReader::FirstOf(const std::string& group, Centering center,
     const std::string& name, const FirstTuples& first, const LevelDescription& level) const
 {
   const std::string ofLevel = group == Root ? std::string() : group.substr(group.rfind('/') + 1) + "/";
   const std::string list = center == Centering::Cell ? "CellDataOffset" : "PointDataOffset";
-  auto places = this->Steps.MaybeList(ofLevel + list + "s/" + name);
-  places = places ? places : this->Steps.MaybeList(ofLevel + list + "/" + name);
-  if (!places) {
+  auto offsets = this->Steps.MaybeList(ofLevel + list + "s/" + name);
+  offsets = offsets ? offsets : this->Steps.MaybeList(ofLevel + list + "/" + name);
+  if (!offsets) {
     return first(center);
   }
   // Offsets of images count steps, all others count values.
   const std::uint64_t unit =
-      this->Facts.Type == FileType::Image ? this->TuplesOfBoxes(level.Boxes, center) : 1;
+      this->Result.Type == FileType::Image ? this->TuplesOfBoxes(level.Boxes, center) : 1;
   std::vector<std::uint64_t> tuples;
-  for (const std::int64_t place : *places) {
-    const double far = static_cast<double>(place) * static_cast<double>(unit);
+  for (const std::int64_t offset : *offsets) {
+    const double far = static_cast<double>(offset) * static_cast<double>(unit);
     if (far > 1e18) {
       this->File.Fail(
-          fmt::format("steps of '{}' within the file", PlainText(name)), fmt::format("{}", place));
+          fmt::format("steps of '{}' within the file", PlainText(name)), fmt::format("{}", offset));
     }
-    tuples.push_back(static_cast<std::uint64_t>(place) * unit);
+    tuples.push_back(static_cast<std::uint64_t>(offset) * unit);
   }
   return tuples;
 }
 
 /// Reads the description of an array. Returns nothing if the array cannot be read; see LeaveOut().
-std::optional<LevelArray> FactsReader::ReadArray(
+std::optional<LevelArray> FileReader::ReadArray(
     const std::string& group, LevelArray array, LevelDescription& level)
 {
   const std::string dataset = group + "/" + array.StoredName;
@@ -703,7 +704,7 @@ std::optional<LevelArray> FactsReader::ReadArray(
     const int wanted = array.Role == MeshRole::Points ? 3 : 1;
     unsupported = !components ? fmt::format("shape {}", fmt::join(dims, " x "))
                   : array.Role != MeshRole::Values && *components != wanted
-                      ? fmt::format("{} components, not {},", *components, wanted)
+                      ? fmt::format("{} components instead of {}", *components, wanted)
                       : "";
     array.Components = components.value_or(1);
     array.Interleaved = array.Components > 1;
@@ -712,18 +713,18 @@ std::optional<LevelArray> FactsReader::ReadArray(
     this->File.FailUnsupported(unsupported, dataset);
   }
   if (!unsupported.empty()) {
-    this->LeaveOut(array, hdf5::UnsupportedError(this->Facts.Path, unsupported, dataset).what());
+    this->LeaveOut(array, hdf5::UnsupportedError(this->Result.Path, unsupported, dataset).what());
     return std::nullopt;
   }
-  this->Places += array.First.size();
-  if (this->Places > MostPlaces) {
-    this->File.Fail(fmt::format("at most {} offsets of steps", MostPlaces), "more");
+  this->OffsetCount += array.First.size();
+  if (this->OffsetCount > MostOffsets) {
+    this->File.Fail(fmt::format("at most {} offsets of steps", MostOffsets), "more");
   }
   const std::uint64_t tuples = this->TuplesOf(level, array);
   this->CheckTuples(dataset, array, tuples, ProductOf(dims) / static_cast<std::uint64_t>(array.Components));
-  if (this->Facts.Type == FileType::Image && info.Layout == hdf5::StorageLayout::Virtual &&
+  if (this->Result.Type == FileType::Image && info.Layout == hdf5::StorageLayout::Virtual &&
       this->IsScattered(dataset, array, tuples)) {
-    this->LeaveOut(array, hdf5::UnsupportedError(this->Facts.Path, SeveralParts, dataset).what());
+    this->LeaveOut(array, hdf5::UnsupportedError(this->Result.Path, SeveralParts, dataset).what());
     return std::nullopt;
   }
   level.PlanesPerCut = std::max(level.PlanesPerCut, PlanesOfChunk(info, this->Steps.IsThere()));
@@ -731,7 +732,7 @@ std::optional<LevelArray> FactsReader::ReadArray(
 }
 
 /// Returns whether the values of a step are in several parts of a virtual array.
-bool FactsReader::IsScattered(const std::string& dataset, const LevelArray& array, std::uint64_t tuples) const
+bool FileReader::IsScattered(const std::string& dataset, const LevelArray& array, std::uint64_t tuples) const
 {
   const std::vector<hdf5::VirtualPart> parts = this->File.Find(dataset).Parts;
   const auto components = static_cast<std::uint64_t>(array.Components);
@@ -742,23 +743,23 @@ bool FactsReader::IsScattered(const std::string& dataset, const LevelArray& arra
   });
 }
 
-/// Leaves out an array that is unsupported or damaged. Throws Error for a mesh's own arrays.
-void FactsReader::LeaveOut(const LevelArray& array, const std::string& fault)
+/// Skips an array that is unsupported or damaged, with a message. Throws Error for a mesh's own arrays.
+void FileReader::LeaveOut(const LevelArray& array, const std::string& fault)
 {
   if (IsOfMesh(array)) {
     throw Error(fault);
   }
-  if (this->Told.emplace(array.StoredName).second) {
-    this->Facts.LeftOut.emplace_back(fault + " The array is skipped.");
+  if (this->Reported.emplace(array.StoredName).second) {
+    this->Result.LeftOut.emplace_back(fault + " PatchIO skips the array.");
   }
 }
 
 /// Returns the number of components of an array. `dims`: number of values per axis, slowest first. Returns
 /// nothing for an invalid shape.
-std::optional<int> FactsReader::ComponentsOf(
+std::optional<int> FileReader::ComponentsOf(
     std::vector<std::uint64_t> dims, const LevelArray& array, const LevelDescription& level) const
 {
-  if (this->Facts.Type != FileType::Image) {
+  if (this->Result.Type != FileType::Image) {
     return ComponentsBehind(dims, 1);  // the values of AMR and of meshes follow each other
   }
   if (this->Steps.IsThere() && !dims.empty()) {
@@ -774,14 +775,14 @@ std::optional<int> FactsReader::ComponentsOf(
 
 /// Throws Error if an array has the wrong number of values. In meshes and files with steps, arrays may have
 /// more values than are used.
-void FactsReader::CheckTuples(
+void FileReader::CheckTuples(
     const std::string& dataset, const LevelArray& array, std::uint64_t tuples, std::uint64_t found) const
 {
   const std::uint64_t last =
       array.First.empty() ? 0 : *std::max_element(array.First.begin(), array.First.end());
-  const std::uint64_t wanted = AddPlaces(this->File, last, tuples);
-  const bool more = this->Steps.IsThere() || this->Facts.Type == FileType::Unstructured ||
-                    this->Facts.Type == FileType::Polygons;
+  const std::uint64_t wanted = AddOffsets(this->File, last, tuples);
+  const bool more = this->Steps.IsThere() || this->Result.Type == FileType::Unstructured ||
+                    this->Result.Type == FileType::Polygons;
   if (found < wanted || (found > wanted && !more)) {
     this->File.Fail(
         fmt::format("{} values per component in '{}'", wanted, PlainText(dataset)), fmt::format("{}", found));
@@ -792,7 +793,7 @@ void FactsReader::CheckTuples(
 
 FileDescription ReadFileDescription(const std::string& path, int step)
 {
-  return FactsReader(std::filesystem::absolute(path).lexically_normal().string(), step).Run();
+  return FileReader(std::filesystem::absolute(path).lexically_normal().string(), step).Run();
 }
 
 }  // namespace patchio::vtkhdf

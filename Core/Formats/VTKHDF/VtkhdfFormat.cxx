@@ -18,18 +18,18 @@ namespace patchio::vtkhdf {
 namespace {
 
 /// The contents of Catalog::FormatData.
-struct StepPlaces
+struct StepOffsets
 {
   FileType Type = FileType::None;
   /// True: the catalog lacks arrays of the file. The file then gets no index, so that each opening reports
-  /// the arrays that are left out.
+  /// the skipped arrays.
   bool LacksArrays = false;
   /// The number of tuples in the data set before the first one of the level, for each step, level and
   /// variable. If patches change, there are entries only for the catalog's current step.
   std::vector<std::uint64_t> First;
 };
 
-/// Returns the index of an entry of StepPlaces::First, which has one row of entries per step.
+/// Returns the index of an entry of StepOffsets::First, which has one row of entries per step.
 std::size_t IndexOf(const Catalog& catalog, std::size_t row, int level, int variable)
 {
   return (row * catalog.Levels.size() + static_cast<std::size_t>(level)) * catalog.Variables.size() +
@@ -41,48 +41,47 @@ std::size_t RowsOf(const Catalog& catalog)
   return catalog.PatchesChange ? 1 : static_cast<std::size_t>(catalog.StepsInFile);
 }
 
-std::vector<std::byte> Pack(const StepPlaces& places)
+std::vector<std::byte> Pack(const StepOffsets& offsets)
 {
   ByteWriter out;
-  out.Put(static_cast<std::uint8_t>(places.Type));
-  out.Put(static_cast<std::uint8_t>(places.LacksArrays));
-  out.Put(places.First);
+  out.Put(static_cast<std::uint8_t>(offsets.Type));
+  out.Put(static_cast<std::uint8_t>(offsets.LacksArrays));
+  out.Put(offsets.First);
   return out.Take();
 }
 
-/// Returns the places in the catalog's FormatData. Throws Error if the catalog is not that of a VTKHDF file.
-StepPlaces PlacesOf(const Catalog& catalog)
+/// Decodes the catalog's FormatData. Throws Error if the catalog is not that of a VTKHDF file.
+StepOffsets StepOffsetsOf(const Catalog& catalog)
 {
-  StepPlaces places;
+  StepOffsets offsets;
   ByteReader in(catalog.FormatData);
-  places.Type = static_cast<FileType>(in.Get<std::uint8_t>());
-  places.LacksArrays = in.Get<std::uint8_t>() != 0;
-  in.Get(places.First);
-  if (places.First.size() != IndexOf(catalog, RowsOf(catalog), 0, 0)) {
+  offsets.Type = static_cast<FileType>(in.Get<std::uint8_t>());
+  offsets.LacksArrays = in.Get<std::uint8_t>() != 0;
+  in.Get(offsets.First);
+  if (offsets.First.size() != IndexOf(catalog, RowsOf(catalog), 0, 0)) {
     throw Error("The description of the time step does not belong to a VTKHDF file.");
   }
-  return places;
+  return offsets;
 }
 
 /// Returns the refinement ratio of a level to the next coarser one, from the cell sizes of both. Throws
 /// Error.
-int RatioOf(const FileDescription& facts, int level, int axis)
+int RatioOf(const FileDescription& file, int level, int axis)
 {
-  const double coarse = facts.Levels[level - 1].Spacing[axis], fine = facts.Levels[level].Spacing[axis];
+  const double coarse = file.Levels[level - 1].Spacing[axis], fine = file.Levels[level].Spacing[axis];
   const double ratio = std::round(coarse / fine);
   if (!(ratio >= 1 && ratio <= 1 << 20 && std::abs(coarse / fine - ratio) < 1e-6 * ratio)) {
-    throw FileError(facts.Path,
-        fmt::format("cells of level {} that divide those of the coarser level", level),
+    throw FileError(file.Path, fmt::format("cells of level {} that divide those of the coarser level", level),
         fmt::format("{} and {} along axis {}", fine, coarse, axis), "The file is damaged");
   }
   return static_cast<int>(ratio);
 }
 
-void AddPartition(const FileDescription& facts, const MeshSize& mesh, Catalog& catalog)
+void AddPartition(const FileDescription& file, const MeshSize& mesh, Catalog& catalog)
 {
   constexpr std::int64_t most = 1 << 30;
   if (mesh.AllCells() > most) {
-    throw FileError(facts.Path, fmt::format("at most {} cells in a partition", most),
+    throw FileError(file.Path, fmt::format("at most {} cells in a partition", most),
         fmt::format("{}", mesh.AllCells()), "Write the mesh in more partitions");
   }
   Patch& patch = catalog.Patches.emplace_back();
@@ -92,27 +91,27 @@ void AddPartition(const FileDescription& facts, const MeshSize& mesh, Catalog& c
   catalog.Meshes.push_back(mesh);
 }
 
-std::vector<Box> BoxesOf(const FileDescription& facts, const LevelDescription& level)
+std::vector<Box> BoxesOf(const FileDescription& file, const LevelDescription& level)
 {
-  return facts.Type == FileType::Image
+  return file.Type == FileType::Image
              ? CutAcross(level.Boxes[0], SlowestAxis(level.Boxes[0]), level.PlanesPerCut)
              : level.Boxes;
 }
 
-void AddLevel(const FileDescription& facts, int number, Catalog& catalog)
+void AddLevel(const FileDescription& file, int number, Catalog& catalog)
 {
-  const LevelDescription& from = facts.Levels[number];
+  const LevelDescription& from = file.Levels[number];
   Level& level = catalog.Levels.emplace_back();
   level.FirstPatch = static_cast<int>(catalog.Patches.size());
   level.Spacing = from.Spacing;
-  level.FlatAxes = facts.FlatAxes;
-  for (int axis = 0; axis < facts.Dimension && number > 0; ++axis) {
-    level.Ratio[axis] = RatioOf(facts, number, axis);
+  level.FlatAxes = file.FlatAxes;
+  for (int axis = 0; axis < file.Dimension && number > 0; ++axis) {
+    level.Ratio[axis] = RatioOf(file, number, axis);
   }
   for (const MeshSize& mesh : from.Meshes) {
-    AddPartition(facts, mesh, catalog);
+    AddPartition(file, mesh, catalog);
   }
-  for (const Box& box : BoxesOf(facts, from)) {
+  for (const Box& box : BoxesOf(file, from)) {
     Patch& patch = catalog.Patches.emplace_back();
     patch.Cells = box;
     patch.Level = number;
@@ -140,16 +139,17 @@ int VariableOf(const LevelArray& array, const std::string& path, Catalog& catalo
   return static_cast<int>(catalog.Variables.size()) - 1;
 }
 
-/// Returns whether the array is the same at all steps: the patches do not change, and the array begins at the
-/// same place at all steps.
-bool IsTimeInvariant(const FileDescription& facts, const LevelArray& array)
+/// Returns whether the array is the same at all steps: neither the patches nor the array's position in the
+/// data set change.
+bool IsTimeInvariant(const FileDescription& file, const LevelArray& array)
 {
-  return facts.Times.size() > 1 && !facts.PatchesChange &&
+  return file.Times.size() > 1 && !file.PatchesChange &&
          std::all_of(array.First.begin(), array.First.end(),
              [&](std::uint64_t first) { return first == array.First[0]; });
 }
 
-/// Marks the variable as absent on the patches of a level on which its array has no entries.
+/// Sets the presence of a variable on the patches of a level: absent where its array has no entries,
+/// otherwise stored.
 void SetPresence(int variable, const Level& level, Catalog& catalog)
 {
   for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
@@ -160,14 +160,14 @@ void SetPresence(int variable, const Level& level, Catalog& catalog)
   }
 }
 
-/// Adds the variables of all arrays to the catalog. Returns StepPlaces::First for these variables.
-std::vector<std::uint64_t> AddVariables(const FileDescription& facts, Catalog& catalog)
+/// Adds the variables of all arrays to the catalog. Returns StepOffsets::First for these variables.
+std::vector<std::uint64_t> AddVariables(const FileDescription& file, Catalog& catalog)
 {
   std::vector<std::vector<int>> ofLevels;
-  for (const LevelDescription& level : facts.Levels) {
+  for (const LevelDescription& level : file.Levels) {
     std::vector<int>& variables = ofLevels.emplace_back();
     for (const LevelArray& array : level.Arrays) {
-      variables.push_back(VariableOf(array, facts.Path, catalog));
+      variables.push_back(VariableOf(array, file.Path, catalog));
     }
   }
   const std::size_t rows = RowsOf(catalog);
@@ -177,12 +177,12 @@ std::vector<std::uint64_t> AddVariables(const FileDescription& facts, Catalog& c
   for (std::size_t l = 0; l < ofLevels.size(); ++l) {
     for (std::size_t a = 0; a < ofLevels[l].size(); ++a) {
       const int variable = ofLevels[l][a];
-      const LevelArray& array = facts.Levels[l].Arrays[a];
+      const LevelArray& array = file.Levels[l].Arrays[a];
       SetPresence(variable, catalog.Levels[l], catalog);
       for (std::size_t row = 0; row < std::min(rows, array.First.size()); ++row) {
         firsts[IndexOf(catalog, row, static_cast<int>(l), variable)] = array.First[row];
       }
-      changes[variable] = changes[variable] || !IsTimeInvariant(facts, array);
+      changes[variable] = changes[variable] || !IsTimeInvariant(file, array);
     }
   }
   for (std::size_t v = 0; v < changes.size(); ++v) {
@@ -204,13 +204,13 @@ std::int64_t NumberInName(const std::string& path)
   return digits.size() < 18 ? std::stoll(digits) : 0;
 }
 
-TimeStep StepOf(const FileDescription& facts, int number)
+TimeStep StepOf(const FileDescription& file, int number)
 {
   TimeStep step;
-  step.Path = facts.Path;
+  step.Path = file.Path;
   step.InFile = number;
-  step.Step = facts.Times.empty() ? NumberInName(facts.Path) : number;
-  step.Time = facts.Times.empty() ? facts.Time.value_or(0) : facts.Times[static_cast<std::size_t>(number)];
+  step.Step = file.Times.empty() ? NumberInName(file.Path) : number;
+  step.Time = file.Times.empty() ? file.Time.value_or(0) : file.Times[static_cast<std::size_t>(number)];
   return step;
 }
 
@@ -221,30 +221,30 @@ GridKind GridOf(FileType type)
                                         : GridKind::Uniform;
 }
 
-Catalog CatalogOf(const FileDescription& facts)
+Catalog CatalogOf(const FileDescription& file)
 {
   Catalog catalog;
-  catalog.Path = facts.Path;
-  catalog.Grid = GridOf(facts.Type);
-  catalog.Dimension = facts.Dimension;
-  catalog.Origin = facts.Origin;
-  catalog.StepsInFile = std::max(static_cast<int>(facts.Times.size()), 1);
-  catalog.PatchesChange = facts.PatchesChange;
-  for (std::size_t level = 0; level < facts.Levels.size(); ++level) {
-    AddLevel(facts, static_cast<int>(level), catalog);
+  catalog.Path = file.Path;
+  catalog.Grid = GridOf(file.Type);
+  catalog.Dimension = file.Dimension;
+  catalog.Origin = file.Origin;
+  catalog.StepsInFile = std::max(static_cast<int>(file.Times.size()), 1);
+  catalog.PatchesChange = file.PatchesChange;
+  for (std::size_t level = 0; level < file.Levels.size(); ++level) {
+    AddLevel(file, static_cast<int>(level), catalog);
   }
-  catalog.FormatData = Pack({facts.Type, !facts.LeftOut.empty(), AddVariables(facts, catalog)});
-  SetStep(catalog, StepOf(facts, facts.Step));
+  catalog.FormatData = Pack({file.Type, !file.LeftOut.empty(), AddVariables(file, catalog)});
+  SetStep(catalog, StepOf(file, file.Step));
   return catalog;
 }
 
 /// Locates values in a VTKHDF file. A data set has the values of all boxes of a level one after another, or
-/// the values of an image. The values of several steps follow each other, too.
+/// the values of an image. The values of successive steps also follow each other.
 class Locator : public Hdf5Locator
 {
 public:
   Locator(const Catalog& catalog, const LocateOptions& options)
-      : Hdf5Locator(catalog, options), Places(PlacesOf(catalog)), Before(catalog.Variables.size())
+      : Hdf5Locator(catalog, options), Offsets(StepOffsetsOf(catalog)), Before(catalog.Variables.size())
   {
     this->Table.Files = {catalog.Path};
   }
@@ -254,7 +254,7 @@ private:
   const std::vector<std::uint64_t>& BeforePatches(int variable);
   std::uint64_t TuplesShared(int first, int patch) const;
 
-  const StepPlaces Places;
+  const StepOffsets Offsets;
   std::vector<std::vector<std::uint64_t>> Before;  ///< by variable, filled when needed; see BeforePatches()
 };
 
@@ -267,7 +267,7 @@ const std::vector<std::uint64_t>& Locator::BeforePatches(int variable)
     return before;
   }
   const bool sharing =
-      this->Places.Type == FileType::Image && this->Data.Variables[variable].Center == Centering::Node;
+      this->Offsets.Type == FileType::Image && this->Data.Variables[variable].Center == Centering::Node;
   for (const Level& level : this->Data.Levels) {
     std::uint64_t tuples = 0;
     for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
@@ -300,10 +300,10 @@ Location Locator::LocateOne(const PatchVariable& request)
   const auto components = static_cast<std::uint64_t>(info.Components);
   const int level = this->Data.Patches[patch].Level;
   const std::size_t row = this->Data.PatchesChange ? 0 : static_cast<std::size_t>(this->Data.StepInFile);
-  const std::uint64_t first = this->Places.First[IndexOf(this->Data, row, level, variable)] +
+  const std::uint64_t first = this->Offsets.First[IndexOf(this->Data, row, level, variable)] +
                               this->BeforePatches(variable)[static_cast<std::size_t>(patch)];
   const auto tuples = static_cast<std::uint64_t>(this->Data.StoredTuples(variable, patch));
-  return this->LocateAt({this->Data.Path, GroupOfLevel(this->Places.Type, level) + "/" + info.StoredName,
+  return this->LocateAt({this->Data.Path, GroupOfLevel(this->Offsets.Type, level) + "/" + info.StoredName,
                             {first * components, tuples * components}},
       request);
 }
@@ -338,11 +338,11 @@ Series VtkhdfFormat::OpenSeries(const std::string& path, const SeriesOptions& op
     series.Steps.push_back(*known);
     return series;
   }
-  const FileDescription facts = ReadFileDescription(absolute);
-  for (int step = 0; step < std::max(static_cast<int>(facts.Times.size()), 1); ++step) {
-    series.Steps.push_back(StepOf(facts, step));
+  const FileDescription file = ReadFileDescription(absolute);
+  for (int step = 0; step < std::max(static_cast<int>(file.Times.size()), 1); ++step) {
+    series.Steps.push_back(StepOf(file, step));
   }
-  series.Warnings = facts.LeftOut;
+  series.Warnings = file.LeftOut;
   return series;
 }
 
@@ -358,7 +358,7 @@ Catalog VtkhdfFormat::ReadStep(const TimeStep& step) const
 
 bool VtkhdfFormat::NeedsIndex(const Catalog& catalog) const
 {
-  return catalog.StepsInFile == 1 && !PlacesOf(catalog).LacksArrays;
+  return catalog.StepsInFile == 1 && !StepOffsetsOf(catalog).LacksArrays;
 }
 
 LocationTable VtkhdfFormat::Locate(

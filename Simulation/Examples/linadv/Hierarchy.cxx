@@ -17,8 +17,8 @@ constexpr int NestingWidth = 2;
 
 constexpr double Inside = 80.0, Outside = 5.0;
 
-/// Sets the values of a scalar, on cells of a level, to the exact solution. Scalar 0 is the plain profile.
-/// The profiles of the other scalars are shifted and higher, so that all scalars differ.
+/// Sets `values`, on cells of a level, to the exact solution of a scalar. Scalar 0 is the profile of the
+/// problem. The profiles of the other scalars are shifted and higher, so that all scalars differ.
 void FillExactly(const Problem& problem, int scalar, int level, double time, Array& values)
 {
   const Geometry& space = problem.Space;
@@ -58,7 +58,8 @@ double LimitedSlope(double left, double right)
   return left * right > 0.0 ? 2.0 * left * right / (left + right) : 0.0;
 }
 
-/// Returns the smaller difference, or 0 at extrema, so that slopes of several axes can safely be added.
+/// Returns the smaller difference, or 0 at extrema (the minmod limiter), so that the sum of slopes of several
+/// axes stays bounded.
 double SmallerSlope(double left, double right)
 {
   if (left * right <= 0.0) {
@@ -95,8 +96,8 @@ void AdvanceLine(double* first, std::size_t stride, double courant, std::vector<
 /// [-1, 1].
 void Advance(Array& values, const Box& interior, const Double3& courant)
 {
-  // A sweep needs ghosts along its axis that earlier sweeps have advanced. So the lines of a sweep include
-  // the ghosts along the axes of later sweeps.
+  // A sweep needs ghosts that the earlier sweeps have advanced. So the lines of a sweep include the ghosts
+  // along the axes of the later sweeps.
   Box starts = values.Cells;
   std::size_t stride = 1;
   for (int axis = 0; axis < 3; ++axis) {
@@ -207,7 +208,7 @@ Hierarchy::Hierarchy(Communicator& ranks, const Problem& problem)
   ForCells(Coarsen(this->Space.Domain(0), this->Space.Patch), [&](const Int3& tile) { all.insert(tile); });
   this->Levels.push_back(this->MakeLevel(0, all, nullptr));
   this->SetInitialValues();
-  // Each level shows where the next level is needed.
+  // The values of each level show where the next level is needed.
   for (int level = 1; level < problem.Levels; ++level) {
     this->Regrid();
     this->SetInitialValues();
@@ -247,7 +248,7 @@ void Hierarchy::FillFromCoarser(const Field& coarser, int coarserLevel, const st
 {
   Field below = this->Allocate(under);
   plan.Run(this->Ranks.Mpi(), coarser, below);
-  ForMine(below, [&](std::size_t p, Array& values) {
+  ForEachLocalPatch(below, [&](std::size_t p, Array& values) {
     if (!this->Space.Periodic) {
       FillOutside(values, this->Space.Domain(coarserLevel));
     }
@@ -264,7 +265,8 @@ Field Hierarchy::GhostedValues(int level, int scalar) const
   }
   data.FromSame.Run(this->Ranks.Mpi(), data.Scalars[scalar], ghosted);
   if (!this->Space.Periodic) {
-    ForMine(ghosted, [&](std::size_t, Array& values) { FillOutside(values, this->Space.Domain(level)); });
+    ForEachLocalPatch(
+        ghosted, [&](std::size_t, Array& values) { FillOutside(values, this->Space.Domain(level)); });
   }
   return ghosted;
 }
@@ -274,7 +276,7 @@ std::vector<std::vector<double>> Hierarchy::NodeValues(int level) const
   std::vector<std::vector<double>> nodes(this->Patches(level).Patches().size());
   const Int3 one = this->Space.Layers(1);
   const Field ghosted = this->GhostedValues(level, 0);
-  ForMine(ghosted, [&](std::size_t p, const Array& values) {
+  ForEachLocalPatch(ghosted, [&](std::size_t p, const Array& values) {
     // Node n lies between the cells n - 1 and n.
     Box range = this->Patches(level).Patches()[p].Cells;
     for (int axis = 0; axis < 3; ++axis) {
@@ -292,7 +294,7 @@ std::vector<std::vector<double>> Hierarchy::NodeValues(int level) const
 void Hierarchy::Step()
 {
   for (int scalar = 0; scalar < this->Setup.Scalars; ++scalar) {
-    // All ghosts are filled first, because they must have the old time on every level.
+    // All ghosts are filled first, because the ghosts of every level must have the values of the old time.
     std::vector<Field> old;
     for (int level = 0; level < this->LevelCount(); ++level) {
       old.push_back(this->GhostedValues(level, scalar));
@@ -303,7 +305,7 @@ void Hierarchy::Step()
       for (int axis = 0; axis < 3; ++axis) {
         courant[axis] = this->Setup.Velocity[axis] * this->Setup.TimeStep / spacing[axis];
       }
-      ForMine(this->Levels[level].Scalars[scalar], [&](std::size_t p, Array& values) {
+      ForEachLocalPatch(this->Levels[level].Scalars[scalar], [&](std::size_t p, Array& values) {
         Array& advanced = old[level][p];
         Advance(advanced, values.Cells, courant);
         ForCells(values.Cells, [&](const Int3& cell) { values.At(cell) = advanced.At(cell); });
@@ -326,7 +328,7 @@ void Hierarchy::AverageDown(FieldOfLevel fieldOf) const
       boxes.push_back({Coarsen(patch.Cells, ratio), patch.Owner});
     }
     Field averages = this->Allocate(boxes);
-    ForMine(averages, [&](std::size_t p, Array& means) {
+    ForEachLocalPatch(averages, [&](std::size_t p, Array& means) {
       FillMeans(fieldOf(level)[p], weight, means, [&](const Int3& cell) {
         return Refine({cell, cell}, ratio);
       });
@@ -341,7 +343,7 @@ void Hierarchy::SetInitialValues()
   for (int scalar = 0; scalar < this->Setup.Scalars; ++scalar) {
     const auto fieldOf = [&](int level) -> Field& { return this->Levels[level].Scalars[scalar]; };
     for (int level = 0; level < this->LevelCount(); ++level) {
-      ForMine(fieldOf(level),
+      ForEachLocalPatch(fieldOf(level),
           [&](std::size_t, Array& values) { FillExactly(this->Setup, scalar, level, 0.0, values); });
     }
     this->AverageDown(fieldOf);
@@ -353,7 +355,7 @@ Hierarchy::Totals Hierarchy::MakeTotals(double time) const
   std::vector<Field> errors;
   for (int level = 0; level < this->LevelCount(); ++level) {
     errors.push_back(this->Allocate(this->Patches(level).Patches()));
-    ForMine(errors.back(), [&](std::size_t p, Array& error) {
+    ForEachLocalPatch(errors.back(), [&](std::size_t p, Array& error) {
       FillExactly(this->Setup, 0, level, time, error);
       for (std::size_t i = 0; i < error.Values.size(); ++i) {
         error.Values[i] = std::abs(this->Values(level, 0)[p].Values[i] - error.Values[i]);
@@ -365,7 +367,7 @@ Hierarchy::Totals Hierarchy::MakeTotals(double time) const
   // on the owners of patches.
   const auto mean = [&](const Field& field) {
     std::vector<double> sums(field.size(), 0.0);
-    ForMine(field, [&](std::size_t p, const Array& values) {
+    ForEachLocalPatch(field, [&](std::size_t p, const Array& values) {
       sums[p] = std::accumulate(values.Values.begin(), values.Values.end(), 0.0);
     });
     sums = this->Ranks.Sum(sums);
@@ -383,7 +385,7 @@ TileSet Hierarchy::TagTiles(int level) const
   TileSet tiles;
   for (int scalar = 0; scalar < this->Setup.Scalars; ++scalar) {
     const Field ghosted = this->GhostedValues(level, scalar);
-    ForMine(ghosted, [&](std::size_t p, const Array& values) {
+    ForEachLocalPatch(ghosted, [&](std::size_t p, const Array& values) {
       ForCells(this->Patches(level).Patches()[p].Cells, [&](const Int3& cell) {
         if (Jump(values, this->Space.Dimension, cell) > this->Setup.TagThreshold) {
           const Box around = Grown({cell, cell}, this->Space.Layers(this->Setup.TagBuffer));

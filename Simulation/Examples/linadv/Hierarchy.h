@@ -22,7 +22,7 @@ struct Problem
 
   int Levels = 1;             ///< maximum number of levels
   int TagBuffer = 2;          ///< number of cells to refine around a front
-  double TagThreshold = 0.0;  ///< neighbouring cells with a larger difference are refined
+  double TagThreshold = 0.0;  ///< cells that differ more from a neighbour are refined
 };
 
 /// The levels and their values. All levels take the same time step. The fluxes on both sides of a border
@@ -50,9 +50,9 @@ public:
   /// Advances all values by the problem's time step. Collective: every rank of the communicator calls it.
   void Step();
 
-  /// Moves levels 1, 2, ... to the fronts, and makes at most one new level. Values come from the old level
-  /// where it existed, and from the coarser level elsewhere. Collective: every rank of the communicator calls
-  /// it.
+  /// Moves levels 1, 2, ... to the fronts, and makes at most one new level. Takes the values of a new patch
+  /// from the old patches of its level, and elsewhere from the coarser level. Collective: every rank of the
+  /// communicator calls it.
   void Regrid();
 
   struct Totals

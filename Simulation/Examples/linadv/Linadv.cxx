@@ -127,8 +127,8 @@ std::array<T, 3> Spread(const char* option, const std::vector<T>& list, int dime
   return result;
 }
 
-/// Checks the numbers of one axis. A number with a typing error, such as a zero too many, should cause a
-/// message instead of exhausting the machine's memory.
+/// Checks the numbers of one axis. Throws UsageError for numbers with a typing error, such as a zero too
+/// many, which would exhaust the machine's memory.
 void CheckAxis(const Geometry& space, int levels, int axis)
 {
   constexpr int mostCells = 1 << 24;
@@ -163,7 +163,7 @@ Geometry MakeGeometry(const Options& options)
   Require(patches <= mostPatches, "patch", fmt::format("at most {} patches on level 0", mostPatches),
       fmt::format("{}; use larger patches or fewer --cells", patches));
   const std::int64_t cells = space.Domain(0).Cells();
-  Require(cells <= mostCells, "cells", fmt::format("at most {} on level 0", mostCells), cells);
+  Require(cells <= mostCells, "cells", fmt::format("at most {} cells on level 0", mostCells), cells);
   const double longest = *std::max_element(space.Cells.begin(), space.Cells.end());
   const std::vector<double> spacing{1.0 / longest};
   space.Spacing = Spread("spacing", options.Spacing.empty() ? spacing : options.Spacing, dimension, 1.0);
@@ -239,8 +239,8 @@ std::vector<Variable> DescribeVariables(const Options& options, int dimension)
   return variables;
 }
 
-/// The state of the simulation in the form that outputs need. The hierarchy must not change during the life
-/// of this object.
+/// The values of the simulation in the form that outputs need. The hierarchy must not change during the
+/// lifetime of this object.
 class Snapshot
 {
 public:
@@ -249,7 +249,7 @@ public:
   {
     for (int scalar = 0; scalar < options.Variables; ++scalar) {
       for (int level = 0; level < hierarchy.LevelCount(); ++level) {
-        ForMine(hierarchy.Values(level, scalar),
+        ForEachLocalPatch(hierarchy.Values(level, scalar),
             [&](std::size_t, const Array& values) { this->Arrays.push_back(values.Values.data()); });
       }
     }
@@ -261,7 +261,7 @@ public:
       }
     }
     for (int level = 0; level < hierarchy.LevelCount() && options.VectorVariable; ++level) {
-      ForMine(hierarchy.Values(level, 0), [&](std::size_t, const Array& values) {
+      ForEachLocalPatch(hierarchy.Values(level, 0), [&](std::size_t, const Array& values) {
         std::vector<double>& flux = this->Made.emplace_back();
         for (const double value : values.Values) {
           for (int axis = 0; axis < problem.Space.Dimension; ++axis) {
@@ -280,8 +280,8 @@ private:
   std::deque<std::vector<double>> Made;  ///< arrays that are made only for the output
 };
 
-/// Makes the directory of the dumps. Throws Error if it has other files. Removes only dumps, and only with
-/// --overwrite.
+/// Makes the directory of the dumps. Throws Error if the directory has other files. Removes only dumps, and
+/// only with --overwrite.
 void PrepareDirectory(const Options& options)
 {
   const fs::path path = options.Dumps;
@@ -318,7 +318,7 @@ void WriteSamraiDump(const Hierarchy& hierarchy, const Options& options, const S
   catalog.Step = step;
   catalog.Origin = space.Origin;
   catalog.Variables = DescribeVariables(options, space.Dimension);
-  std::map<int, std::size_t> mine;  // by global number: number among this rank's patches
+  std::map<int, std::size_t> mine;  // global number of a patch: its number among this rank's patches
   for (int level = 0; level < hierarchy.LevelCount(); ++level) {
     const std::vector<OwnedBox>& patches = hierarchy.Patches(level).Patches();
     Level& entry = catalog.Levels.emplace_back();
@@ -390,7 +390,7 @@ public:
   {
     std::vector<patchio_patch> patches;
     for (int level = 0; level < hierarchy.LevelCount(); ++level) {
-      ForMine(hierarchy.Values(level, 0), [&](std::size_t, const Array& values) {
+      ForEachLocalPatch(hierarchy.Values(level, 0), [&](std::size_t, const Array& values) {
         patchio_patch& patch = patches.emplace_back();
         patch.level = level;
         std::copy_n(values.Cells.Lower.begin(), 3, patch.lower);
@@ -406,7 +406,8 @@ public:
     this->Note(patchio_write(this->Out, step, time, snapshot.Arrays.data()));
   }
 
-  /// Closes the output. Throws Error if some step could not be written. Collective: every rank calls it.
+  /// Closes the output. Throws Error if any step could not be written. Collective: every rank of `ranks`
+  /// calls it.
   void Close()
   {
     const int fault = patchio_close(std::exchange(this->Out, nullptr));
@@ -431,7 +432,7 @@ private:
   std::string Message;
 };
 
-/// Prints a line on rank 0.
+/// Prints a line about the step on rank 0. Collective: every rank that simulates calls it.
 void Report(const Hierarchy& hierarchy, int step, double time, bool root)
 {
   std::string patches;
@@ -534,7 +535,7 @@ int Run(int argc, char** argv, Communicator& world)
   try {
     program.parse(argc, argv);
     if (options.Dumps.empty() && options.Configuration.empty()) {
-      throw UsageError("give --output, --output-config or both.");
+      throw UsageError("no output is selected. Give --output, --output-config or both.");
     }
     Simulate(options, world);
   } catch (const CLI::ParseError& error) {

@@ -20,8 +20,8 @@ struct AlongCurve
 /// The tiles of a level that are patches.
 using TileSet = std::set<Int3, AlongCurve>;
 
-/// The cells of all levels. In 2-D the third axis has one cell, one tile and no ghosts, so that other code
-/// need not distinguish 2-D and 3-D.
+/// The cells of all levels. In 2-D, the third axis has one cell, one tile and no ghosts, so that other code
+/// works for 2-D and 3-D.
 ///
 /// The index space of a level begins at 0 in the lower corner of the domain. The domain is cut into tiles of
 /// `Patch` cells; the last tile along an axis may be smaller.
@@ -108,7 +108,7 @@ using Field = std::vector<Array>;
 
 /// Calls visit(patch, array) for each array of this rank's patches.
 template <typename AnyField, typename Visit>
-void ForMine(AnyField& field, Visit visit)
+void ForEachLocalPatch(AnyField& field, Visit visit)
 {
   for (std::size_t p = 0; p < field.size(); ++p) {
     if (!field[p].Values.empty()) {
@@ -117,9 +117,9 @@ void ForMine(AnyField& field, Visit visit)
   }
 }
 
-/// The patches of one level, known on all ranks. Patches are numbered along Morton's curve, so that numbers
-/// do not depend on the number of ranks. Each rank owns a consecutive range with about the same number of
-/// cells, so that owners hardly change.
+/// The patches of one level, known on all ranks. Patches are numbered along Morton's curve, so that the
+/// numbers are independent of the number of ranks. Each rank owns a consecutive range of patches with about
+/// the same number of cells, so that few patches change owners.
 class Grid
 {
 public:
@@ -156,9 +156,9 @@ void Grid::ForOverlaps(const Box& box, Visit visit) const
   });
 }
 
-/// Copies between the arrays of a grid's patches and arrays on other boxes. Each rank keeps its part of both.
-/// The sender and the receiver of a message derive their lists in the same order from the patches, which all
-/// ranks know, so no negotiation is necessary.
+/// Copies between the arrays of a grid's patches and arrays on other boxes. Each rank holds its own arrays of
+/// both kinds. The sender and the receiver of a message derive their lists in the same order from the
+/// patches, which all ranks know, so no negotiation is necessary.
 class CopyPlan
 {
 public:
@@ -177,7 +177,8 @@ public:
   void Run(MPI_Comm comm, const Field& source, Field& target) const;
 
 private:
-  /// The same cells in two arrays. With periodic boundaries, the indices in the target may differ.
+  /// A copy of cells from one array to another. With periodic boundaries, the indices in the target may
+  /// differ.
   struct Copy
   {
     int From, To;

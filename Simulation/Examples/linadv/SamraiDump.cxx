@@ -22,7 +22,7 @@ namespace patchio::draft {
 hid_t Checked(hid_t result)
 {
   if (result < 0) {
-    throw Error("HDF5 fails: " + hdf5::LastMessage());
+    throw Error("An HDF5 function failed: " + hdf5::LastMessage());
   }
   return result;
 }

@@ -1,7 +1,8 @@
 // A writer of SAMRAI VisIt dumps ("VDR" 2.0) like those of SAMRAI 4, for linadv, measurements and tests. This
 // writer is independent of the reader in Core/Formats/SAMRAI, and shares no code with it.
 //
-// A file is drafted before it is written, so that tests can change a part of the draft.
+// The objects of a file are collected in a draft before the file is written, so that tests can change parts
+// of the draft.
 #pragma once
 
 #include "Base/Communicator.h"
@@ -75,7 +76,8 @@ DraftDataset Records(const std::vector<PointerDraft>& values, const char* countN
 /// H5P_FILE_ACCESS; by default, files have the oldest version of the format. Throws Error if the file cannot
 /// be written.
 ///
-/// If the environment variable SOURCE_DATE_EPOCH is set, the file does not contain the present time.
+/// If the environment variable SOURCE_DATE_EPOCH is set, the file has that time instead of the present time,
+/// so that its bytes are reproducible.
 void WriteHdf5(const std::string& path, const Hdf5Draft& draft,
     const std::function<void(hid_t creation, hid_t access)>& choose = {});
 
@@ -93,11 +95,12 @@ struct ComponentRange
   double Min, Max;
 };
 
-/// Returns the summary of a dump by `ranks` ranks. Uses all members of the catalog except Path and materials.
+/// Returns the draft of the summary of a dump by `ranks` ranks. Uses all members of the catalog except Path
+/// and materials.
 Hdf5Draft DraftSummary(const Catalog& catalog, int ranks, const std::vector<ComponentRange>& ranges);
 
-/// Returns a cluster file with the variables that are Stored, as 32-bit floats. When the file is written,
-/// calls `values`, and adds the ranges of the values before rounding to `ranges`, which must still exist
+/// Returns the draft of a cluster file with the variables that are Stored, as 32-bit floats. Writing the
+/// draft calls `values`, and adds the ranges of the unrounded values to `ranges`, which must exist until
 /// then. `ranges` may be null.
 Hdf5Draft DraftCluster(
     const Catalog& catalog, int file, const PatchValues& values, std::vector<ComponentRange>* ranges);

@@ -54,7 +54,7 @@ nlohmann::json AgreeAs(int size, const std::string& path)
   observer.Warn = [](const std::string&) {};
   ReadSession session(1);
   session.Series.AddFile(path);
-  session.Series.SetChannel(ChannelMode::Off);
+  session.Series.SetIndexMode(IndexMode::Off);
   Stages stages(ranks);
   session.Open(ranks, {});
   session.Series.OpenAny(ranks);

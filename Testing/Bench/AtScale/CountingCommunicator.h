@@ -35,7 +35,7 @@ public:
   {
   }
 
-  /// Returns the counts so far, including those of Aside() and OnMachine().
+  /// Returns the counts so far, including those of BackgroundDuplicate() and OnMachine().
   const CommunicationCount& Count() const { return *this->Total; }
 
   using Communicator::Exchange;

@@ -53,7 +53,7 @@ nlohmann::json PlanOf(const Catalog& catalog, int ranks, bool merge)
   const StepPlan plan = MakePlan(catalog, shown, options, {0});
   const double planned = CpuSeconds() - begin;
   std::vector<int> mine;
-  for (const std::size_t b : plan.Mine) {
+  for (const std::size_t b : plan.LocalBlocks) {
     for (const OwnedBox& part : plan.Blocks[b].Parts) {
       mine.push_back(part.Owner);
     }
@@ -66,7 +66,7 @@ nlohmann::json PlanOf(const Catalog& catalog, int ranks, bool merge)
   const ReadPlan reads = PlanReads(LocationsOf(catalog, mine, arrayBytes), {}, {}, 16);
   return {{"parts", parts}, {"seconds", planned}, {"request_seconds", CpuSeconds() - located},
       {"most_bytes", most}, {"kept_bytes", kept}, {"blocks", plan.Blocks.size()},
-      {"own_blocks", plan.Mine.size()}, {"requests", reads.Transfers.size()}};
+      {"own_blocks", plan.LocalBlocks.size()}, {"requests", reads.Requests.size()}};
 }
 
 }  // namespace

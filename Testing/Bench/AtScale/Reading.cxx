@@ -90,8 +90,8 @@ private:
       if (planned) {
         const LocationTable table = LocationsOf(this->Step, this->PatchesOf[rank], this->Options.ArrayBytes);
         const StorageModel model{this->Storage.Latency, this->Storage.Stream};
-        for (const Transfer& transfer : PlanReads(table, {}, model, reads.Threads).Transfers) {
-          reads.Requests.push_back(transfer.Bytes);
+        for (const StorageRequest& request : PlanReads(table, {}, model, reads.Threads).Requests) {
+          reads.Requests.push_back(request.Bytes);
         }
       } else {
         reads.Requests.assign(this->PatchesOf[rank].size(), this->Options.ArrayBytes);

@@ -72,18 +72,18 @@ TEST(BoxBins, FindsWhatMeetsABox)
         BoxesAtRandom(static_cast<int>(dice.Between(1, 80)), range, std::min(range, 1 << 28), dice);
     const BoxBins bins(boxes);
     for (const Box& query : BoxesAtRandom(20, dice.Between(0, 1) == 0 ? range : Far, range / 2 + 1, dice)) {
-      ASSERT_EQ(bins.Meeting(query), MeetingNaively(boxes, query)) << "round " << round;
+      ASSERT_EQ(bins.Intersecting(query), MeetingNaively(boxes, query)) << "round " << round;
     }
     ExpectEachPlaceOnce(boxes, dice);
-    EXPECT_TRUE(bins.Meeting(Box()).empty());
+    EXPECT_TRUE(bins.Intersecting(Box()).empty());
   }
 }
 
 TEST(BoxBins, OfNothingMeetNothing)
 {
   const BoxBins bins{std::vector<Box>()};
-  EXPECT_TRUE(bins.Meeting({{-Far, -Far, -Far}, {Far, Far, Far}}).empty());
-  EXPECT_TRUE(bins.Meeting({{0, 0, 0}, {0, 0, 0}}).empty());
+  EXPECT_TRUE(bins.Intersecting({{-Far, -Far, -Far}, {Far, Far, Far}}).empty());
+  EXPECT_TRUE(bins.Intersecting({{0, 0, 0}, {0, 0, 0}}).empty());
   EXPECT_TRUE(bins.UniqueParts()->empty());
 }
 
@@ -93,10 +93,10 @@ TEST(BoxBins, AnswerFromTheOtherEndOfTheIndexSpace)
     const BoxBins bins(std::vector<Box>{{{end, end, end}, {end, end, end}}});
     for (const int other : {-Far - 1, -Far, 0, Far, Far + 1}) {
       const bool meets = other == end;
-      EXPECT_EQ(bins.Meeting({{other, other, other}, {other, other, other}}).size(), meets ? 1u : 0u)
+      EXPECT_EQ(bins.Intersecting({{other, other, other}, {other, other, other}}).size(), meets ? 1u : 0u)
           << other;
     }
-    EXPECT_EQ(bins.Meeting({{-Far - 1, -Far - 1, -Far - 1}, {Far + 1, Far + 1, Far + 1}}).size(), 1u);
+    EXPECT_EQ(bins.Intersecting({{-Far - 1, -Far - 1, -Far - 1}, {Far + 1, Far + 1, Far + 1}}).size(), 1u);
   }
 }
 
@@ -118,7 +118,7 @@ TEST(BoxBins, TakeHugeBoxesAmongManyTinyOnes)
     boxes.push_back({{-1000, 2 * i + 1, 0}, {200000, 2 * i + 1, 9}});
   }
   const BoxBins bins(boxes);
-  EXPECT_EQ(bins.Meeting({{40, 0, 0}, {41, 3, 0}}), (std::vector<int>{10, 50000, 50001}));
+  EXPECT_EQ(bins.Intersecting({{40, 0, 0}, {41, 3, 0}}), (std::vector<int>{10, 50000, 50001}));
   EXPECT_TRUE(bins.UniqueParts()->empty());
 }
 

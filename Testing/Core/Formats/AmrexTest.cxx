@@ -240,10 +240,10 @@ TEST(Amrex, NotesWhatIsLeftOut)
   WriteText(later + "/raw_fields/Level_0/Bx_aux_H", "1\n");
   WriteText(later + "/raw_fields/Level_0/Bx_aux_D_00000", "1\n");
   const std::vector<std::string> wanted{
-      "the coordinates are cylindrical, shown on straight axes: r as x, z as y",
-      "the grid is mapped (Nu_nd), but cells are shown at their unmapped positions",
-      "raw fields are skipped: 'Bx_aux'",
-      "particles are skipped: 'electrons', 'ions'; use ParaView's AMReX/BoxLib Particles Reader for them"};
+      "the coordinates are cylindrical, and PatchIO shows them on straight axes: r as x, z as y",
+      "the grid is mapped (Nu_nd), but PatchIO shows cells at their unmapped positions",
+      "PatchIO skips raw fields: 'Bx_aux'",
+      "PatchIO skips particles: 'electrons', 'ions'; use ParaView's AMReX/BoxLib Particles Reader for them"};
   // The last step is checked, too. More steps do not add notes.
   draft.Write(folder, "plt00021");
   EXPECT_EQ(format.OpenSeries(later, {}).Notes, wanted);
@@ -255,7 +255,8 @@ TEST(Amrex, NotesWhatIsLeftOut)
   const std::string mapped = draft.Write(folder, "mapped");
   WriteText(mapped + "/Level_0/Nu_nd_H", "1\n");
   EXPECT_THAT(format.OpenSeries(mapped, {}).Notes,
-      ::testing::ElementsAre(HasSubstr("spherical, shown on straight axes: r as x, theta as y"),
+      ::testing::ElementsAre(
+          HasSubstr("spherical, and PatchIO shows them on straight axes: r as x, theta as y"),
           HasSubstr("the grid is mapped")));
 }
 
@@ -328,8 +329,8 @@ TEST(Amrex, SaysWhatIsWrong)
       HasSubstr("Level_7/Cell_H: No such file or directory; expected a readable file"));
   EXPECT_THAT(inCells("1\n1\n2\n", "9\n1\n2\n"), HasSubstr("version"));
   EXPECT_THAT(inCells("1\n1\n2\n", "1\n1\n3\n"), HasSubstr("2 components"));
-  EXPECT_THAT(inCells("(2 0\n", "(3 0\n"), HasSubstr("2 as the plotfile's Header says"));
-  EXPECT_THAT(inCells("((4,0) (7,3) (0,0))", "((4,0) (3,3) (0,0))"), HasSubstr("a box, as"));
+  EXPECT_THAT(inCells("(2 0\n", "(3 0\n"), HasSubstr("2 as the plotfile's Header states"));
+  EXPECT_THAT(inCells("((4,0) (7,3) (0,0))", "((4,0) (3,3) (0,0))"), HasSubstr("a box of the form"));
   EXPECT_THAT(inCells("((4,0) (7,3) (0,0))", "((4,0) (7,3) (1,0))"), HasSubstr("centring"));
   EXPECT_THAT(inCells("Cell_D_00000 336", "../../secret 338"), HasSubstr("in the same folder"));
   EXPECT_THAT(

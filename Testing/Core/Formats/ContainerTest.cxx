@@ -298,7 +298,7 @@ TEST_F(Container, ComesBack)
 LoadResult ReadValues(const std::string& path, bool merge, int threads, bool verify)
 {
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
-  const OpenedStep opened(*alone, path, ChannelMode::Off);
+  const OpenedStep opened(*alone, path, IndexMode::Off);
   const Catalog& data = opened.Data();
   const std::vector<bool> shown(data.Patches.size(), true);
   LoadRequest request;
@@ -715,9 +715,9 @@ TEST_F(Container, AFileWithoutValuesHasNoChunks)
   plan.Files = 2;
   StepFile file(this->Folder / "step.part", plan);
   file.Create();
-  EXPECT_TRUE(file.Place({}).empty());
+  EXPECT_TRUE(file.ReserveChunks({}).empty());
   file.WriteDescription();
-  file.GiveSignature();
+  file.WriteSignature();
   EXPECT_GT(H5Fis_hdf5((this->Folder / "step.part").c_str()), 0);
 }
 

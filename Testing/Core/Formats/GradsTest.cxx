@@ -265,7 +265,7 @@ TEST_F(Grads, DescriptorFaultsNameTheirLine)
       {"undef -999", "fileheader 999999999999999999\nundef -999", "bytes"},
       {"undef -999", "edef 2 names a", "2 names"},
       {"undef -999", "edef 2\na\nundef -999", "2 members"},
-      {"dset ^data.bin\n", "", "none of dset"},
+      {"dset ^data.bin\n", "", "no DSET"},
       {"dset ^data.bin", "dset", "nothing"},
   };
   for (const auto& [from, to, expected] : faults) {
@@ -312,7 +312,7 @@ TEST_F(Grads, TemplatesGiveNames)
   EXPECT_EQ(name("%m1_%d2_%t1_%t3_%tm2_%x1_%x3", 1), "2_29_2_002_01_1_201");
   EXPECT_EQ(name("%fhn_%fdhn_%fn2_%f2", 1), "1200_001200_720_12");
   EXPECT_THAT(MessageOf([&] { name("%zz", 0); }), HasSubstr("'%zz'"));
-  EXPECT_THAT(MessageOf([&] { name("a%", 0); }), HasSubstr("keys that GrADS knows"));
+  EXPECT_THAT(MessageOf([&] { name("a%", 0); }), HasSubstr("substitutions that GrADS knows"));
   EXPECT_THAT(MessageOf([&] { name("%ch", 0); }), HasSubstr("CHSUB for step 1"));
   EXPECT_EQ(name("%ch\nchsub 1 1 a\nchsub 2 2 %y4b", 1), "2016b");
   // A substitution by itself must end.
@@ -487,7 +487,7 @@ TEST_F(Grads, DescriptorsOpenedTogetherAreOneSeries)
   WriteText(this->Folder / "post.ctl_2016022712", Replaced(Plain, "12z28feb2016", "12z27feb2016"));
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
   const Series series = OpenSeries(*alone,
-      {this->Folder / "post.ctl_2016022812", this->Folder / "post.ctl_2016022712"}, {}, ChannelMode::Off);
+      {this->Folder / "post.ctl_2016022812", this->Folder / "post.ctl_2016022712"}, {}, IndexMode::Off);
   std::vector<std::string> dates;
   for (const TimeStep& step : series.Steps) {
     dates.push_back(step.Date);

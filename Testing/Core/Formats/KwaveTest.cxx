@@ -286,7 +286,7 @@ TEST_F(Kwave, StepsOfTwoOutputsInCommonAreSaid)
   this->WriteIndex("other.h5");
   const auto alone = MakeSelfCommunicator();
   const auto open = [&](const std::vector<std::string>& paths) {
-    return OpenSeries(*alone, paths, {}, ChannelMode::Off);
+    return OpenSeries(*alone, paths, {}, IndexMode::Off);
   };
   const std::string out = this->Folder / "out.h5", other = this->Folder / "other.h5";
   const Series both = open({out, other});
@@ -355,7 +355,7 @@ TEST_F(Kwave, ReadsEachStepByTheFormatAndByOneIndex)
   const auto alone = MakeSelfCommunicator();
   for (const std::string name : {"index.h5", "contiguous.h5", "corners.h5"}) {
     const bool points = name != "corners.h5";
-    OpenedStep opened(*alone, this->Folder / name, ChannelMode::Off);
+    OpenedStep opened(*alone, this->Folder / name, IndexMode::Off);
     opened.Prepare(*alone, 2);
     ASSERT_NE(opened.Index(), nullptr);
     for (const int n : {0, 2, 1, 2}) {
@@ -392,12 +392,12 @@ TEST_F(Kwave, ReadPatchDataReadsTheFirstStep)
   this->WriteCorners("corners.h5");
   const auto alone = MakeSelfCommunicator();
   const std::string path = this->Folder / "corners.h5";
-  ChannelSettings settings;
+  IndexSettings settings;
   settings.SettleSeconds = 0;  // trusts young files
-  OpenedStep opened(*alone, path, ChannelMode::On, settings);
+  OpenedStep opened(*alone, path, IndexMode::On, settings);
   opened.SetStep(*alone, this->Open("corners.h5").Steps[2]);
   opened.Prepare(*alone, 1);
-  ASSERT_EQ(OpenedStep(*alone, path, ChannelMode::ReadOnly).Data().StepInFile, 2);
+  ASSERT_EQ(OpenedStep(*alone, path, IndexMode::ReadOnly).Data().StepInFile, 2);
   const int patch = 0;
   const char* const name = "p";
   const ReadPatchDataResult result = ReadPatchData(path, &patch, 1, &name, 1, 1);

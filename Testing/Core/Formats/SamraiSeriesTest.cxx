@@ -69,9 +69,9 @@ TEST_F(SamraiSeries, NotesWhatIsLeftOut)
   testing::WriteHdf5(summary, draft);
   this->WriteIndex("visit_dump.00003/summary.samrai\n");
   const std::vector<std::string> wanted{
-      "VisIt expressions are skipped: 'Error', 'Speed'; use ParaView's Calculator for them",
-      "values per material (material_state) are skipped: 'density', 'energy'; the values of whole cells are "
-      "shown"};
+      "PatchIO skips VisIt expressions: 'Error', 'Speed'; use ParaView's Calculator for them",
+      "PatchIO skips values per material (material_state), and shows the values of whole cells: 'density', "
+      "'energy'"};
   EXPECT_EQ(this->Open().Notes, wanted);
   EXPECT_EQ(this->Format.OpenSeries(summary, {}).Notes, wanted);
   // A damaged part is reported when the step is read.
@@ -105,8 +105,8 @@ TEST_F(SamraiSeries, AddsDumpsThatTheIndexForgotAndSaysSo)
   const Series series = this->Open();
   EXPECT_THAT(this->StepsOf(series), ElementsAre(0, 5));
   EXPECT_THAT(series.Notes,
-      ElementsAre(HasSubstr("does not list 1 of the dumps in its folder. They are shown too, because a "
-                            "restarted run lists only its own dumps")));
+      ElementsAre(HasSubstr("does not list 1 of the dumps in its folder. PatchIO shows these dumps, too, "
+                            "because a restarted run lists only its own dumps")));
 }
 
 TEST_F(SamraiSeries, GetsByWithTheIndexWhereItsFolderCannotBeListed)

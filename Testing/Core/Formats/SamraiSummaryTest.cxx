@@ -409,7 +409,8 @@ TEST_F(SamraiSummary, RefusesWrongCoordinatesOfDeformedGrids)
   EXPECT_THAT(this->Refuse(DraftSummary(written)), HasSubstr("found none"));
   written.Variables[1].Name = written.Variables[1].StoredName = "Coords";
   written.Variables[1].Center = Centering::Cell;
-  EXPECT_THAT(this->Refuse(DraftSummary(written)), HasSubstr("found a variable of another type"));
+  EXPECT_THAT(this->Refuse(DraftSummary(written)),
+      HasSubstr("found a variable with another centring or number of components"));
 }
 
 TEST_F(SamraiSummary, RefusesWildGhostsOfMaterials)

@@ -376,7 +376,7 @@ TEST_F(Hdf5File, ConvertsNumbers)
 TEST_F(Hdf5File, TellsApartMissingForeignAndTruncatedFiles)
 {
   EXPECT_THAT(MessageOf([&] { hdf5::File(this->Folder / "b.h5"); }),
-      AllOf(HasSubstr("No such file"), HasSubstr("that the file was not moved")));
+      AllOf(HasSubstr("No such file"), HasSubstr("whether the file was moved")));
   EXPECT_THAT(MessageOf([&] { hdf5::File(this->Path + "/b.h5"); }),
       AllOf(HasSubstr("Not a directory"), HasSubstr("Check the name")));
   testing::WriteText(this->Folder / "c.h5", "not at all");

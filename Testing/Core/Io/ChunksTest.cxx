@@ -216,7 +216,7 @@ TEST(CheckChunkedArray, RefusesNumbersThatDoNotFit)
   EXPECT_THAT(fault(Array(1, {10}, {3}, 4, Huge)), HasSubstr("10 values"));
 }
 
-TEST(DirectPlace, IsWhereTheValuesOfTheChunkBelong)
+TEST(DirectChunkAddress, IsWhereTheValuesOfTheChunkBelong)
 {
   testing::Dice dice(77);
   int straight = 0;
@@ -234,7 +234,7 @@ TEST(DirectPlace, IsWhereTheValuesOfTheChunkBelong)
     for (std::uint64_t number = 0; number < cut.Chunks.size(); ++number) {
       const Chunk chunk{1, number, 1, 0};
       std::vector<std::byte> placed(bytes, std::byte{0x5a}), copied = placed;
-      std::byte* const place = DirectPlace(window, array, chunk, copied.data());
+      std::byte* const place = DirectChunkAddress(window, array, chunk, copied.data());
       if (!place) {
         continue;
       }

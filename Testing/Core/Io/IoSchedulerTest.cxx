@@ -80,7 +80,7 @@ std::unique_ptr<IoScheduler> Hanging(int tasks, const std::shared_ptr<Gate>& gat
 {
   auto read = std::make_unique<IoScheduler>(tasks, [gate](std::size_t) { gate->Wait(); });
   read->SetLimit(tasks);
-  EXPECT_EQ(read->Width(), tasks) << "this machine grants too few threads for the test";
+  EXPECT_EQ(read->PeakConcurrency(), tasks) << "this machine grants too few threads for the test";
   return read;
 }
 
@@ -212,7 +212,7 @@ TEST(IoScheduler, FollowsItsLimit)
     }
     EXPECT_EQ(tasks.Peak, limit);
   }
-  EXPECT_EQ(read.Width(), 40);
+  EXPECT_EQ(read.PeakConcurrency(), 40);
   EXPECT_EQ(read.Refused(), 0);
   read.Cancel();
   WaitForAll(read);
@@ -230,7 +230,7 @@ TEST(IoScheduler, KeepsUpWithALimitThatChangesAllTheTime)
     read.SetLimit(++turns % 3 == 0 ? 1 : 1 + turns % 8);
   } while (!read.WaitFor(milliseconds(1)));
   EXPECT_GT(turns, 10);
-  EXPECT_LE(read.Width(), 8);
+  EXPECT_LE(read.PeakConcurrency(), 8);
   EXPECT_EQ(read.Fraction(), 1);
   for (const std::atomic<int>& count : runs) {
     ASSERT_EQ(count, 1);
@@ -317,11 +317,11 @@ TEST(IoScheduler, LetsItsTaskRunOnTheCallingThread)
 {
   int done = 0;
   IoScheduler read(3, [&](std::size_t) { ++done; });
-  while (read.TakeTask()) {
+  while (read.RunNextTask()) {
   }
   EXPECT_EQ(done, 3);
   EXPECT_TRUE(read.WaitFor(milliseconds(0)));
-  EXPECT_EQ(read.Width(), 0);
+  EXPECT_EQ(read.PeakConcurrency(), 0);
 }
 
 TEST(IoScheduler, OfAShortReadIsRefusedNothing)
@@ -366,7 +366,7 @@ TEST(IoScheduler, GoesOnWithTheThreadsThatAnotherUserOfTbbLeaves)
   read.SetLimit(64);
   WaitForAll(read);
   EXPECT_EQ(read.Fraction(), 1);
-  EXPECT_EQ(read.Width(), 3);
+  EXPECT_EQ(read.PeakConcurrency(), 3);
   EXPECT_EQ(read.Refused(), 64);
 }
 
@@ -382,8 +382,8 @@ void RunUnderAThreadLimit()
   for (int round = 0; round < 20; ++round) {
     IoScheduler read(500, [](std::size_t) { std::this_thread::sleep_for(milliseconds(1)); });
     read.SetLimit(64);
-    good = good && read.Refused() == 64 && read.Width() < 64;
-    while (read.TakeTask()) {  // possibly no thread could start
+    good = good && read.Refused() == 64 && read.PeakConcurrency() < 64;
+    while (read.RunNextTask()) {  // possibly no thread could start
     }
     WaitForAll(read);
   }

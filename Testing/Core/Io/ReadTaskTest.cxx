@@ -65,10 +65,10 @@ protected:
     const ReadTarget target = TargetIn(output.data(), this->Shape, this->Slots, TypeFor(T()));
     this->Table.Locations = {this->Place};
     const ReadPlan plan = PlanReads(this->Table, {WantedBytes(target)}, this->Storage, 1);
-    for (const Transfer& transfer : plan.Transfers) {
-      ReadTransfer(reader, this->Table, plan, transfer, [&](std::uint32_t) { return target; });
+    for (const StorageRequest& request : plan.Requests) {
+      ReadSegments(reader, this->Table, plan, request, [&](std::uint32_t) { return target; });
     }
-    if (!plan.Transfers.empty()) {
+    if (!plan.Requests.empty()) {
       FinishTask(target);
     }
     for (const auto* tasks : {&plan.Whole, &plan.Constant}) {
@@ -348,8 +348,8 @@ protected:
     TaskReader reader(source, this->Meter);
     const ReadPlan plan = PlanReads(this->Table, {}, {1e-3, 1e6}, 1);
     const std::vector<int> slots{0};
-    for (const Transfer& transfer : plan.Transfers) {
-      ReadTransfer(reader, this->Table, plan, transfer, [&](std::uint32_t task) {
+    for (const StorageRequest& request : plan.Requests) {
+      ReadSegments(reader, this->Table, plan, request, [&](std::uint32_t task) {
         return TargetIn(this->Outputs[task].data(), this->Shapes[task], slots);
       });
     }
@@ -428,8 +428,8 @@ protected:
     Floats output(6, -77);
     const std::vector<int> slots{0};
     const ReadPlan plan = PlanReads(this->Table, {}, {}, 1);
-    for (const Transfer& transfer : plan.Transfers) {
-      ReadTransfer(reader, this->Table, plan, transfer,
+    for (const StorageRequest& request : plan.Requests) {
+      ReadSegments(reader, this->Table, plan, request,
           [&](std::uint32_t) { return TargetIn(output.data(), shape, slots); });
     }
     EXPECT_EQ(meter.Requests(), 1u) << "the chunks lie side by side, and one was never written";

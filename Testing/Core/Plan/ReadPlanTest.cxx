@@ -61,14 +61,14 @@ private:
   }
 };
 
-/// Returns the tasks of the pieces for each request.
+/// Returns the tasks of the segments for each request.
 std::vector<std::vector<int>> TasksOf(const ReadPlan& plan)
 {
   std::vector<std::vector<int>> tasks;
-  for (const Transfer& transfer : plan.Transfers) {
+  for (const StorageRequest& request : plan.Requests) {
     tasks.emplace_back();
-    for (std::size_t i = transfer.FirstPiece; i < transfer.FirstPiece + transfer.PieceCount; ++i) {
-      tasks.back().push_back(static_cast<int>(plan.Pieces[i].Task));
+    for (std::size_t i = request.FirstSegment; i < request.FirstSegment + request.SegmentCount; ++i) {
+      tasks.back().push_back(static_cast<int>(plan.Segments[i].Task));
     }
   }
   return tasks;
@@ -82,7 +82,7 @@ using Numbers = std::vector<std::uint32_t>;
 TEST(ReadPlan, OfNothingIsEmpty)
 {
   const ReadPlan plan = PlanReads({}, {}, Model, 4);
-  EXPECT_TRUE(plan.Transfers.empty());
+  EXPECT_TRUE(plan.Requests.empty());
   EXPECT_EQ(plan.Tasks(), 0u);
 }
 
@@ -97,8 +97,8 @@ TEST(ReadPlan, MergesNeighboursAcrossSmallGaps)
   const auto table = Table().Raw(0, 0).Raw(0, 4).Raw(0, 1008).Raw(0, 2013).Raw(1, 2017);
   const ReadPlan plan = PlanReads(table, {}, Model, 1);
   EXPECT_EQ(TasksOf(plan), (Tasks{{0, 1, 2}, {3}, {4}}));
-  EXPECT_EQ(plan.Transfers[0].Offset, 0u);
-  EXPECT_EQ(plan.Transfers[0].Bytes, 1012u);
+  EXPECT_EQ(plan.Requests[0].Offset, 0u);
+  EXPECT_EQ(plan.Requests[0].Bytes, 1012u);
   EXPECT_EQ(plan.Tasks(), 5u);
 }
 
@@ -115,23 +115,23 @@ TEST(ReadPlan, KeepsRequestsOfMergedNeighboursSmall)
     table.Raw(0, i * 300 * KiB, 300 * KiB);
   }
   const ReadPlan plan = PlanReads(table, {}, Model, 1);
-  EXPECT_EQ(plan.Transfers.size(), 22u) << "three of them make 900 KiB, and four would be more than 1 MiB";
+  EXPECT_EQ(plan.Requests.size(), 22u) << "three of them make 900 KiB, and four would be more than 1 MiB";
 }
 
 TEST(ReadPlan, CutsLargeByteRanges)
 {
   const std::uint64_t bytes = 10 * MiB + 12;
   const ReadPlan plan = PlanReads(Table().Raw(0, 24, bytes), {}, Model, 1);
-  EXPECT_EQ(plan.Transfers.size(), 11u);
+  EXPECT_EQ(plan.Requests.size(), 11u);
   std::uint64_t position = 0;
-  for (std::size_t i = 0; i < plan.Pieces.size(); ++i) {
-    const Piece& piece = plan.Pieces[i];
-    EXPECT_EQ(piece.Begin, position);
-    EXPECT_EQ(piece.Offset, 24 + position);
-    EXPECT_LE(piece.Bytes, MiB);
-    EXPECT_GE(piece.Bytes, 800 * KiB) << "no tiny rest";
-    EXPECT_EQ(piece.Begin % (64 * KiB), 0u);
-    position += piece.Bytes;
+  for (std::size_t i = 0; i < plan.Segments.size(); ++i) {
+    const Segment& segment = plan.Segments[i];
+    EXPECT_EQ(segment.Begin, position);
+    EXPECT_EQ(segment.Offset, 24 + position);
+    EXPECT_LE(segment.Bytes, MiB);
+    EXPECT_GE(segment.Bytes, 800 * KiB) << "no tiny rest";
+    EXPECT_EQ(segment.Begin % (64 * KiB), 0u);
+    position += segment.Bytes;
   }
   EXPECT_EQ(position, bytes);
   EXPECT_EQ(plan.Tasks(), 1u);
@@ -141,11 +141,11 @@ TEST(ReadPlan, ReadsOnlyTheWantedPart)
 {
   const auto table = Table().Raw(0, 100, 50).Raw(0, 5000, 50);
   const ReadPlan plan = PlanReads(table, {{8, 20}, {}}, Model, 1);
-  ASSERT_EQ(plan.Pieces.size(), 2u);
-  EXPECT_EQ(plan.Pieces[0].Offset, 108u);
-  EXPECT_EQ(plan.Pieces[0].Begin, 8u);
-  EXPECT_EQ(plan.Pieces[0].Bytes, 12u);
-  EXPECT_EQ(plan.Pieces[1].Bytes, 50u);
+  ASSERT_EQ(plan.Segments.size(), 2u);
+  EXPECT_EQ(plan.Segments[0].Offset, 108u);
+  EXPECT_EQ(plan.Segments[0].Begin, 8u);
+  EXPECT_EQ(plan.Segments[0].Bytes, 12u);
+  EXPECT_EQ(plan.Segments[1].Bytes, 50u);
 }
 
 TEST(ReadPlan, MakesAPieceOfEachChunk)
@@ -153,10 +153,10 @@ TEST(ReadPlan, MakesAPieceOfEachChunk)
   const auto table = Table().Chunked(0, {700, 600, 0, 5000}).Raw(0, 702);
   const ReadPlan plan = PlanReads(table, {}, Model, 1);
   EXPECT_EQ(TasksOf(plan), (Tasks{{0}, {0, 0}, {1}, {0}})) << "bytes that two tasks share are read twice";
-  EXPECT_EQ(plan.Transfers[0].Bytes, 0u) << "the chunk that was never written";
-  EXPECT_EQ(plan.Pieces[0].Begin, 2u);
-  EXPECT_EQ(plan.Pieces[1].Begin, 1u);
-  EXPECT_EQ(plan.Pieces[2].Begin, 0u);
+  EXPECT_EQ(plan.Requests[0].Bytes, 0u) << "the chunk that was never written";
+  EXPECT_EQ(plan.Segments[0].Begin, 2u);
+  EXPECT_EQ(plan.Segments[1].Begin, 1u);
+  EXPECT_EQ(plan.Segments[2].Begin, 0u);
   EXPECT_EQ(plan.Tasks(), 2u);
 }
 
@@ -213,19 +213,19 @@ TEST(ReadPlan, CoversEveryByteOnce)
     const ReadPlan plan = PlanReads(table, {}, storage, threads);
 
     std::map<std::uint32_t, std::map<std::uint64_t, std::uint64_t>> parts;  // task -> begin -> bytes
-    for (const Transfer& transfer : plan.Transfers) {
-      ASSERT_LE(transfer.PieceCount, MaximumPieces);
-      ASSERT_LE(transfer.Bytes, 16 * MiB);
-      std::uint64_t position = transfer.Offset;
-      for (std::size_t i = transfer.FirstPiece; i < transfer.FirstPiece + transfer.PieceCount; ++i) {
-        const Piece& piece = plan.Pieces[i];
-        ASSERT_GE(piece.Offset, position) << "pieces of a request do not overlap";
-        position = piece.Offset + piece.Bytes;
-        ASSERT_EQ(table.ByteRanges[piece.Task].File, transfer.File);
-        ASSERT_EQ(table.ByteRanges[piece.Task].Offset + piece.Begin, piece.Offset);
-        parts[piece.Task][piece.Begin] = piece.Bytes;
+    for (const StorageRequest& request : plan.Requests) {
+      ASSERT_LE(request.SegmentCount, MaximumSegments);
+      ASSERT_LE(request.Bytes, 16 * MiB);
+      std::uint64_t position = request.Offset;
+      for (std::size_t i = request.FirstSegment; i < request.FirstSegment + request.SegmentCount; ++i) {
+        const Segment& segment = plan.Segments[i];
+        ASSERT_GE(segment.Offset, position) << "segments of a request do not overlap";
+        position = segment.Offset + segment.Bytes;
+        ASSERT_EQ(table.ByteRanges[segment.Task].File, request.File);
+        ASSERT_EQ(table.ByteRanges[segment.Task].Offset + segment.Begin, segment.Offset);
+        parts[segment.Task][segment.Begin] = segment.Bytes;
       }
-      ASSERT_EQ(position, transfer.Offset + transfer.Bytes);
+      ASSERT_EQ(position, request.Offset + request.Bytes);
     }
     for (int i = 0; i < tasks; ++i) {
       std::uint64_t position = 0;

@@ -97,7 +97,7 @@ TEST_F(CollectiveCalls, KnowsAPathHoweverItWasTyped)
   testing::WriteText(beside, std::string(300, 'x'));
   for (const char* const end : {"", "/", "//", "/."}) {
     // The damaged index file shows that the step has this path.
-    const Series series = OpenSeries(this->Reader, {index + end}, {}, ChannelMode::ReadOnly);
+    const Series series = OpenSeries(this->Reader, {index + end}, {}, IndexMode::ReadOnly);
     ASSERT_EQ(series.Steps.size(), 1u);
     EXPECT_EQ(series.Steps[0].Path, this->Summary);
     EXPECT_THAT(series.Warnings, ElementsAre(HasSubstr(beside))) << end;
@@ -113,9 +113,8 @@ TEST_F(CollectiveCalls, RefusesFilesOfSeveralFormats)
   const std::string other = this->Folder / "a.ctl";
   const auto message = testing::MessageOf([&] { OpenSeries(this->Reader, {this->Summary, other}, {}); });
   EXPECT_THAT(message,
-      ::testing::AllOf(
-          ::testing::StartsWith(other + ": expected a file of the format SAMRAI, as " + this->Summary),
-          HasSubstr("found a file of the format GrADS. Open files of different formats separately.")));
+      ::testing::AllOf(::testing::StartsWith(other + ": expected the format SAMRAI of " + this->Summary),
+          HasSubstr("found the format GrADS. Open files of different formats separately.")));
   EXPECT_EQ(OpenSeries(this->Reader, {other}, {}).Steps.size(), 1u);
 }
 

@@ -22,7 +22,7 @@ std::vector<std::string> Paths;  ///< of steps 0 and 1
 /// Collective: returns this rank's part of all variables, ready to be prefetched.
 PrefetchedStep Prepared(Communicator& ranks, std::size_t step)
 {
-  auto opened = std::make_shared<OpenedStep>(ranks, Paths[step], ChannelMode::Off);
+  auto opened = std::make_shared<OpenedStep>(ranks, Paths[step], IndexMode::Off);
   LoadRequest request;
   for (std::size_t v = 0; v < opened->Data().Variables.size(); ++v) {
     request.Variables.push_back(RequestAsStored(opened->Data(), static_cast<int>(v)));
@@ -48,7 +48,7 @@ void CheckThatAllTakeIt(Communicator& ranks)
       ReadThreads threads(1);
       const LoadedStep loaded = LoadStep(std::move(taken->Located), threads);
       Expect(loaded.Outcome == LoadOutcome::Complete, "not sound");
-      Expect(!loaded.Plan.Mine.empty(), "no blocks");
+      Expect(!loaded.Plan.LocalBlocks.empty(), "no blocks");
     }
   }
 }
@@ -73,11 +73,11 @@ void CheckAgreement(Communicator& ranks)
 {
   const bool odd = Rank == Ranks - 1 && Ranks > 1;  // this rank is different
   Prefetcher queue;
-  queue.Shown(0);
-  queue.Shown(1);
+  queue.RecordDisplayed(0);
+  queue.RecordDisplayed(1);
   Expect(queue.Agree(ranks, 1), "all are alike");
   Expect(queue.Agree(ranks, odd ? 0 : 1) == (Ranks == 1), "one is to read nothing ahead");
-  queue.Shown(odd ? 4 : 2);
+  queue.RecordDisplayed(odd ? 4 : 2);
   Expect(queue.Agree(ranks, 1) == (Ranks == 1), "one has shown another step");
   if (Rank == 0) {
     queue.Stop();

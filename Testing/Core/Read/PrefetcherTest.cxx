@@ -31,7 +31,7 @@ protected:
   /// Returns a planned step that hangs at its first request until its gate opens.
   PrefetchedStep Prepared(int step)
   {
-    auto opened = std::make_shared<OpenedStep>(*this->Alone, this->Series.Paths()[step], ChannelMode::Off);
+    auto opened = std::make_shared<OpenedStep>(*this->Alone, this->Series.Paths()[step], IndexMode::Off);
     LoadRequest request;
     request.Variables = {RequestAsStored(opened->Data(), 0)};
     request.Memory = this->Memory;
@@ -99,28 +99,28 @@ TEST_F(Prefetching, FollowsDirectionAndDistance)
 {
   Prefetcher& ahead = *this->Ahead;
   EXPECT_THAT(ahead.Next(10, 3), IsEmpty());
-  ahead.Shown(4);
+  ahead.RecordDisplayed(4);
   EXPECT_THAT(ahead.Next(10, 3), IsEmpty()) << "one step has no direction";
-  ahead.Shown(5);
+  ahead.RecordDisplayed(5);
   EXPECT_THAT(ahead.Next(10, 3), ElementsAre(6, 7, 8));
   EXPECT_THAT(ahead.Next(10, 0), IsEmpty());
   EXPECT_THAT(ahead.Next(8, 3), ElementsAre(6, 7)) << "the series ends";
-  ahead.Shown(5);
+  ahead.RecordDisplayed(5);
   EXPECT_THAT(ahead.Next(10, 1), ElementsAre(6)) << "the same step once more says nothing";
-  ahead.Shown(3);
+  ahead.RecordDisplayed(3);
   EXPECT_THAT(ahead.Next(10, 3), ElementsAre(1)) << "back, two at a time";
 }
 
 TEST_F(Prefetching, ForgetsTheDirectionWhenStoppedOnly)
 {
   Prefetcher& ahead = *this->Ahead;
-  ahead.Shown(0);
-  ahead.Shown(1);
+  ahead.RecordDisplayed(0);
+  ahead.RecordDisplayed(1);
   ahead.Drop();
   EXPECT_THAT(ahead.Next(10, 1), ElementsAre(2));
   ahead.Stop();
   EXPECT_THAT(ahead.Next(10, 1), IsEmpty());
-  ahead.Shown(5);
+  ahead.RecordDisplayed(5);
   EXPECT_THAT(ahead.Next(10, 1), IsEmpty()) << "the step before the stop does not count";
 }
 

@@ -17,7 +17,7 @@ protected:
     for (const std::string& path : this->Series.Paths()) {
       this->Session.Series.AddFile(path);
     }
-    this->Session.Series.SetChannel(ChannelMode::Off);
+    this->Session.Series.SetIndexMode(IndexMode::Off);
     this->Request.Variables.CellsOff = {"pressure", "fine only"};
     this->Request.Variables.PointsOff = {"velocity"};
     this->Request.Options.LastLevel = 1;
@@ -127,7 +127,7 @@ TEST_F(SessionReading, ReadsAgainWhatIsNotWantedInThatFormNow)
   }
   this->Request.Options.LastLevel = 0;
   EXPECT_FALSE(this->ShowWasAhead(2));
-  EXPECT_EQ(this->Read(2)->Plan.Mine.size(), 2u) << "the patches of level 0";
+  EXPECT_EQ(this->Read(2)->Plan.LocalBlocks.size(), 2u) << "the patches of level 0";
 }
 
 TEST_F(SessionReading, ReadsAgainWhatHasChangedSince)
@@ -147,7 +147,7 @@ TEST_F(SessionReading, ReadsAheadOnlyThePatchesWithTheValues)
     std::optional<LoadedStep> loaded = this->Read(step);
     this->Session.Report(*loaded);
     this->Prefetch();
-    return std::make_pair(loaded->Report().Ahead, loaded->Plan.Mine.size());
+    return std::make_pair(loaded->Report().Ahead, loaded->Plan.LocalBlocks.size());
   };
   EXPECT_EQ(patchesRead(0), std::make_pair(0, std::size_t(0)));
   EXPECT_EQ(patchesRead(1), std::make_pair(0, std::size_t(0)));
@@ -193,7 +193,7 @@ TEST_F(SessionReading, IsStoppedAndReadsTheNextTime)
 
 TEST_F(SessionReading, MakesNoIndexWhenStopped)
 {
-  this->Session.Series.SetChannel(ChannelMode::On);
+  this->Session.Series.SetIndexMode(IndexMode::On);
   this->Session.Forget();
   this->Open();
   this->Stop = "Locating";
@@ -211,8 +211,8 @@ TEST_F(SessionReading, MakesNoIndexWhenStopped)
 
 TEST_F(SessionReading, ShowsWhatIsThereWhenStoppedAtTheNextStep)
 {
-  for (const ChannelMode mode : {ChannelMode::Off, ChannelMode::On}) {
-    this->Session.Series.SetChannel(mode);
+  for (const IndexMode mode : {IndexMode::Off, IndexMode::On}) {
+    this->Session.Series.SetIndexMode(mode);
     this->Session.Forget();
     this->Open();
     this->ShowWasAhead(0);
@@ -223,8 +223,8 @@ TEST_F(SessionReading, ShowsWhatIsThereWhenStoppedAtTheNextStep)
     this->Prefetch();
     this->Stop.reset();
     EXPECT_FALSE(this->ShowWasAhead(2));
-    EXPECT_THAT(
-        this->Session.Reports.Text(), HasSubstr("not read ahead: locating its values was interrupted"));
+    EXPECT_THAT(this->Session.Reports.Text(),
+        HasSubstr("not read ahead: locating the values of the step was interrupted"));
     EXPECT_TRUE(this->ShowWasAhead(3));
   }
 }
@@ -232,7 +232,7 @@ TEST_F(SessionReading, ShowsWhatIsThereWhenStoppedAtTheNextStep)
 TEST_F(SessionReading, SaysWhatIsWrongWithTheRequest)
 {
   this->Request.Options.FirstLevel = this->Request.Options.LastLevel = 7;
-  EXPECT_TRUE(this->Read(0)->Plan.Mine.empty());
+  EXPECT_TRUE(this->Read(0)->Plan.LocalBlocks.empty());
   EXPECT_THAT(this->Warnings, ElementsAre(HasSubstr("none of the 2 levels of this time step is in")));
   this->Request.Values = WantedValues{"nothing", {}};
   EXPECT_THAT(testing::MessageOf([this] { this->Read(0); }), HasSubstr("The data have no array 'nothing'"));
@@ -247,13 +247,13 @@ TEST_F(SessionReading, FailsForABrokenStepAndShowsTheOthers)
   EXPECT_THAT(testing::MessageOf([this] { this->Read(2); }), HasSubstr("some patches cannot be read"));
   EXPECT_FALSE(this->ShowWasAhead(3));
   this->Request.Options.SkipBroken = true;
-  EXPECT_THAT(this->Read(2)->Warning(), HasSubstr("2 of 3 patches cannot be read and are skipped"));
+  EXPECT_THAT(this->Read(2)->Warning(), HasSubstr("Skipping 2 of 3 patches, which cannot be read"));
 }
 
 TEST_F(SessionReading, ForgetsThatAFileWasMissingOnceItIsBack)
 {
   const std::string path = testing::ClusterPath(this->Series.Paths()[2], 1);
-  this->Session.Series.SetChannel(ChannelMode::On);
+  this->Session.Series.SetIndexMode(IndexMode::On);
   this->Request.PrefetchSteps = 0;
   std::filesystem::rename(path, path + ".away");
   EXPECT_THAT(testing::MessageOf([this] { this->Read(2); }), HasSubstr(path));
@@ -268,7 +268,7 @@ TEST_F(SessionReading, SaysOnceThatSomethingIsBrokenThatIsNotShown)
   // Only the first patch is displayed; the second cluster file, with the other patches, is cut off.
   std::filesystem::resize_file(testing::ClusterPath(this->Series.Paths()[0], 1), 100);
   this->Session.Forget();
-  this->Session.Series.SetChannel(ChannelMode::On);
+  this->Session.Series.SetIndexMode(IndexMode::On);
   this->Open();
   this->Request.Options.Region.Kind = RegionOfInterest::Shape::InBox;
   this->Request.Options.Region.Lower = {10, -1, 0};

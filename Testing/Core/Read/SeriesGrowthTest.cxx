@@ -19,7 +19,7 @@ protected:
   void SetUp() override
   {
     this->Session.Series.AddFile(this->Folder / "dumps.visit");
-    this->Session.Series.SetChannel(ChannelMode::Off);
+    this->Session.Series.SetIndexMode(IndexMode::Off);
     this->Request.Variables.CellsOff = {"pressure", "fine only"};
     this->Request.Variables.PointsOff = {"velocity"};
     this->Request.Options.LastLevel = 1;

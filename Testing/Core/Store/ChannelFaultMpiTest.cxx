@@ -122,7 +122,7 @@ std::string FaultOfWriting(Communicator& comm, const std::string& path)
     const std::vector<std::byte> ofRank(rank + 1, static_cast<std::byte>(rank));
     parts.push_back({ofRank.size(), 0, Checksum(ofRank.data(), ofRank.size())});
   }
-  return CatchError([&] { WriteGrouped(comm, path, GroupedHead(parts), {first, second}, shard.data()); });
+  return CatchError([&] { WriteIndexFile(comm, path, IndexFileHead(parts), {first, second}, shard.data()); });
 }
 
 void CheckWriting(Communicator& comm, const std::string& folder, int victim)
@@ -131,7 +131,7 @@ void CheckWriting(Communicator& comm, const std::string& folder, int victim)
   const auto name = [&](const char* what) { return fmt::format("{}/{}-{}", folder, what, victim); };
   Expect(FaultOfWriting(comm, name("well")).empty(), where + " well");
   if (Rank == 0) {
-    Expect(GroupedHead::Read(name("well")).ShardCount() == std::size_t(Ranks), where + ": another file");
+    Expect(IndexFileHead::Read(name("well")).ShardCount() == std::size_t(Ranks), where + ": another file");
   }
   if (victim > 0) {  // rank 0 makes the file
     const std::string fault = FaultOfWriting(comm, Rank == victim ? folder + "/none" : name("torn"));
@@ -143,8 +143,8 @@ void CheckWriting(Communicator& comm, const std::string& folder, int victim)
   if (Rank == 0) {
     bool refused = false;
     try {
-      GroupedHead::Read(name("shut"));
-    } catch (const GroupedFileError& error) {
+      IndexFileHead::Read(name("shut"));
+    } catch (const IndexFileError& error) {
       refused = error.Kind == FileFault::Unfinished;
     }
     Expect(refused, where + ": half a file passes for a whole one");
@@ -160,9 +160,9 @@ void CheckLostFolder(Communicator& comm, const std::string& folder)
   }
   MPI_Barrier(MPI_COMM_WORLD);
   Catalog catalog = format.ReadCatalog(folder + "/summary.samrai");
-  ChannelSettings settings;
+  IndexSettings settings;
   settings.SettleSeconds = -10;
-  const DescribingState describing = LookAtDescribingFile(catalog.Path);
+  const DescribingState describing = StateOfDescribingFile(catalog.Path);
   BuiltIndex built = *BuildIndex(comm, format, catalog, settings);
   const fs::path before = fs::current_path();
   if (Rank == 0) {

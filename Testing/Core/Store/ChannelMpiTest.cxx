@@ -51,9 +51,9 @@ public:
 };
 
 /// Returns the methods of staging, with names.
-std::vector<std::pair<std::string, ChannelSettings>> Ways()
+std::vector<std::pair<std::string, IndexSettings>> Ways()
 {
-  std::vector<std::pair<std::string, ChannelSettings>> ways(4);
+  std::vector<std::pair<std::string, IndexSettings>> ways(4);
   ways[0].first = "shared memory";
   ways[1].first = "no memory file system";
   ways[1].second.Stage.Folder = "/nonexistent";
@@ -94,9 +94,9 @@ void ExpectRight(const Truth& truth, const Catalog& catalog, const StepIndex& in
 }
 
 std::string Write(
-    const Truth& truth, Communicator& ranks, const ChannelSettings& settings, const std::string& where)
+    const Truth& truth, Communicator& ranks, const IndexSettings& settings, const std::string& where)
 {
-  const DescribingState describing = LookAtDescribingFile(truth.Data.Path);
+  const DescribingState describing = StateOfDescribingFile(truth.Data.Path);
   BuiltIndex built = *BuildIndex(ranks, truth.Source, truth.Data, settings);
   ExpectRight(truth, truth.Data, built.Index, where + ", built");
   const SaveOutcome outcome = SaveStepIndexFile(ranks, truth.Source, truth.Data, built, describing, settings);
@@ -131,7 +131,7 @@ void CheckDamaged(const Truth& truth, const std::string& indexFile)
   const Group all(1 << 20);
   if (all.Ranks->Rank() == 0) {
     std::fstream file(indexFile, std::ios::binary | std::ios::in | std::ios::out);
-    const GroupedHead head = GroupedHead::Read(indexFile);
+    const IndexFileHead head = IndexFileHead::Read(indexFile);
     file.seekp(static_cast<std::streamoff>(head.ShardEntry(head.ShardCount() - 1).Offset + 3));
     file.put('\x55');
   }
@@ -170,7 +170,7 @@ void CheckNoPlace(const std::string& path)
   ::setenv("PATCHIO_METADATA_DIR", "/dev/null/below", 1);
   const Group all(1 << 20);
   const Truth truth(path);
-  const DescribingState describing = LookAtDescribingFile(path);
+  const DescribingState describing = StateOfDescribingFile(path);
   BuiltIndex built = *BuildIndex(*all.Ranks, truth.Source, truth.Data, Ways()[0].second);
   const SaveOutcome outcome =
       SaveStepIndexFile(*all.Ranks, truth.Source, truth.Data, built, describing, Ways()[0].second);

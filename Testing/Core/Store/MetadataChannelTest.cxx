@@ -68,9 +68,9 @@ std::vector<std::string> NamesIn(const std::string& folder, const std::string& w
 }
 
 /// Returns settings that trust new files, so that tests need not wait.
-ChannelSettings NoWaiting()
+IndexSettings NoWaiting()
 {
-  ChannelSettings settings;
+  IndexSettings settings;
   settings.SettleSeconds = -10;
   return settings;
 }
@@ -87,11 +87,11 @@ protected:
   }
   ~Channel() override { ::unsetenv("XDG_CACHE_HOME"); }
 
-  OpenedStep Open(const std::string& path, ChannelMode mode = ChannelMode::On)
+  OpenedStep Open(const std::string& path, IndexMode mode = IndexMode::On)
   {
     return OpenedStep(*this->Alone, path, mode, NoWaiting());
   }
-  OpenedStep OpenAndPrepare(const std::string& path, ChannelMode mode = ChannelMode::On)
+  OpenedStep OpenAndPrepare(const std::string& path, IndexMode mode = IndexMode::On)
   {
     OpenedStep step = this->Open(path, mode);
     step.Prepare(*this->Alone, 2);
@@ -128,10 +128,10 @@ class IrregularChannel : public Channel
 {
 protected:
   /// Saves the index. Several threads may save and find index files at the same time, like separate programs.
-  SaveOutcome Save(const ChannelSettings& settings = NoWaiting())
+  SaveOutcome Save(const IndexSettings& settings = NoWaiting())
   {
     const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
-    const DescribingState describing = LookAtDescribingFile(this->Summary);
+    const DescribingState describing = StateOfDescribingFile(this->Summary);
     BuiltIndex built = *BuildIndex(*alone, this->Format, this->Data, settings);
     return SaveStepIndexFile(*alone, this->Format, this->Data, built, describing, settings);
   }
@@ -174,7 +174,7 @@ TEST_F(DumpChannel, SecondOpenDoesWithoutHdf5)
 {
   testing::WriteText(this->DataFolder + "/dumps.visit", "visit_dump.00007/summary.samrai\n");
   ASSERT_TRUE(this->OpenAndPrepare(this->Summary).Saved().WhyNot.empty());
-  OpenSeries(*this->Alone, {this->DataFolder + "/dumps.visit"}, {}, ChannelMode::On);
+  OpenSeries(*this->Alone, {this->DataFolder + "/dumps.visit"}, {}, IndexMode::On);
   for (const std::string& file : {this->Summary, this->Cluster, testing::ClusterPath(this->Summary, 0)}) {
     OverwriteUnseen(file, 0, "no HDF5!");
   }
@@ -182,7 +182,7 @@ TEST_F(DumpChannel, SecondOpenDoesWithoutHdf5)
   this->Data.Path = this->Summary;
   ASSERT_EQ(FormatOf(this->Summary).Locate(this->Data, {{0, 0}}, {}).Problems.size(), 1u);
 
-  const Series series = OpenSeries(*this->Alone, {this->DataFolder + "/dumps.visit"}, {}, ChannelMode::On);
+  const Series series = OpenSeries(*this->Alone, {this->DataFolder + "/dumps.visit"}, {}, IndexMode::On);
   ASSERT_EQ(series.Steps.size(), 1u);
   EXPECT_EQ(series.Steps[0].Step, 7);
   EXPECT_EQ(series.Steps[0].Time, 0.25);
@@ -226,19 +226,19 @@ TEST_F(DumpChannel, RelativePathsWorkToo)
 
 TEST_F(DumpChannel, OffReadsAndWritesNothing)
 {
-  const OpenedStep off = this->OpenAndPrepare(this->Summary, ChannelMode::Off);
+  const OpenedStep off = this->OpenAndPrepare(this->Summary, IndexMode::Off);
   EXPECT_FALSE(fs::exists(this->IndexFile));
   EXPECT_EQ(off.Index(), nullptr);
   EXPECT_EQ(off.Origin(), "");
   this->ExpectRight(off);
   this->OpenAndPrepare(this->Summary);
-  EXPECT_FALSE(this->Open(this->Summary, ChannelMode::Off).FromIndexFile());
-  EXPECT_TRUE(this->Open(this->Summary, ChannelMode::ReadOnly).FromIndexFile());
+  EXPECT_FALSE(this->Open(this->Summary, IndexMode::Off).FromIndexFile());
+  EXPECT_TRUE(this->Open(this->Summary, IndexMode::ReadOnly).FromIndexFile());
 }
 
 TEST_F(DumpChannel, ReadOnlyModeMakesNoIndex)
 {
-  const OpenedStep step = this->OpenAndPrepare(this->Summary, ChannelMode::ReadOnly);
+  const OpenedStep step = this->OpenAndPrepare(this->Summary, IndexMode::ReadOnly);
   EXPECT_EQ(step.Index(), nullptr);
   EXPECT_FALSE(fs::exists(this->IndexFile));
   this->ExpectRight(step);
@@ -248,7 +248,7 @@ TEST_F(DumpChannel, RebuildReplacesASoundOne)
 {
   this->OpenAndPrepare(this->Summary);
   const auto before = StateOf(this->IndexFile);
-  const OpenedStep step = this->OpenAndPrepare(this->Summary, ChannelMode::Rebuild);
+  const OpenedStep step = this->OpenAndPrepare(this->Summary, IndexMode::Rebuild);
   EXPECT_FALSE(step.FromIndexFile());
   EXPECT_NE(StateOf(this->IndexFile)->Print.Inode, before->Print.Inode);
 }
@@ -258,7 +258,7 @@ TEST_F(DumpChannel, RebuildReplacesASoundOne)
 TEST_F(DumpChannel, ATouchedFileMakesItStaleWithoutAWord)
 {
   for (const std::string& file : {this->Cluster, this->Summary}) {
-    this->OpenAndPrepare(this->Summary, ChannelMode::Rebuild);
+    this->OpenAndPrepare(this->Summary, IndexMode::Rebuild);
     ASSERT_TRUE(this->Open(this->Summary).FromIndexFile());
     MakeOlder(file, 1000);
     const OpenedStep step = this->OpenAndPrepare(this->Summary);
@@ -309,7 +309,7 @@ TEST_F(DumpChannel, AFileThatChangesWhileTheStepIsOpenIsLookedAtAgain)
 /// Times of files are coarse: files written just before and just after the check have the same time.
 TEST_F(DumpChannel, AYoungFileThatChangesUnseenIsLookedAtAgain)
 {
-  OpenedStep step(*this->Alone, this->Summary, ChannelMode::On);  // waits until files are old enough
+  OpenedStep step(*this->Alone, this->Summary, IndexMode::On);  // waits until files are old enough
   step.Prepare(*this->Alone, 1);
   ASSERT_TRUE(step.Index());
   const std::string cluster = testing::ClusterPath(this->Summary, 0);
@@ -319,17 +319,17 @@ TEST_F(DumpChannel, AYoungFileThatChangesUnseenIsLookedAtAgain)
 
 TEST_F(DumpChannel, ADescriptionThatChangesWhileTheStepIsOpenIsAnError)
 {
-  for (const ChannelMode mode : {ChannelMode::Off, ChannelMode::On}) {
+  for (const IndexMode mode : {IndexMode::Off, IndexMode::On}) {
     OpenedStep step = this->OpenAndPrepare(this->Summary, mode);
     EXPECT_FALSE(step.Locate({{0, 0}}, 1).Locations.empty());
-    MakeOlder(this->Summary, mode == ChannelMode::Off ? 100 : 200);
+    MakeOlder(this->Summary, mode == IndexMode::Off ? 100 : 200);
     EXPECT_THAT(testing::MessageOf([&] { step.Locate({{0, 0}}, 1); }), HasSubstr("Reload"));
   }
 }
 
 TEST_F(IrregularChannel, FilesThatAreTooYoungAreNotTrusted)
 {
-  ChannelSettings settings;
+  IndexSettings settings;
   const SaveOutcome young = this->Save(settings);
   EXPECT_EQ(young.Path, "");
   EXPECT_THAT(young.WhyNot, HasSubstr("less than 2 s ago"));
@@ -343,14 +343,14 @@ TEST_F(IrregularChannel, FilesThatAreTooYoungAreNotTrusted)
 TEST_F(IrregularChannel, ATimeInTheFutureIsNotWaitedFor)
 {
   MakeOlder(this->DataFolder + "/data.1", -5000);
-  const SaveOutcome outcome = this->Save(ChannelSettings());
+  const SaveOutcome outcome = this->Save(IndexSettings());
   EXPECT_THAT(outcome.WhyNot, HasSubstr("future"));
   EXPECT_LT(outcome.SecondsToWait, 0);
 }
 
 TEST_F(IrregularChannel, ADescriptionThatChangedSinceItWasReadIsNotSaved)
 {
-  const DescribingState describing = LookAtDescribingFile(this->Summary);
+  const DescribingState describing = StateOfDescribingFile(this->Summary);
   BuiltIndex built = *BuildIndex(*this->Alone, this->Format, this->Data, NoWaiting());
   testing::WriteText(this->Summary, "another text");
   const SaveOutcome outcome =
@@ -421,7 +421,7 @@ TEST_F(DumpChannel, ASeriesIndexFileKnowsTheHeads)
   const std::string second = testing::WriteDump(this->DataFolder, later);
   const std::string index = this->DataFolder + "/dumps.visit";
   testing::WriteText(index, "visit_dump.00007/summary.samrai\nvisit_dump.00009/summary.samrai\n");
-  const auto open = [&](ChannelMode mode, double settle) {
+  const auto open = [&](IndexMode mode, double settle) {
     SeriesIndexFile indexFile(index, mode);
     SeriesOptions options;
     options.Known = [&](const std::string& step) { return indexFile.Known(step); };
@@ -429,21 +429,21 @@ TEST_F(DumpChannel, ASeriesIndexFileKnowsTheHeads)
     EXPECT_EQ(indexFile.Save(series, settle), "");
     return series;
   };
-  open(ChannelMode::On, 2);
+  open(IndexMode::On, 2);
   EXPECT_FALSE(fs::exists(testing::IndexFileOf(index))) << "the files are too young";
-  open(ChannelMode::ReadOnly, -10);
+  open(IndexMode::ReadOnly, -10);
   EXPECT_FALSE(fs::exists(testing::IndexFileOf(index)));
-  open(ChannelMode::On, -10);
+  open(IndexMode::On, -10);
   ASSERT_TRUE(fs::exists(testing::IndexFileOf(index)));
   OverwriteUnseen(this->Summary, 0, "no HDF5!");
   OverwriteUnseen(second, 0, "no HDF5!");
-  const Series series = open(ChannelMode::On, -10);
+  const Series series = open(IndexMode::On, -10);
   ASSERT_EQ(series.Steps.size(), 2u);
   EXPECT_EQ(series.Steps[1].Time, 1.5);
   EXPECT_EQ(series.Steps[1].Path, second);
   // A changed summary is read again, and this one is damaged.
   MakeOlder(second, 1000);
-  EXPECT_EQ(open(ChannelMode::On, -10).Steps.size(), 1u);
+  EXPECT_EQ(open(IndexMode::On, -10).Steps.size(), 1u);
 }
 
 /// The notes on a step are in its head, so that no file of the step is read for them.
@@ -452,7 +452,7 @@ TEST_F(DumpChannel, ASeriesIndexFileKnowsTheNotes)
   const std::string index = this->DataFolder + "/dumps.visit";
   testing::WriteText(index, "visit_dump.00007/summary.samrai\n");
   const auto save = [&](const TimeStep& step) {
-    SeriesIndexFile indexFile(index, ChannelMode::On);
+    SeriesIndexFile indexFile(index, IndexMode::On);
     indexFile.Known(this->Summary);
     Series series;
     series.Steps.push_back(step);
@@ -461,7 +461,7 @@ TEST_F(DumpChannel, ASeriesIndexFileKnowsTheNotes)
   save({this->Summary, 0.25, 7});
   save({this->Summary, 0.25, 7, 0, {}, true, {"kept"}});
   OverwriteUnseen(this->Summary, 0, "no HDF5!");
-  SeriesIndexFile indexFile(index, ChannelMode::On);
+  SeriesIndexFile indexFile(index, IndexMode::On);
   SeriesOptions options;
   options.Known = [&](const std::string& step) { return indexFile.Known(step); };
   EXPECT_THAT(FormatOf(index).OpenSeries(index, options).Notes, ::testing::ElementsAre("kept"));
@@ -470,7 +470,7 @@ TEST_F(DumpChannel, ASeriesIndexFileKnowsTheNotes)
 TEST_F(DumpChannel, ASingleStepHasNoIndexFileAsASeries)
 {
   for (int i = 0; i < 2; ++i) {
-    const Series series = OpenSeries(*this->Alone, {this->Summary}, {}, ChannelMode::On);
+    const Series series = OpenSeries(*this->Alone, {this->Summary}, {}, IndexMode::On);
     EXPECT_TRUE(series.Warnings.empty());
     EXPECT_EQ(series.Steps.at(0).Time, 0.25);
     this->OpenAndPrepare(this->Summary);
@@ -484,7 +484,7 @@ TEST_F(DumpChannel, ADamagedSeriesIndexFileIsWorthAWarning)
   const std::string index = this->DataFolder + "/dumps.visit";
   testing::WriteText(index, "visit_dump.00007/summary.samrai\n");
   testing::WriteText(testing::IndexFileOf(index), std::string(300, 'x'));
-  const Series series = OpenSeries(*this->Alone, {index}, {}, ChannelMode::On);
+  const Series series = OpenSeries(*this->Alone, {index}, {}, IndexMode::On);
   EXPECT_EQ(series.Steps.size(), 1u);
   ASSERT_EQ(series.Warnings.size(), 1u);
   EXPECT_THAT(series.Warnings[0], HasSubstr("not an index file"));
@@ -503,7 +503,7 @@ TEST_F(IrregularChannel, FilesOutsideTheFolderAreNotSaved)
   this->Data.Path = this->Folder / "data/below/summary.samrai";
   fs::create_directory(this->Folder / "data/below");
   testing::WriteText(this->Data.Path, "text");
-  const DescribingState describing = LookAtDescribingFile(this->Data.Path);
+  const DescribingState describing = StateOfDescribingFile(this->Data.Path);
   Catalog elsewhere = this->Data;
   elsewhere.Path = this->Summary;  // leads the format to its files
   BuiltIndex built = *BuildIndex(*this->Alone, this->Format, elsewhere, NoWaiting());
@@ -829,7 +829,7 @@ TEST_F(IrregularChannel, OneThatNeedsTooMuchMemoryIsNotDamaged)
   if (AvailableMemory() >= length) {
     GTEST_SKIP() << "skipped: there is memory enough";
   }
-  const GroupedHead head({{length, 0, 0}, {0, 0, Checksum(nullptr, 0)}});
+  const IndexFileHead head({{length, 0, 0}, {0, 0, Checksum(nullptr, 0)}});
   const std::vector<std::byte> bytes = head.Encode(true);
   {
     const PlainFile file(this->IndexFile, PlainFile::Purpose::Create);
@@ -850,7 +850,7 @@ TEST_F(DumpChannel, ASeriesIndexFileThatCannotBeReadIsWorthAWarning)
   const std::string index = this->DataFolder + "/dumps.visit";
   testing::WriteText(index, "visit_dump.00007/summary.samrai\n");
   fs::create_symlink(testing::IndexFileOf(index), testing::IndexFileOf(index));
-  const SeriesIndexFile indexFile(index, ChannelMode::On);
+  const SeriesIndexFile indexFile(index, IndexMode::On);
   EXPECT_THAT(indexFile.Warning(), HasSubstr("Too many levels"));
 }
 

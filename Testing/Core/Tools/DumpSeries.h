@@ -58,7 +58,7 @@ public:
   /// first.
   static void ExpectDensity(LoadedStep& loaded, int step)
   {
-    for (std::size_t b = 0; b < loaded.Plan.Mine.size(); ++b) {
+    for (std::size_t b = 0; b < loaded.Plan.LocalBlocks.size(); ++b) {
       const LoadedArray& array = loaded.Array(b, 0);
       ASSERT_EQ(array.Status, ArrayStatus::Read);
       const auto* values = static_cast<const float*>(array.Values.get());

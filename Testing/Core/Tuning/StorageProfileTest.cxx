@@ -318,7 +318,7 @@ TEST_F(Profiles, OfSomethingElseThatWasMountedThereAreNotUsed)
   profile.Where.Type = "ext4";
   SaveProfile(profile);
   EXPECT_EQ(this->BestFor("/proj/x"), 0);
-  EXPECT_THAT(this->Notes, ElementsAre(HasSubstr("it belongs to ext4, but lustre")));
+  EXPECT_THAT(this->Notes, ElementsAre(HasSubstr("the profile is for ext4, but lustre")));
   profile = Measured();
   profile.Where.Source = "mds:/old";
   SaveProfile(profile);

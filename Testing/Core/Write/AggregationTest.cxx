@@ -168,27 +168,27 @@ TEST(Gathering, KeepsItsLimits)
   EXPECT_EQ(PlanGathering(Volumes(1000, 10), {1, std::nullopt, 0, 1, 1 << 30}).Threads, 1000);
 }
 
-TEST(LineExchange, TellsWhatIsMissing)
+TEST(Shuffle, TellsWhatIsMissing)
 {
   const auto alone = MakeSelfCommunicator();
   const char text[] = "abcdef";
-  LineExchange whole(*alone);
+  Shuffle whole(*alone);
   whole.Begin({0, 6});
   whole.Add(4, text + 4, 2);
   whole.Add(0, text, 4);
   whole.Exchange();
-  const LineExchange::Range mine = whole.Mine();
+  const Shuffle::Range mine = whole.OwnRange();
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(mine.Bytes), mine.Count), "abcdef");
-  LineExchange part(*alone);
+  Shuffle part(*alone);
   part.Begin({0, 6});
   part.Add(0, text, 4);
   part.Exchange();
-  EXPECT_THAT(testing::MessageOf([&] { part.Mine(); }), ::testing::HasSubstr("4 of 6"));
-  LineExchange none(*alone);
+  EXPECT_THAT(testing::MessageOf([&] { part.OwnRange(); }), ::testing::HasSubstr("4 of 6"));
+  Shuffle none(*alone);
   none.Begin({0, 6});
   none.Fail("no values here");
   none.Exchange();
-  EXPECT_EQ(testing::MessageOf([&] { none.Mine(); }), "no values here");
+  EXPECT_EQ(testing::MessageOf([&] { none.OwnRange(); }), "no values here");
 }
 
 }  // namespace patchio::output

@@ -42,7 +42,7 @@ TEST(OutputConfig, TakesWhatIsGiven)
   EXPECT_TRUE(config.Channels[0].Overwrite);
   EXPECT_EQ(config.Channels[1].Name, "second");
   EXPECT_EQ(config.Channels[1].Compression, FilterKind::Zstd);
-  EXPECT_EQ(config.Channels[1].RanksAFile, 4);
+  EXPECT_EQ(config.Channels[1].RanksPerFile, 4);
   std::vector<int> steps;
   for (int step = 0; step < 23; ++step) {
     if (config.Channels[0].Wants(step)) {
@@ -99,9 +99,10 @@ TEST(OutputConfig, SaysWhereItIsWrong)
   EXPECT_THAT(Refusal("{\"wait seconds\": 1e300}"), HasSubstr("at most 1e9"));
   EXPECT_THAT(Refusal("{\"channels\": [{\"path\": \"a\", \"variables\": [\"v\", \"v\"]}]}"),
       HasSubstr("different names"));
-  EXPECT_THAT(Refusal("{\"channels\": [{\"path\": \"a.ctl\"}]}"), HasSubstr("grads, and only for it"));
+  EXPECT_THAT(
+      Refusal("{\"channels\": [{\"path\": \"a.ctl\"}]}"), HasSubstr("if, and only if, the format is grads"));
   EXPECT_THAT(Refusal("{\"channels\": [{\"path\": \"a\", \"start\": \"06:00Z01jun2017\"}]}"),
-      HasSubstr("only with the format grads"));
+      HasSubstr("the format grads for"));
   for (const char* wrong : {"\"start\": \"2017-06-01\"", "\"start\": \"24:00Z01jun2017\"",
            "\"interval\": \"6\"", "\"interval\": \"0hr\""}) {
     EXPECT_THAT(
@@ -191,8 +192,8 @@ TEST(OutputConfig, SaysWhatAKwaveFileCannotHave)
   EXPECT_THAT(Refusal(with(R"("windows": [{"last": 1000000000000000}])")),
       HasSubstr("expected windows of at most 1099511627776 steps for the format kwave, found "
                 "1000000000000001 steps"));
-  EXPECT_THAT(
-      Refusal(with(R"("windows": [{"last": 5}, {"first": 9}])")), HasSubstr("found a window without it"));
+  EXPECT_THAT(Refusal(with(R"("windows": [{"last": 5}, {"first": 9}])")),
+      HasSubstr("found a window without \"last\""));
   for (const char* name : {"Nt", "dt", "a/b", "p_max"}) {
     EXPECT_THAT(Refusal(with(std::string(R"("windows": [{"last": 5}], "variables": [")") + name + "\"]")),
         ::testing::AllOf(HasSubstr(std::string("found \"") + name + "\": "),
@@ -220,7 +221,7 @@ TEST(OutputDeclaration, PatchesComeByLevel)
   EXPECT_EQ(data.Levels[1].Spacing, (Double3{0.5, 1, 1}));
   EXPECT_EQ(data.Patches[0].Level, 0);
   EXPECT_EQ(data.Patches[1].Cells.Lower, (Int3{2, 2, 4}));
-  EXPECT_EQ(declared.Mine(), (std::vector<int>{1, 0}));
+  EXPECT_EQ(declared.LocalPatches(), (std::vector<int>{1, 0}));
   EXPECT_THAT(testing::MessageOf([&] {
     declared.SetPatches(*alone, {PatchAt(3, {0, 0, 0}, {1, 1, 1})});
   }),

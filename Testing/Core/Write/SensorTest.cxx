@@ -90,7 +90,7 @@ TEST(Sensor, FindsAllCellsOfCuboids)
       }
     }
     EXPECT_EQ(found, wanted);
-    EXPECT_EQ(static_cast<std::int64_t>(found.size()), series.ValuesOf(0));
+    EXPECT_EQ(static_cast<std::int64_t>(found.size()), series.ValueCount(0));
   }
 }
 

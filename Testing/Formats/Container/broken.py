@@ -104,8 +104,8 @@ EDITS = [
     ("table_short", entry("tables", "numbers", "bytes", value=4), "numbers"),
     ("box_reversed", table("boxes", "i", [5, 1]), "box"),
     ("box_huge", table("boxes", "i", [-2**31, 2**31 - 1] * 3), "box"),
-    ("number_twice", table("numbers", "i", [1, 1]), "each number"),
-    ("number_negative", table("numbers", "i", [-1]), "each number"),
+    ("number_twice", table("numbers", "i", [1, 1]), "each patch number"),
+    ("number_negative", table("numbers", "i", [-1]), "each patch number"),
 ]
 
 

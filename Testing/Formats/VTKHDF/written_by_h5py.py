@@ -80,7 +80,7 @@ def check_flat_images():
             bounds = np.ravel(np.column_stack([lower, lower + np.array(widths) * (0.5, 1, 2)]))
             expect(np.allclose(series.bounds, bounds), "%s: bounds %s instead of %s", where, series.bounds, bounds)
             status, text = said_by("verify", path)
-            expect(status == 0 and text.startswith("sound: "), "%s: verify: %s", where, text)
+            expect(status == 0 and text.startswith("intact: "), "%s: verify: %s", where, text)
 
 
 def gathered(file, name):
@@ -126,7 +126,7 @@ def linked(file, name):
 
 VALUES = np.arange(4 * 3 * 2.).reshape(2, 3, 4)
 LEFT_OUT = [("virtual", gathered, "virtual data set of files in other folders"), ("linked", linked, "external link"),
-            ("scattered", scattered, "virtual data set that has the values of a patch from several others"),
+            ("scattered", scattered, "virtual data set that takes the values of a patch from several data sets"),
             ("sz", filtered, r"filter 32017 \(sz\)"),
             ("half", stored("f2"), "type float16"), ("complex", stored("c16"), "type compound"), ("text", stored("S3"), "type text"),
             ("truth", stored("?"), "type enumeration"), ("flattened", lambda file, name: file.create_dataset(name, data=VALUES.ravel()), "shape 24")]
@@ -140,7 +140,7 @@ def check_same_answer(path, pattern, left):
     for command in (["info"], ["verify"], ["verify", "--step", "0"]):
         status, text = said_by(command[0], path, *command[1:])
         expect(status == 1 and said in text, "%s: %s: %d, %s", path, " ".join(command), status, text)
-        expect("sound: " not in text and "damaged" not in text, "%s: %s: %s", path, " ".join(command), text)
+        expect("intact: " not in text and "damaged" not in text, "%s: %s: %s", path, " ".join(command), text)
         expect(text.count("not supported: ") == 1, "%s: %s says it several times: %s", path, " ".join(command), text)
     return series
 
@@ -151,7 +151,7 @@ def check_left_out():
         write_image(path, (0, 4, 0, 3, 0, 2), {"good": ("CellData", 1, "f8")})
         with h5py.File(path, "r+") as file:
             add(file, "VTKHDF/CellData/" + name)
-        pattern = "%s: not supported: %s.* in 'VTKHDF/CellData/%s'. The array is skipped." % (re.escape(path), why, name)
+        pattern = "%s: not supported: %s.* in 'VTKHDF/CellData/%s'. PatchIO skips the array." % (re.escape(path), why, name)
         series = check_same_answer(path, pattern, left=True)
         if name == "sz":    # an index file must not hide the message
             series = check_same_answer(path, pattern, left=True)
@@ -236,7 +236,7 @@ def check_meshes():
         meshes.one(path, "UnstructuredGrid", meshes.BOXES)
         with h5py.File(path, "r+") as file:
             change(file)
-        check_same_answer(path, "%s: not supported: %s. Open it with ParaView's own VTKHDF reader." % (re.escape(path), why), left=False)
+        check_same_answer(path, "%s: not supported: %s. Open the file with ParaView's own VTKHDF reader." % (re.escape(path), why), left=False)
 
 
 def check_other_types():
@@ -244,7 +244,7 @@ def check_other_types():
         path = path_of(kind + ".vtkhdf")
         with h5py.File(path, "w") as file:
             root_of(file, kind)
-        check_same_answer(path, "%s: not supported: VTKHDF file of type '%s'. Open it with ParaView's own reader." % (re.escape(path), kind), left=False)
+        check_same_answer(path, "%s: not supported: VTKHDF file of type '%s'. Open the file with ParaView's own reader." % (re.escape(path), kind), left=False)
 
 
 def check_spellings():

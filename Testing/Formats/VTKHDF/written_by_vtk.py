@@ -152,7 +152,7 @@ def check_file(info, told, truth):
         check = check_images if "extent" in grids[0] else check_meshes
         check("%s step %d" % (name, number), series[number], grids)
     done = subprocess.run([info, "verify", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
-    expect(done.returncode == 0 and done.stdout.startswith("sound: "), "%s: verify: %s", name, done.stdout)
+    expect(done.returncode == 0 and done.stdout.startswith("intact: "), "%s: verify: %s", name, done.stdout)
 
 
 def main():
