@@ -42,7 +42,7 @@ void PutPieces(const std::vector<std::string>& names, const std::vector<vtkSmart
 }
 
 /// Fills `output` with one unstructured grid per piece, made of the parts that `take` returns. `progress`
-/// receives the progress of both stages, from 0 to 1.
+/// receives the progress of `take` and of making the grids, together from 0 to 1.
 void PutCells(const filters::Blocks& blocks,
     const std::function<std::vector<filters::Part>(const ProgressCallback&)>& take,
     const ProgressCallback& progress, vtkDataObject* output);
@@ -55,13 +55,12 @@ struct ChosenArray
 };
 ChosenArray ArrayOf(vtkAlgorithm& filter);
 
-/// Calls `work` and returns its result. If `work` throws, for example std::bad_alloc, the filter reports an
-/// error, `output` (may be null) is emptied and 1 is returned: VTK itself would end the program.
+/// Calls `work` and returns its result. If `work` throws, for example std::bad_alloc, reports an error of
+/// `filter`, empties `output` (may be null) and returns 1; VTK itself would end the program.
 int Guarded(vtkAlgorithm* filter, vtkDataObject* output, const std::function<int()>& work);
 
-/// Runs `filter` on a shallow copy of `input`, which VTK does block by block for composite data, and copies
-/// the result to `output`. Returns 0 if there is no result, or if the result is of another class than
-/// `output`.
+/// Runs `filter` on a shallow copy of `input`, block by block for composite data, and copies the result to
+/// `output`. Returns 0 if there is no result, or if its class does not match that of `output`.
 int RunOnCopy(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output);
 
 /// Returns the ranks of `controller`, or this process alone if `controller` is null or has no MPI.

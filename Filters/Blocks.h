@@ -26,7 +26,7 @@ enum class BlockForm
 /// Points and cells are numbered as in VTK: x runs fastest.
 struct Block
 {
-  /// Ghost flags of cells that are not visible: duplicate, refined or hidden ones.
+  /// The bits of vtkGhostType that make a cell invisible: duplicate, refined, hidden.
   static constexpr unsigned char HidingFlags = 1 | 8 | 32;
 
   vtkDataSet* Grid = nullptr;  ///< has the cell and point data; lives as long as the input
@@ -67,7 +67,7 @@ struct Block
   {
     return static_cast<long long>(this->Points[0]) * this->Points[1] * this->Points[2];
   }
-  /// The number of the cell, or of the point, with the indices `at` along the axes.
+  /// Returns the number of the cell, or of the point, with the indices `at` along the axes.
   long long CellAt(const Int3& at) const
   {
     return at[0] + this->Cells(0) * (at[1] + static_cast<long long>(this->Cells(1)) * at[2]);
@@ -83,7 +83,7 @@ struct Block
     return {static_cast<int>(point % this->Points[0]), static_cast<int>(row % this->Points[1]),
         static_cast<int>(row / this->Points[1])};
   }
-  /// The position of the point with the indices `at` along the axes, or with the number `point`.
+  /// Returns the position of the point with the indices `at` along the axes, or with the number `point`.
   std::array<double, 3> PositionAt(const Int3& at) const
   {
     if (this->Form == BlockForm::Curvilinear) {

@@ -1,4 +1,4 @@
-// Finds the visible cells beside a cell, across blocks and levels, on a lattice of all node positions.
+// Finds the visible cells next to a cell, across blocks and levels, on a lattice of all node positions.
 #ifndef Filters_CellLattice_h
 #define Filters_CellLattice_h
 
@@ -16,7 +16,7 @@
 namespace patchio::filters {
 
 /// The cells of one block with the values to contour. If OfPoints is true, each "cell" stands for a point of
-/// the block, and a cell of the grid lies between eight of them.
+/// the block, and each cell of the grid lies between eight points.
 struct CellBlock
 {
   std::array<const double*, 3> Nodes{};  ///< NodeCount() increasing positions along each axis
@@ -24,7 +24,8 @@ struct CellBlock
   bool OfPoints = false;
   /// The axis with one node and one cell of width 0, which is the same in all blocks; -1: none.
   int FlatAxis = -1;
-  /// Volume of a cell, which tells its level. 0 if cells of a block differ in size, as in rectilinear grids.
+  /// Volume of a cell, by which levels are told apart. 0 if cells of a block differ in size, as in
+  /// rectilinear grids.
   double CellVolume = 0;
   const unsigned char* Flags = nullptr;  ///< ghost flags of the grid's cells; null if all of them are visible
   const unsigned char* PointFlags = nullptr;  ///< flags of another rank's points; not 0 for hidden points
@@ -54,8 +55,8 @@ struct CellBlock
     return !hidden && !std::isnan(this->Value(cell));
   }
   bool IsPointHidden(std::int64_t point) const;
-  /// Returns, for points, the number of the grid's cell that begins at `point`, which must not be the last
-  /// point along any axis.
+  /// Returns the number of the grid's cell whose first corner is `point`. Requires OfPoints; `point` must not
+  /// be the last point along any axis.
   std::int64_t CellAfter(const Int3& point) const
   {
     return point[0] + (this->Cells[0] - 1) * (point[1] + std::int64_t(this->Cells[1] - 1) * point[2]);
@@ -95,8 +96,8 @@ public:
   /// Returns the sorted positions of the blocks' nodes along an axis, without duplicates.
   static std::vector<double> Nodes(const std::vector<CellBlock>& blocks, int axis);
 
-  /// Returns why the cells cannot be stitched: nodes of a coarser level lie within cells of a finer level.
-  /// Empty if the cells can be stitched.
+  /// Returns why the cells cannot be stitched (nodes of a coarser level lie within cells of a finer level);
+  /// empty if they can.
   const std::string& Error() const { return this->ErrorText; }
 
   const std::vector<CellBlock>& Blocks() const { return this->List; }
@@ -124,7 +125,8 @@ public:
   bool IsFiner(int a, int b) const { return this->List[a].CellVolume < 0.8 * this->List[b].CellVolume; }
 
 private:
-  using AxisNodes = std::vector<std::pair<const double*, int>>;  ///< different lists, with lengths
+  /// The different lists of nodes along an axis, with their lengths.
+  using AxisNodes = std::vector<std::pair<const double*, int>>;
 
   AxisNodes ShareAxes(int axis);
   void FindPositions(int axis, const std::vector<double>& others, const AxisNodes& lists);

@@ -86,7 +86,7 @@ std::vector<CellArray> ArraysOf(const Block& block, const std::string& first, bo
 }
 
 /// Removes the arrays that the block lacks.
-void KeepThoseOf(const Block& block, bool ofPoints, std::vector<CellArray>& arrays)
+void KeepArraysOf(const Block& block, bool ofPoints, std::vector<CellArray>& arrays)
 {
   const auto isMissing = [&](const CellArray& array) {
     vtkDataArray* const same = FindArray(block, array.Name.c_str(), ofPoints);
@@ -105,7 +105,7 @@ void KeepCommon(std::vector<CellArray>& arrays, const std::vector<CellArray>& ot
       arrays.end());
 }
 
-void TakeFlatAxis(int axis, Summary& summary)
+void MergeFlatAxis(int axis, Summary& summary)
 {
   if (summary.FlatAxis != NotKnown && axis != NotKnown && axis != summary.FlatAxis) {
     summary.UnsupportedReason = "2-D blocks in different planes";
@@ -130,13 +130,13 @@ Summary Summarize(const Blocks& blocks, const std::string& array, bool ofPoints)
       return summary;
     }
     const auto thin = std::find(block.Points.begin(), block.Points.end(), 1);
-    TakeFlatAxis(flat ? static_cast<int>(thin - block.Points.begin()) : -1, summary);
+    MergeFlatAxis(flat ? static_cast<int>(thin - block.Points.begin()) : -1, summary);
     if (first) {
       summary.Arrays = ArraysOf(block, array, ofPoints);
       summary.GridArrays = ofPoints ? ArraysOf(block, "", false) : std::vector<CellArray>();
     } else {
-      KeepThoseOf(block, ofPoints, summary.Arrays);
-      KeepThoseOf(block, false, summary.GridArrays);
+      KeepArraysOf(block, ofPoints, summary.Arrays);
+      KeepArraysOf(block, false, summary.GridArrays);
     }
     first = false;
     if (summary.Arrays.empty() || summary.Arrays[0].Name != array || summary.Arrays[0].Components != 1) {
@@ -148,17 +148,17 @@ Summary Summarize(const Blocks& blocks, const std::string& array, bool ofPoints)
 }
 
 /// Collective: returns what the summaries of all ranks have in common. A rank without blocks sets no limits.
-Summary Agree(const Summary& mine, const std::string& array, Communicator& ranks)
+Summary Agree(const Summary& local, const std::string& array, Communicator& ranks)
 {
   Summary common;
   bool first = true;
-  for (const std::string& text : ranks.AllGather(ToText(mine))) {
+  for (const std::string& text : ranks.AllGather(ToText(local))) {
     const Summary summary = FromText(text);
     common.UnsupportedReason =
         common.UnsupportedReason.empty() ? summary.UnsupportedReason : common.UnsupportedReason;
     common.Uniform = common.Uniform || summary.Uniform;
     common.Rectilinear = common.Rectilinear || summary.Rectilinear;
-    TakeFlatAxis(summary.FlatAxis, common);
+    MergeFlatAxis(summary.FlatAxis, common);
     if (!summary.Uniform && !summary.Rectilinear) {
       continue;
     }
@@ -201,7 +201,7 @@ void AddBlock(const Block& block, CellSet& set)
   };
   set.Values.push_back(pointers(set.Arrays, set.OfPoints));
   set.GridValues.push_back(pointers(set.GridArrays, false));
-  set.TakeNumbers();
+  set.SetLastBlockValues();
 }
 
 void SetNodes(CellSet& set, Communicator& ranks)
@@ -216,7 +216,7 @@ void SetNodes(CellSet& set, Communicator& ranks)
 
 }  // namespace
 
-void CellSet::TakeNumbers()
+void CellSet::SetLastBlockValues()
 {
   if (this->Arrays.empty() || !this->HasNumbers) {
     return;
@@ -249,19 +249,19 @@ CellSet MakeCellSet(const std::vector<const Block*>& blocks, Communicator& ranks
 CellSet MakeCellSet(const std::vector<const Block*>& blocks, bool ofPoints,
     const std::vector<std::string>& arrays, Communicator& ranks)
 {
-  Summary mine;
+  Summary local;
   for (const Block* block : blocks) {
-    if (mine.Uniform) {
-      KeepThoseOf(*block, ofPoints, mine.Arrays);
+    if (local.Uniform) {
+      KeepArraysOf(*block, ofPoints, local.Arrays);
     } else {
-      mine.Arrays = ArraysOf(*block, "", ofPoints);
+      local.Arrays = ArraysOf(*block, "", ofPoints);
     }
-    mine.Uniform = true;
+    local.Uniform = true;
   }
   CellSet set;
   set.OfPoints = ofPoints;
   set.HasNumbers = false;
-  set.Arrays = Agree(mine, "", ranks).Arrays;
+  set.Arrays = Agree(local, "", ranks).Arrays;
   const auto isUnwanted = [&](const CellArray& array) {
     return std::find(arrays.begin(), arrays.end(), array.Name) == arrays.end();
   };
@@ -408,7 +408,7 @@ void TakeCells(ByteReader& from, CellSet& set)
     from.Get(bytes);
     values.push_back(bytes.data());
   }
-  set.TakeNumbers();
+  set.SetLastBlockValues();
 }
 
 /// Returns disjoint boxes of the cells of one block that one rank needs.
@@ -493,11 +493,11 @@ void AddCellsOfOthers(CellSet& cells, bool neighbours, Communicator& ranks)
   }
   const CellLattice lattice(cells.Blocks, cells.Nodes);
   const Int3 reach = Reach(lattice, neighbours, ranks);
-  std::vector<Box> mine;
+  std::vector<Box> local;
   for (std::size_t b = 0; b < cells.Blocks.size(); ++b) {
-    mine.push_back(Grown(lattice.CubesOf(static_cast<int>(b)), reach));
+    local.push_back(Grown(lattice.CubesOf(static_cast<int>(b)), reach));
   }
-  const std::vector<std::string> boxes = ranks.AllGather(TextOfValues(mine));
+  const std::vector<std::string> boxes = ranks.AllGather(TextOfValues(local));
   std::vector<std::unique_ptr<BoxBins>> wanted;
   for (const std::string& text : boxes) {
     wanted.push_back(std::make_unique<BoxBins>(ValuesInTexts<Box>({text})));

@@ -31,9 +31,9 @@ struct CellSet
 {
   std::string UnsupportedReason;  ///< why the input must go to VTK's own filters, the same on all ranks;
                                   ///< empty if the input is supported
-  bool OfPoints = false;   ///< the values belong to points, see CellBlock
-  int FlatAxis = -1;       ///< see CellBlock; -1: none
-  bool HasNumbers = true;  ///< true if the values to contour are those of the first array
+  bool OfPoints = false;          ///< the values belong to points, see CellBlock
+  int FlatAxis = -1;              ///< see CellBlock; -1: none
+  bool HasNumbers = true;         ///< true if the values to contour are those of the first array
   std::vector<CellArray> Arrays;
   std::vector<CellBlock> Blocks;
   std::vector<std::vector<const char*>> Values;  ///< Values[block][array]
@@ -49,7 +49,7 @@ struct CellSet
 
   /// Sets the last block's values to those of the first array, converted to double unless they are float or
   /// double. Does nothing if HasNumbers is false or there are no arrays.
-  void TakeNumbers();
+  void SetLastBlockValues();
 };
 
 /// Collective: returns the cells of these blocks, without arrays.
@@ -74,8 +74,8 @@ CellSet MakeCellSet(const Blocks& blocks, const std::string& array, bool ofPoint
 void AddCellsOfOthers(
     CellSet& cells, const std::function<std::vector<Box>(int, int)>& give, Communicator& ranks);
 
-/// Collective: appends copies of the other ranks' cells that touch this rank's cells. With `neighbours`, also
-/// appends the cells that touch these copies, which gradients need.
+/// Collective: appends copies of the other ranks' cells that touch this rank's cells. If `neighbours`, also
+/// appends the cells that touch these copies, because gradients need them.
 void AddCellsOfOthers(CellSet& cells, bool neighbours, Communicator& ranks);
 
 }  // namespace patchio::filters

@@ -93,7 +93,7 @@ CellCase CutCell(int axes, unsigned positive)
   return cells;
 }
 
-/// Returns the kept part of a face as triangles and quadrilaterals that turn as the ring does.
+/// Returns the kept part of a face as triangles and quadrilaterals with the ring's orientation.
 std::vector<CellPolygon> SplitFace(unsigned kept, const Ring& ring)
 {
   const auto at = [&ring](int place) { return ring[(place + 4) % 4]; };
@@ -223,7 +223,7 @@ std::vector<KeptBody> BodiesOf(int axes, unsigned kept)
 template <typename Case>
 using Tables = std::array<std::vector<Case>, 4>;
 
-/// Returns make(axes, bit set of corners) for all cells with at least `least` axes.
+/// Returns make(axes, bit set of corners) for all cases of cells with at least `least` axes.
 template <typename Case>
 Tables<Case> MakeTables(int least, Case (*make)(int, unsigned))
 {

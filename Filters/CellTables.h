@@ -11,7 +11,7 @@
 namespace patchio::filters {
 
 /// The corners of a cell as steps from its first point, along the axes that have more than one point. Bit t
-/// of a corner says whether it lies at the upper end of the t-th of these axes.
+/// of a corner's number says whether the corner lies at the upper end of the t-th of these axes.
 struct CellShape
 {
   explicit CellShape(const Block& block)
@@ -29,13 +29,13 @@ struct CellShape
   int Count() const { return 1 << this->Axes; }
 
   int Axes = 0;
-  Int3 AxisOf{0, 1, 2};  ///< the grid's axis of each of the cell's axes
+  Int3 AxisOf{0, 1, 2};  ///< the grid's axis for each axis of the cell
   std::array<Int3, 8> Corners{};
 };
 
-/// A point of a cell that a surface cuts: a positive corner, or the place on the edge from a positive corner
-/// along one of the cell's axes where the surface crosses the edge. Bit t of a corner says whether it lies at
-/// the upper end of axis t.
+/// A point of a cell that a surface cuts: a positive corner, or the crossing of the surface with an edge,
+/// which is given by its positive corner and its axis. Bit t of a corner says whether the corner lies at the
+/// upper end of axis t.
 struct CellPoint
 {
   int Corner;

@@ -55,7 +55,7 @@ public:
   void Run()
   {
     const Bounds bounds = BoundsOf(this->Made);
-    if (this->Request.Of.MayMeet(bounds)) {
+    if (this->Request.Boundary.MayMeet(bounds)) {
       this->Sample();
       this->Made.ForEachCell(true, [this](const Int3& cell) { this->Take(cell); });
     } else if (this->ValueOf(MiddleOf(bounds)) > 0) {
@@ -67,14 +67,14 @@ private:
   /// Returns the function's value, with the sign that is positive on the kept side.
   double ValueOf(const Position& position) const
   {
-    const double value = this->Request.Of.At(position);
+    const double value = this->Request.Boundary.At(position);
     return std::abs(value) <= this->Tiny ? 0 : this->Request.Below ? -value : value;
   }
 
   void Sample()
   {
     const Int3& begin = this->Made.Begin;
-    this->Values.reserve(this->Made.InBox);
+    this->Values.reserve(this->Made.BoxPointCount);
     for (int k = 0; k < this->Made.Points[2]; ++k) {
       for (int j = 0; j < this->Made.Points[1]; ++j) {
         for (int i = 0; i < this->Made.Points[0]; ++i) {
@@ -222,7 +222,7 @@ private:
 
 std::vector<Part> Clip(const Blocks& blocks, const ClipRequest& request, const ProgressCallback& progress)
 {
-  const double tiny = TinyValue(blocks, request.Of);
+  const double tiny = TinyValue(blocks, request.Boundary);
   return TakeBoxes(
       blocks, [&](Part& part) { PartClip(request, tiny, part).Run(); }, progress);
 }

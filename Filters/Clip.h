@@ -11,14 +11,14 @@ namespace patchio::filters {
 
 struct ClipRequest
 {
-  Surface Of;
+  Surface Boundary;
   bool Below = true;        ///< keeps the negative side of the surface instead of the positive side
-  bool WholeCells = false;  ///< keeps cells that the surface cuts as they are
+  bool WholeCells = false;  ///< keeps cut cells whole
 };
 
 /// Returns the kept parts of the visible cells. Cut cells become tetrahedra, pyramids, wedges and hexahedra
-/// whose new points lie on the cells' edges, as in VTK; neighbours share whole faces. Empty if `progress`
-/// returns false. Not collective.
+/// whose new points lie on the cells' edges, as in VTK; neighbours share whole faces. Returns an empty list
+/// if `progress` returns false. Not collective.
 std::vector<Part> Clip(
     const Blocks& blocks, const ClipRequest& request, const ProgressCallback& progress = {});
 

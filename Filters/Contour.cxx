@@ -73,7 +73,7 @@ void ContourSlab::FindStates()
   around.Lower[2] = layers[this->Part.Begin];
   around.Upper[2] = layers[this->Part.End - 1] - 1;
   for (const int other : this->Lattice.Intersecting(Grown(around, {1, 1, 1}))) {
-    // Corners beside finer cells belong to the finer block.
+    // Corners of finer cells belong to the finer block.
     if (other != this->Part.Block && !this->Lattice.IsFiner(other, this->Part.Block)) {
       this->AddStatesOf(other);
     }
@@ -105,8 +105,8 @@ void ContourSlab::FindOwnStates(const T* values)
   }
 }
 
-/// Sets `cells` to the other block's cells that lie at the cells of this slab and of its margin along an
-/// axis. They begin at the first cell that the other block covers, whose index is returned.
+/// Sets `cells`, along an axis, to the cells of block `other` that lie at the cells of this slab and its
+/// margin. Returns the index, in this block, of the first cell of the slab or margin that `other` covers.
 int ContourSlab::FindCellsOf(int other, int axis, std::vector<int>& cells) const
 {
   const std::vector<int>& places = this->Lattice.AxisOf(this->Part.Block, axis).Places;
@@ -126,7 +126,8 @@ int ContourSlab::FindCellsOf(int other, int axis, std::vector<int>& cells) const
   return first;
 }
 
-/// Adds the states of another block's visible cells where this block has no visible cell, and in the margin.
+/// Adds the states of the visible cells of block `other` where this block has no visible cell, and in the
+/// margin.
 void ContourSlab::AddStatesOf(int other)
 {
   const CellBlock& block = this->Lattice[other];
@@ -150,8 +151,8 @@ void ContourSlab::AddStatesOf(int other)
   }
 }
 
-/// Returns the states of a row, from the margin's cell before the first cell on. The margin has rows and
-/// layers of its own before the first and after the last ones.
+/// Returns the states of a row, which begins with a cell of the margin. The margin also has rows and layers
+/// before the first and after the last ones.
 const unsigned char* ContourSlab::StatesOfRow(int j, int k) const
 {
   const std::size_t row = std::size_t(k - this->Part.Begin + 1) * (this->Block.Cells[1] + 2) + (j + 1);
@@ -250,7 +251,7 @@ void ContourSlab::TakeRim(const Int3& corner)
   }
 }
 
-/// Makes the lines around a corner by marching squares. Opposite corners above the level are separated.
+/// Makes the lines around a corner by marching squares. Separates opposite corners above the level.
 void ContourSlab::TakeFlat(const Int3& corner)
 {
   for (const DualCell& polygon : this->Rim.Around(this->Part.Block, corner, this->Level)) {
@@ -305,8 +306,8 @@ int ContourSlab::PointAlong(const Int3& cell, int axis)
   return point;
 }
 
-/// Returns whether all four dual cells at the edge from a cell to the next one are inner ones of this slab:
-/// then no other part has the edge's point.
+/// Returns whether all four dual cells at the edge from a cell to the next one lie inside this slab, so that
+/// no other part has the edge's point.
 bool ContourSlab::IsPrivate(const Int3& cell, int axis) const
 {
   Int3 lower, upper;
@@ -354,7 +355,7 @@ int ContourSlab::PointBetween(DualCorner a, DualCorner b)
   return found->second;
 }
 
-/// Returns whether corner `a` precedes corner `b`, by the places of their cells on the lattice.
+/// Returns whether corner `a` precedes corner `b`, by the indices of their cells on the lattice.
 bool ContourSlab::ComesFirst(const DualCorner& a, const DualCorner& b) const
 {
   const CellRef cells[2] = {a.Cell(), b.Cell()};
@@ -385,7 +386,7 @@ int ContourSlab::AddPoint(const DualCorner& first, const DualCorner& second, boo
 
 namespace {
 
-/// Cells that make a task worth its overhead.
+/// The number of cells that makes a task worth its overhead.
 constexpr std::int64_t CellsOfTask = 1 << 16;
 
 constexpr int BothSides = 3;
@@ -417,7 +418,7 @@ int SidesOf(const CellBlock& block, const T* values, double level)
 }
 
 /// Returns the slabs that a contour may pass: those of this rank's blocks that have values on both sides of
-/// the level, by themselves or together with the blocks that they touch.
+/// the level, alone or together with the blocks that they touch.
 std::vector<Slab> FindSlabs(const CellLattice& lattice, double level)
 {
   const int blocks = static_cast<int>(lattice.Blocks().size());
@@ -440,7 +441,7 @@ std::vector<Slab> FindSlabs(const CellLattice& lattice, double level)
     const int layers = lattice[b].Cells[2] + 1;
     const int step = static_cast<int>(std::max<std::int64_t>(4, CellsOfTask / lattice[b].Stride(2)));
     for (int k = 0; around == BothSides && k < layers; k += step) {
-      // The slab takes the rest if the rest is only a few layers.
+      // A rest of only a few layers joins this slab.
       const int end = k + step + 4 > layers ? layers : k + step;
       slabs.push_back({b, k, end});
       k = end - step;

@@ -11,8 +11,8 @@
 
 namespace patchio::filters {
 
-/// A point of a contour, between two corners of a dual cell. The order of the corners depends only on the
-/// places of the corners, so that all blocks and ranks compute the same position to the last bit.
+/// A point of a contour, between two corners of a dual cell. The order of the corners depends only on their
+/// positions, so that all blocks and ranks compute the same point to the last bit.
 struct CrossingPoint
 {
   DualCorner First, Second;
@@ -23,12 +23,12 @@ struct CrossingPoint
 struct ContourPart
 {
   std::vector<CrossingPoint> Points;
-  std::vector<int> Shared;  ///< numbers of the points that other parts may have, too; ascending
+  std::vector<int> Shared;  ///< indices of the points that other parts may also have; ascending
   std::vector<std::array<int, 3>> Triangles;  ///< flat blocks have lines: the last two corners are equal
-  std::vector<std::int64_t> Cells;            ///< values at points: the grid's cell around each triangle
+  std::vector<std::int64_t> Cells;  ///< for values at points: the grid cell that contains each triangle
 };
 
-/// The layers Begin .. End - 1, along z, of the corners of a block's cells.
+/// The layers Begin .. End - 1 along z of a block's cell corners.
 struct Slab
 {
   int Block = 0;
@@ -37,9 +37,9 @@ struct Slab
 
 /// Makes the triangles of the dual cells that belong to a slab.
 ///
-/// Corners with eight visible cells of the block around them are handled by the signs of whole rows of cells,
-/// and their points are found by the numbers of edges. The other corners, at the block's rim and beside
-/// hidden cells, go through DualCells.
+/// For corners between eight visible cells of the block, the class computes the signs of whole rows of cells
+/// and finds points by the numbers of edges. For the other corners, at the block's rim and next to hidden
+/// cells, it uses DualCells.
 class ContourSlab
 {
 public:
@@ -109,12 +109,12 @@ struct Contour
   /// The index in Points of each contour value's first point, then the number of all points.
   std::vector<std::int64_t> PointsBefore;
   std::vector<std::array<std::int64_t, 3>> Triangles;
-  std::vector<CellRef> Cells;  ///< values at points: the grid's cell around each triangle
+  std::vector<CellRef> Cells;  ///< for values at points: the grid cell that contains each triangle
 };
 
 /// Returns the contours at the values `levels` of this rank's blocks. Uses all threads of TBB; the result
-/// does not depend on their number. `progress` is called on the calling thread with the fraction that is
-/// done; if it returns false, the contour is incomplete. Not collective.
+/// does not depend on their number. `progress` receives, on the calling thread, the fraction of the work that
+/// is done; if `progress` returns false, the contour is incomplete. Not collective.
 Contour MakeContour(
     const CellLattice& lattice, const std::vector<double>& levels, const ProgressCallback& progress = {});
 

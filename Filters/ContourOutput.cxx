@@ -42,7 +42,7 @@ Int3 CubeBeyond(const CellLattice& lattice, int block, const Int3& cell, int axi
   return cube;
 }
 
-/// The sums of a least-squares fit of slopes, to neighbours in any direction.
+/// The sums of a least-squares fit of a gradient, to neighbours in any direction.
 struct LeastSquares
 {
   Eigen::Matrix3d Squares = Eigen::Matrix3d::Zero();
@@ -189,7 +189,7 @@ vtkSmartPointer<vtkDataArray> MakeArray(const CellArray& like, std::size_t tuple
   return array;
 }
 
-/// Adds the contour values themselves, which interpolation would give with rounding errors.
+/// Adds the contour values without interpolation, which would add rounding errors.
 void AddScalars(
     const Contour& contour, const CellSet& cells, const std::vector<double>& levels, vtkPolyData* output)
 {
@@ -213,7 +213,7 @@ void AddArrays(const Contour& contour, const CellSet& cells, vtkPolyData* output
   }
 }
 
-/// Adds the arrays of the grid's cells, by the cell around each triangle.
+/// Adds the arrays of the grid's cells, with the values of the cell that contains each triangle.
 void AddGridArrays(const Contour& contour, const CellSet& cells, vtkPolyData* output)
 {
   for (std::size_t a = 0; a < cells.GridArrays.size(); ++a) {

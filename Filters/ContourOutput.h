@@ -26,14 +26,14 @@ namespace patchio::filters {
 struct ContourOptions
 {
   std::vector<double> Levels;
-  bool Scalars = true;  ///< adds the array that is contoured
+  bool Scalars = true;  ///< adds the contoured array
   bool Normals = true;  ///< adds normals, which point against the gradient as in VTK
   bool Gradients = false;
   bool DoublePoints = false;
 };
 
-/// Fills `output` with the contour's triangles or lines. All arrays of the cells are interpolated to point
-/// data. For contours of values at points, the grid's cell arrays become cell data.
+/// Fills `output` with the contour's triangles or lines. Interpolates all arrays of the cells to point data.
+/// For contours of values at points, the grid's cell arrays become cell data.
 void FillPolyData(const Contour& contour, const CellLattice& lattice, const CellSet& cells,
     const ContourOptions& options, vtkPolyData* output);
 

@@ -189,7 +189,7 @@ OutputArrays::OutputArrays(const std::vector<const Block*>& blocks, bool ofPoint
     return;
   }
   this->AddArraysOf(this->DataOf(*blocks[0]));
-  // Usually all blocks have the same arrays; a comparison of names is quick also for many blocks.
+  // Usually all blocks have the same arrays; a comparison of names is quick even for many blocks.
   std::vector<char> differs(blocks.size());
   tbb::parallel_for(std::size_t(1), differs.size(), [&](std::size_t b) {
     differs[b] = !HaveSameNames(this->DataOf(*blocks[b]), this->DataOf(*blocks[0]));
@@ -270,8 +270,8 @@ unsigned char WholeType(const Part& part)
   return (part.From->Form == BlockForm::Curvilinear ? curved : straight)[part.Shape.Axes];
 }
 
-/// The numbers in the output of a part's first cell, and of its first corner.
-struct Place
+/// The ids, in the output, of a part's first cell and first corner (position in the connectivity array).
+struct FirstIds
 {
   long long Cell = 0, Corner = 0;
 };
@@ -286,15 +286,15 @@ public:
 
   /// Returns the cells of the parts from `begin` up to `end`, without `end` itself.
   vtkSmartPointer<vtkCellArray> Cells(std::size_t begin, std::size_t end) const;
-  /// VTK's types of all cells, if they were asked for.
+  /// VTK's types of all cells; null unless the constructor's `types` was true.
   vtkUnsignedCharArray* CellTypes() const { return this->Types; }
 
 private:
-  void Fill(const Part& part, const PointsOfPart& points, const Place& place) const;
+  void Fill(const Part& part, const PointsOfPart& points, const FirstIds& begin) const;
   std::vector<EdgePoint> FillPoints(const Part& part, const PointsOfPart& points) const;
-  void FillCells(const Part& part, const PointsOfPart& points, const Place& place) const;
+  void FillCells(const Part& part, const PointsOfPart& points, const FirstIds& begin) const;
 
-  std::vector<Place> Places;  ///< one for each part, then the end
+  std::vector<FirstIds> FirstIdsOfParts;  ///< one for each part, then the end
   vtkNew<vtkDoubleArray> Positions;
   vtkNew<vtkTypeInt64Array> Offsets, Corners;
   vtkSmartPointer<vtkUnsignedCharArray> Types;
@@ -313,15 +313,17 @@ vtkSmartPointer<vtkIdTypeArray> AddIds(const char* name, long long count, vtkFie
 
 Assembly::Assembly(const std::vector<const Block*>& blocks, const std::vector<const Part*>& parts,
     const NumberOfPoint& number, bool types, bool originalIds, vtkPointSet* output)
-    : Places(parts.size() + 1), CellArrays(blocks, false), PointArrays(blocks, true)
+    : FirstIdsOfParts(parts.size() + 1), CellArrays(blocks, false), PointArrays(blocks, true)
 {
   std::vector<PointsOfPart> ids;
   const long long points = Stitch(parts, number, ids);
   for (std::size_t p = 0; p < parts.size(); ++p) {
-    this->Places[p + 1].Cell = this->Places[p].Cell + static_cast<long long>(parts[p]->CellCount());
-    this->Places[p + 1].Corner = this->Places[p].Corner + static_cast<long long>(parts[p]->CornerCount());
+    this->FirstIdsOfParts[p + 1].Cell =
+        this->FirstIdsOfParts[p].Cell + static_cast<long long>(parts[p]->CellCount());
+    this->FirstIdsOfParts[p + 1].Corner =
+        this->FirstIdsOfParts[p].Corner + static_cast<long long>(parts[p]->CornerCount());
   }
-  const Place& end = this->Places.back();
+  const FirstIds& end = this->FirstIdsOfParts.back();
   this->Positions->SetNumberOfComponents(3);
   SetTuples(points, this->Positions);
   SetTuples(end.Cell + 1, this->Offsets);
@@ -341,24 +343,24 @@ Assembly::Assembly(const std::vector<const Block*>& blocks, const std::vector<co
     this->CellIds = AddIds("vtkOriginalCellIds", end.Cell, output->GetCellData());
     this->PointIds = AddIds("vtkOriginalPointIds", points, output->GetPointData());
   }
-  tbb::parallel_for(
-      std::size_t(0), parts.size(), [&](std::size_t p) { this->Fill(*parts[p], ids[p], this->Places[p]); });
+  tbb::parallel_for(std::size_t(0), parts.size(),
+      [&](std::size_t p) { this->Fill(*parts[p], ids[p], this->FirstIdsOfParts[p]); });
 }
 
-void Assembly::Fill(const Part& part, const PointsOfPart& points, const Place& place) const
+void Assembly::Fill(const Part& part, const PointsOfPart& points, const FirstIds& begin) const
 {
   const std::vector<EdgePoint> own = this->FillPoints(part, points);
   this->PointArrays.Take(*part.From, own, points.First);
-  this->FillCells(part, points, place);
+  this->FillCells(part, points, begin);
   std::vector<long long> cells;
   cells.reserve(part.CellCount());
   for (const int cell : part.Whole) {
     cells.push_back(part.CellOfBlock(cell));
   }
   cells.insert(cells.end(), part.Sources.begin(), part.Sources.end());
-  this->CellArrays.Take(*part.From, cells, place.Cell);
+  this->CellArrays.Take(*part.From, cells, begin.Cell);
   if (this->CellIds) {
-    std::copy(cells.begin(), cells.end(), this->CellIds->GetPointer(place.Cell));
+    std::copy(cells.begin(), cells.end(), this->CellIds->GetPointer(begin.Cell));
     std::transform(own.begin(), own.end(), this->PointIds->GetPointer(points.First),
         [](const EdgePoint& point) { return point.A; });
   }
@@ -370,7 +372,7 @@ std::vector<EdgePoint> Assembly::FillPoints(const Part& part, const PointsOfPart
   double* to = this->Positions->GetPointer(3 * points.First);
   const auto count = static_cast<std::size_t>(points.End - points.First);
   // All points are new, and belong to this part.
-  if (count > 0 && part.InBox == 0 && count == part.Positions.size()) {
+  if (count > 0 && part.BoxPointCount == 0 && count == part.Positions.size()) {
     for (const std::array<double, 3>& position : part.Positions) {
       to = std::copy(position.begin(), position.end(), to);
     }
@@ -382,7 +384,7 @@ std::vector<EdgePoint> Assembly::FillPoints(const Part& part, const PointsOfPart
     if (points.Ids[p] != points.First + static_cast<long long>(own.size())) {
       continue;
     }
-    const int made = p - part.InBox;
+    const int made = p - part.BoxPointCount;
     if (made >= 0 && !part.Positions.empty()) {
       own.push_back(part.Made[made]);
       to = std::copy(part.Positions[made].begin(), part.Positions[made].end(), to);
@@ -399,11 +401,11 @@ std::vector<EdgePoint> Assembly::FillPoints(const Part& part, const PointsOfPart
   return own;
 }
 
-void Assembly::FillCells(const Part& part, const PointsOfPart& points, const Place& place) const
+void Assembly::FillCells(const Part& part, const PointsOfPart& points, const FirstIds& begin) const
 {
-  vtkTypeInt64* offset = this->Offsets->GetPointer(place.Cell);
+  vtkTypeInt64* offset = this->Offsets->GetPointer(begin.Cell);
   vtkTypeInt64* const first = this->Corners->GetPointer(0);
-  vtkTypeInt64* corner = first + place.Corner;
+  vtkTypeInt64* corner = first + begin.Corner;
   // The corners of hexahedra and quadrilaterals run around the cell, those of voxels and pixels row by row.
   const bool turns = part.From->Form == BlockForm::Curvilinear;
   for (const int cell : part.Whole) {
@@ -415,7 +417,7 @@ void Assembly::FillCells(const Part& part, const PointsOfPart& points, const Pla
     }
   }
   if (this->Types) {
-    unsigned char* const types = this->Types->GetPointer(place.Cell);
+    unsigned char* const types = this->Types->GetPointer(begin.Cell);
     std::fill_n(types, part.Whole.size(), WholeType(part));
     std::copy(part.Types.begin(), part.Types.end(), types + part.Whole.size());
   }
@@ -431,13 +433,13 @@ void Assembly::FillCells(const Part& part, const PointsOfPart& points, const Pla
 vtkSmartPointer<vtkCellArray> Assembly::Cells(std::size_t begin, std::size_t end) const
 {
   auto cells = vtkSmartPointer<vtkCellArray>::New();
-  // Cells have ids of 64 bits even if 32 bits are enough: VTK's filters can read ids of VTK's own width from
-  // several threads.
-  if (begin == 0 && end + 1 == this->Places.size()) {
+  // The ids have 64 bits even if 32 bits are enough, because VTK's filters can read ids of vtkIdType's width
+  // from several threads.
+  if (begin == 0 && end + 1 == this->FirstIdsOfParts.size()) {
     cells->SetData(this->Offsets, this->Corners);
     return cells;
   }
-  const Place &from = this->Places[begin], &to = this->Places[end];
+  const FirstIds &from = this->FirstIdsOfParts[begin], &to = this->FirstIdsOfParts[end];
   vtkNew<vtkTypeInt64Array> offsets, corners;
   SetTuples(to.Cell - from.Cell + 1, offsets);
   std::transform(this->Offsets->GetPointer(from.Cell), this->Offsets->GetPointer(to.Cell + 1),

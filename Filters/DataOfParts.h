@@ -12,13 +12,12 @@ class vtkUnstructuredGrid;
 
 namespace patchio::filters {
 
-// The output has all arrays that any of the blocks has, also of blocks without parts, except flags and global
-// ids. Where a block lacks an array, or has another number of components, values are NaN, or 0 if they are
-// integers.
+// The output has all arrays of all blocks, including blocks without parts, except flags and global ids. Where
+// a block lacks an array, or has another number of components, values are NaN, or 0 if they are integers.
 
 /// Returns the cells of parts without boxes. Parts of a block share their common points. originalIds: adds
-/// the numbers of cells and points in their block, as VTK's surface filters do. This requires parts of a
-/// single block.
+/// the arrays vtkOriginalCellIds and vtkOriginalPointIds, as VTK's surface filters do, which requires parts
+/// of a single block.
 vtkSmartPointer<vtkPolyData> MakePolyData(
     const std::vector<const Block*>& blocks, const std::vector<const Part*>& parts, bool originalIds = false);
 

@@ -8,8 +8,8 @@ namespace {
 /// The octants of a hexahedron's corners as VTK numbers them.
 constexpr std::array<int, 8> OctantOfCorner{0, 1, 3, 2, 4, 5, 7, 6};
 
-/// Returns, as bits, the axes along which all `visible` octants lie on one side. octants: 8, or 4 for
-/// quadrants.
+/// Returns, as bits, the axes along which all `visible` octants lie on one side. octants: their number, 8, or
+/// 4 for quadrants.
 int AxesWithOneSide(int visible, int octants)
 {
   int lower = 0, upper = 0;

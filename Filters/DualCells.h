@@ -10,8 +10,8 @@
 
 namespace patchio::filters {
 
-/// A corner of a dual cell, with the value of a cell. It lies at the centre of the cell, or at the projection
-/// of the centre onto a face, an edge or a corner of the cell on the border of all visible cells.
+/// A corner of a dual cell, with the value of a cell. The corner lies at the centre of the cell, or at the
+/// projection of the centre onto a face, an edge or a corner of the cell on the border of all visible cells.
 class DualCorner
 {
 public:
@@ -66,7 +66,8 @@ using DualCell = std::array<DualCorner, 8>;
 class DualCells
 {
 public:
-  /// Returns whether all cells have a number: in fewer than 2^24 blocks of fewer than 2^34 cells each.
+  /// Returns whether DualCorner can number all cells: there must be fewer than 2^24 blocks, with fewer than
+  /// 2^34 cells each.
   static bool CanNumber(const CellLattice& lattice);
 
   explicit DualCells(const CellLattice& lattice) : Lattice(lattice) {}

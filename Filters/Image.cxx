@@ -88,7 +88,7 @@ void AddTo(std::vector<Level>& levels, const Level& more)
 /// of their cells.
 std::vector<Level> LevelsOf(const std::vector<const Block*>& blocks, Communicator& ranks)
 {
-  std::vector<Level> mine, all;
+  std::vector<Level> local, all;
   for (const Block* block : blocks) {
     const Box seen = VisibleCells(*block);
     if (seen.Empty()) {
@@ -102,17 +102,17 @@ std::vector<Level> LevelsOf(const std::vector<const Block*>& blocks, Communicato
                               ? block->Spacing[axis]
                               : (block->Bounds[2 * axis + 1] - block->Bounds[2 * axis]) / block->Cells(axis);
     }
-    AddTo(mine, level);
+    AddTo(local, level);
   }
-  for (const Level& level : GatherValues(ranks, mine)) {
+  for (const Level& level : GatherValues(ranks, local)) {
     AddTo(all, level);
   }
   std::sort(all.begin(), all.end(), [](const Level& a, const Level& b) { return a.Volume() < b.Volume(); });
   return all;
 }
 
-/// Returns an image around all levels, with cells `times` as wide as those of `level`. One of its nodes is
-/// the lower corner of the level.
+/// Returns an image around all levels, with cells `times` times as wide as those of `level`. One node of the
+/// image is the lower corner of `level`.
 ImageGrid GridOf(const Level& level, int times, const std::vector<Level>& all)
 {
   ImageGrid grid;
@@ -183,7 +183,7 @@ AxisOverlaps::AxisOverlaps(const double* nodes, int cells, const ImageAxis& imag
   this->Begin.push_back(static_cast<int>(this->List.size()));
 }
 
-AxisPlaces::AxisPlaces(const double* nodes, int points, const ImageAxis& image)
+AxisSamples::AxisSamples(const double* nodes, int points, const ImageAxis& image)
 {
   const double near = Tolerance * std::min(image.Spacing, nodes[1] - nodes[0]);
   for (int i = image.First; i <= image.Last; ++i) {
@@ -229,7 +229,7 @@ std::vector<Box> CellsWithin(const CellBlock& block, const ImageGrid& grid, cons
   return {cells};
 }
 
-/// A block, and its place along each axis of the image.
+/// A block and, along each axis, the map from its cells or points to those of the image.
 template <typename AxisMap>
 struct Placed
 {
@@ -238,7 +238,7 @@ struct Placed
   std::array<AxisMap, 3> Axes;
 };
 
-/// The blocks that meet the image, and those of them in each layer along z; coarse ones first.
+/// The blocks that meet the image, and the blocks in each layer along z; coarse blocks come first.
 template <typename AxisMap>
 struct PlacedBlocks
 {
@@ -284,7 +284,7 @@ struct RowSums
   RowSums(std::int64_t cells, int components) : Weights(cells, 0), Sums(cells * components, 0) {}
 
   /// Adds a row of a block's cells. first: number of the row's first cell; part: fraction of the image's row
-  /// that it overlaps; lower: first column of the image's row.
+  /// that the block's row overlaps; lower: first column of the image's row.
   template <typename Value>
   void Add(const CellBlock& block, const Value* values, int components, std::int64_t first, double part,
       const AxisOverlaps& x, int lower)
@@ -308,7 +308,7 @@ struct RowSums
 };
 
 using PlacedCells = PlacedBlocks<AxisOverlaps>;
-using PlacedPoints = PlacedBlocks<AxisPlaces>;
+using PlacedPoints = PlacedBlocks<AxisSamples>;
 
 /// Returns the sums for one row of the image; with array = -1, only the weights.
 template <typename Value>
@@ -347,7 +347,7 @@ void FillCells(
 }
 
 /// Returns whether a point lies in, or on, a visible cell of a block.
-bool IsOnVisible(const CellBlock& block, const std::array<AxisPlaces::Place, 3>& at)
+bool IsOnVisible(const CellBlock& block, const std::array<AxisSamples::Sample, 3>& at)
 {
   if (!block.Flags) {
     return true;
@@ -372,7 +372,7 @@ bool IsOnVisible(const CellBlock& block, const std::array<AxisPlaces::Place, 3>&
 /// Interpolates trilinearly between the points of a block.
 template <typename Value>
 double Between(
-    const CellBlock& block, const Value* values, int components, const std::array<AxisPlaces::Place, 3>& at)
+    const CellBlock& block, const Value* values, int components, const std::array<AxisSamples::Sample, 3>& at)
 {
   double sum = 0;
   for (int corner = 0; corner < 8; ++corner) {
@@ -397,7 +397,7 @@ void FillPoints(
   for (const auto* placed : blocks.OfLayer[k - box.Lower[2]]) {
     const auto& [x, y, z] = placed->Axes;
     for (int i = x.First; i <= x.Last && j >= y.First && j <= y.Last; ++i) {
-      const std::array<AxisPlaces::Place, 3> at{
+      const std::array<AxisSamples::Sample, 3> at{
           x.List[i - x.First], y.List[j - y.First], z.List[k - z.First]};
       double* const to = values + std::int64_t(i - box.Lower[0]) * components;
       const auto* const from =
@@ -471,7 +471,7 @@ public:
     }
   }
 
-  /// Collective: adds the arrays to the image's data, and the flags if any rank hides something.
+  /// Collective: adds the arrays to the image's data, and the flags if any rank has hidden cells or points.
   void Give(Communicator& ranks, vtkDataSetAttributes* data) const
   {
     const unsigned char* const first = this->Flags->GetPointer(0);
@@ -538,7 +538,7 @@ CellSet CellsOfImage(
   return set;
 }
 
-/// Collective. Returns false if the user has stopped the work.
+/// Collective: makes the cell data. Returns false if the user has stopped the work.
 bool FillCellData(const std::vector<const Block*>& blocks, const ImageRequest& request, Communicator& ranks,
     vtkImageData* image)
 {
@@ -558,7 +558,7 @@ bool FillCellData(const std::vector<const Block*>& blocks, const ImageRequest& r
   return !part.IsStopped();
 }
 
-/// Collective. Returns false if the user has stopped the work.
+/// Collective: makes the point data. Returns false if the user has stopped the work.
 bool FillPointData(const std::vector<const Block*>& blocks, const ImageRequest& request, Communicator& ranks,
     vtkImageData* image)
 {

@@ -19,9 +19,9 @@ struct ImageGrid
   Int3 Cells{0, 0, 0};  ///< all 0 if nothing is visible
 };
 
-/// Collective: returns an image around all visible cells. Its cells have the size of the finest level with
-/// which at most `mostCells` cells suffice; if there are too many even with the coarsest level's size, cells
-/// are several times as wide. blocks: see SolidBlocks().
+/// Collective: returns an image around all visible cells. The image's cells have the size of the finest level
+/// with which at most `mostCells` cells suffice; if even the coarsest level's size gives too many cells, the
+/// cells are several times as wide. blocks: see SolidBlocks().
 ImageGrid ChooseImageGrid(const std::vector<const Block*>& blocks, double mostCells, Communicator& ranks);
 
 /// The cells, or points, First .. Last of an image along one axis.
@@ -47,19 +47,19 @@ struct AxisOverlaps
   std::vector<Overlap> List;
 };
 
-/// The places of an image's points along an axis, among the points of a block.
-struct AxisPlaces
+/// The positions of an image's points along an axis, relative to the points of a block.
+struct AxisSamples
 {
-  struct Place
+  struct Sample
   {
     int Point;
     double Beyond;  ///< fraction of the way from Point to the next one
   };
 
-  AxisPlaces(const double* nodes, int points, const ImageAxis& image);
+  AxisSamples(const double* nodes, int points, const ImageAxis& image);
 
   int First = 0, Last = -1;  ///< range of the image's points within the block
-  std::vector<Place> List;
+  std::vector<Sample> List;
 };
 
 }  // namespace patchio::filters
@@ -73,7 +73,7 @@ struct ImageRequest
 {
   ImageGrid Grid;
   Box Cells;                                         ///< this rank's cells of the grid; may be empty
-  std::vector<std::string> CellArrays, PointArrays;  ///< arrays that some block lacks are left out
+  std::vector<std::string> CellArrays, PointArrays;  ///< FillImage() skips arrays that some block lacks
 
   /// Receives, on the calling thread, the fraction of the work that is done. Returns false to stop the work.
   std::function<bool(double)> Progress = [](double) { return true; };
@@ -81,9 +81,10 @@ struct ImageRequest
 
 /// Collective: makes this rank's part of the image. A cell gets the mean, by volume, of the visible cells
 /// that overlap it. A point gets values interpolated in the finest visible cell around it. NaN values are
-/// ignored. Cells and points without anything visible are hidden by vtkGhostType, and hold the lowest value
-/// of the array, because the colours of a volume blend into those of neighbouring cells. Values are double,
-/// or float if the data are. The image is empty if Progress returned false. blocks: see SolidBlocks().
+/// ignored. vtkGhostType hides cells and points without visible data. These cells and points hold the lowest
+/// value of the array, because the colours of a volume blend into those of neighbouring cells. Values are
+/// double, or float if the data are. The image is empty if Progress returned false. blocks: see
+/// SolidBlocks().
 void FillImage(const std::vector<const Block*>& blocks, const ImageRequest& request, Communicator& ranks,
     vtkImageData* image);
 

@@ -16,7 +16,7 @@ Part::Part(const Block& from, const Int3& begin, const Int3& end) : From(&from),
     this->Cells[axis] = end[axis] - begin[axis];
     this->Points[axis] = from.Points[axis] > 1 ? this->Cells[axis] + 1 : 1;
   }
-  this->InBox = this->Points[0] * this->Points[1] * this->Points[2];
+  this->BoxPointCount = this->Points[0] * this->Points[1] * this->Points[2];
   for (int c = 0; c < 8; ++c) {
     this->Steps[c] = this->PointNumber(this->Shape.Corners[c]);
   }
@@ -57,7 +57,7 @@ void Part::KeepPiece(const Int3& cell, unsigned char type, const int* corners, i
   this->Types.push_back(type);
   this->AddPolygon(corners, count, false, this->CellOfBlock(this->CellNumber(cell)));
   for (int c = 0; c < count; ++c) {
-    if (corners[c] < this->InBox) {
+    if (corners[c] < this->BoxPointCount) {
       this->Use(corners[c]);
     }
   }
@@ -85,8 +85,8 @@ constexpr int CellsOfBox = 64;
 /// Least number of cells of a task of rows, unless a block has fewer.
 constexpr long long CellsOfTask = 32768;
 
-/// Calls fill(number, part) for all parts, on all threads. Returns the parts that have cells; none if
-/// `progress` ends the work.
+/// Calls fill(number, part) for all parts, on all threads. Returns the parts that have cells; an empty list
+/// if `progress` ends the work.
 template <typename Fill>
 std::vector<Part> FillParts(std::vector<Part> parts, const Fill& fill, const ProgressCallback& progress)
 {
@@ -126,8 +126,8 @@ std::vector<Part> TakeBoxes(
 
 void CutTasks::Add(std::size_t of, const Block& block, int rows, long long cellsOfRow)
 {
-  // Two neighbouring tasks both make the points between them, so a few rows for a task are better than one if
-  // there are enough rows.
+  // Two neighbouring tasks both make the points between them. So if there are enough rows, a task gets a few
+  // rows rather than one.
   const long long few = std::min(4, rows / 32);
   const int step = static_cast<int>(
       std::clamp<long long>(std::max(CellsOfTask / std::max(cellsOfRow, 1LL), few), 1, rows));

@@ -12,7 +12,7 @@ namespace patchio::filters {
 class PointIds
 {
 public:
-  /// Returns the id of this key. It is -1 for a new key, and the caller must then set it to 0 or more.
+  /// Returns the id of `key`. The id of a new key is -1, and the caller must set this id to 0 or more.
   int& operator[](long long key)
   {
     if (2 * this->Count >= this->Slots.size()) {

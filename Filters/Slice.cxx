@@ -23,7 +23,7 @@ namespace patchio::filters {
 
 namespace {
 
-/// A plane across one of the axes: each cell of one layer of a block gives its own polygon.
+/// A plane perpendicular to one of the axes. Each cell in one layer of a block gives one polygon.
 ///
 /// A plane on faces between cells shows the cells above it, towards greater positions, and cells below it
 /// only where no visible cell lies above. So each place is shown once, also at the end of the domain and
@@ -76,7 +76,7 @@ private:
   };
 
   Int3 IndexAt(int layer, int inner, int outer) const;
-  /// Returns the number of the cell that is shown at this place of the row; -1: none.
+  /// Returns the number of the cell that is shown at index `inner` of the row; -1: no cell.
   long long ShownCell(int inner, const Row& row) const;
 };
 
@@ -251,6 +251,7 @@ void AlignedCut::CutRows(const Rows& rows, bool triangles, Part& part) const
 
 namespace {
 
+/// The visible cells of all ranks above a plane.
 class Coverage
 {
 public:
@@ -260,13 +261,13 @@ public:
   /// runs: the results of RunsOf() of all ranks, one after another.
   explicit Coverage(const std::vector<double>& runs);
 
-  /// Removes from Below the cells whose middle is covered by a run.
+  /// Removes from cut.Below the cells whose middle a run covers.
   void RemoveCovered(AlignedCut& cut) const;
 
 private:
   struct Run
   {
-    double Kind;  ///< bit set of the axes with a length, Inner and Outer: a line does not cover an area
+    double Kind;  ///< bit set of the axes (Inner, Outer) with a length, because a line does not cover an area
     std::array<double, 2> Inner, Outer;
   };
 
@@ -383,11 +384,11 @@ void Coverage::RemoveCovered(AlignedCut& cut) const
   }
 }
 
-/// A crossing closer to a corner than this fraction of the edge counts as the corner. So rounding makes no
-/// slivers.
+/// A crossing closer to a corner than this fraction of the edge counts as the corner, so that rounding makes
+/// no slivers.
 constexpr double NearInEdges = 1e-12;
 
-/// A point to be made, between two points of the block or on one of them.
+/// A point between two points of the block, or at one of them, that PointAt() makes.
 struct Crossing
 {
   Int3 A, B;
@@ -524,7 +525,7 @@ void ReserveFlat(const Block& block, int layers, bool triangles, Part& part)
   part.Reserve(std::max({x * y, x * z, y * z}), triangles);
 }
 
-/// Adds to the part the cuts of its block's cells in some layers along z.
+/// Cuts the cells of the part's block in some layers along z, and adds the polygons to the part.
 void CutLayers(const Surface& surface, const Rows& layers, bool triangles, Part& part)
 {
   const Block& block = *part.From;
@@ -540,7 +541,7 @@ void CutLayers(const Surface& surface, const Rows& layers, bool triangles, Part&
   LayerCutter<SampledField>(field, layers, triangles, part).Cut();
 }
 
-/// Collective: finds the cells below a plane that are shown, because no rank has a visible cell above them.
+/// Collective: finds the cells below a plane that are shown because no rank has a visible cell above them.
 void FindBelow(std::vector<AlignedCut>& cuts, Communicator& ranks)
 {
   const bool here = tbb::parallel_reduce(
@@ -558,7 +559,7 @@ void FindBelow(std::vector<AlignedCut>& cuts, Communicator& ranks)
   }
 }
 
-/// Collective: returns the cuts of blocks, which are not curvilinear, by a plane across an axis.
+/// Collective: returns the cuts of blocks by a plane perpendicular to an axis. No block may be curvilinear.
 std::vector<AlignedCut> CutsOf(
     const std::vector<const Block*>& blocks, const Surface& surface, Communicator& ranks)
 {

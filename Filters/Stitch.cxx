@@ -60,7 +60,7 @@ long long Stitch(
 namespace {
 
 /// Calls work(number in the part, number in the block) for the used points of a part's box that other parts
-/// may have: at the ends of the box, and beside hidden cells.
+/// may have: at the ends of the box, and next to hidden cells.
 template <typename Work>
 void ForEachAtRim(const Part& part, Work work)
 {
@@ -69,7 +69,7 @@ void ForEachAtRim(const Part& part, Work work)
   }
   std::vector<char> beside;
   if (part.From->Flags) {
-    beside.resize(part.InBox);
+    beside.resize(part.BoxPointCount);
     part.ForEachCell(false, [&](const Int3& cell) {
       const int first = part.PointNumber(cell);
       for (int c = 0; c < part.Shape.Count(); ++c) {
@@ -102,7 +102,7 @@ std::vector<SharedPoint> SharedOf(const Part& part, int number, const NumberOfPo
     shared.push_back({{numberOf(part, at), NoPoint}, number, point});
   });
   for (const int point : part.Shared) {
-    const EdgePoint& made = part.Made[point - part.InBox];
+    const EdgePoint& made = part.Made[point - part.BoxPointCount];
     const std::uint64_t a = numberOf(part, made.A), b = made.A == made.B ? NoPoint : numberOf(part, made.B);
     shared.push_back({std::minmax(a, b), number, point});
   }
@@ -119,7 +119,7 @@ long long Stitch(
   tbb::parallel_for(std::size_t(0), parts.size(), [&](std::size_t p) {
     const Part& part = *parts[p];
     std::vector<long long>& ids = points[p].Ids;
-    ids.assign(part.InBox, PointsOfPart::Unused);
+    ids.assign(part.BoxPointCount, PointsOfPart::Unused);
     std::transform(part.Used.begin(), part.Used.end(), ids.begin(),
         [](char used) { return used ? PointsOfPart::Own : PointsOfPart::Unused; });
     ids.resize(part.PointCount(), PointsOfPart::Own);
@@ -130,7 +130,7 @@ long long Stitch(
 
 namespace {
 
-/// Numbers the positions of points of deformed grids. Points at one position have one number.
+/// Numbers the positions of points of curvilinear blocks. Points at the same position have the same number.
 class DeformedPositions
 {
 public:
@@ -175,7 +175,7 @@ private:
   {
     ForEachAtRim(part, [&](int, long long at) { found.push_back(PlaceOf(*part.From, at)); });
     for (const int point : part.Shared) {
-      const EdgePoint& made = part.Made[point - part.InBox];
+      const EdgePoint& made = part.Made[point - part.BoxPointCount];
       found.push_back(PlaceOf(*part.From, made.A));
       found.push_back(PlaceOf(*part.From, made.B));
     }

@@ -47,8 +47,8 @@ struct PointsOfPart
 long long Stitch(
     const std::vector<std::vector<SharedPoint>>& shared, long long first, std::vector<PointsOfPart>& parts);
 
-/// Numbers a point of a part's block, which is given by its number in the block. Points with equal numbers
-/// are the same point, also in different blocks. Thread-safe.
+/// Returns the global number of a point, which is given by its number in the block of a part. Points with
+/// equal global numbers are the same point, also in different blocks. Thread-safe.
 using NumberOfPoint = std::function<std::uint64_t(const Part&, long long)>;
 
 /// Gives ids to the points of all parts, from 0 on, and returns the end of the ids. Points on edges are the
@@ -56,9 +56,9 @@ using NumberOfPoint = std::function<std::uint64_t(const Part&, long long)>;
 long long Stitch(
     const std::vector<const Part*>& parts, const NumberOfPoint& number, std::vector<PointsOfPart>& points);
 
-/// Returns a function that numbers points by their positions: a position has one number in all blocks. Points
-/// of curvilinear blocks lie at one position if their coordinates are equal to the last bit. The function
-/// knows the points at the rims of the parts' boxes and at the ends of edges with shared points.
+/// Returns a function that numbers points by their positions: a position has the same number in all blocks.
+/// Points of curvilinear blocks lie at one position if their coordinates are equal to the last bit. The
+/// function knows the points at the rims of the parts' boxes and at the ends of edges with shared points.
 NumberOfPoint NumbersByPosition(const std::vector<const Part*>& parts);
 
 }  // namespace patchio::filters

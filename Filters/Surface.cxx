@@ -32,16 +32,16 @@ bool Surface::TakePlane(vtkImplicitFunction* function, double value)
   const double length = std::hypot(normal[0], normal[1], normal[2]);
   Position at{origin[0], origin[1], origin[2]};
   // ParaView's planes have an additional offset, which only EvaluateFunction() takes into account.
-  this->Wanted = value - plane->EvaluateFunction(at.data()) / length;
+  this->Value = value - plane->EvaluateFunction(at.data()) / length;
   for (int axis = 0; axis < 3; ++axis) {
     this->PlaneNormal[axis] = normal[axis] / length;
-    this->Wanted += this->PlaneNormal[axis] * origin[axis];
+    this->Value += this->PlaneNormal[axis] * origin[axis];
   }
   return length > 0 && std::isfinite(length);
 }
 
-/// Copies the matrix of the function's transform, because VTK's transforms lock at each point. Returns false
-/// if the transform is not linear.
+/// Copies the matrix of the function's transform, because VTK's transforms take a lock for each point.
+/// Returns false if the transform is not linear.
 bool Surface::TakeTransform()
 {
   vtkAbstractTransform* const any = this->Function->GetTransform();
@@ -69,7 +69,7 @@ std::optional<Surface> Surface::Make(vtkImplicitFunction* function, double value
 {
   Surface made;
   made.Function = function;
-  made.Wanted = value;
+  made.Value = value;
   bool known = function && std::isfinite(value);
   if (known && !made.TakePlane(function, value)) {
     auto* const sphere = vtkSphere::SafeDownCast(function);
@@ -78,7 +78,7 @@ std::optional<Surface> Surface::Make(vtkImplicitFunction* function, double value
     made.Radius = sphere ? sphere->GetRadius() : cylinder ? cylinder->GetRadius() : 0;
     known = (sphere || cylinder || vtkBox::SafeDownCast(function)) && made.TakeTransform();
   }
-  return known && std::isfinite(made.Wanted) ? std::optional<Surface>(made) : std::nullopt;
+  return known && std::isfinite(made.Value) ? std::optional<Surface>(made) : std::nullopt;
 }
 
 int Surface::AlignedAxis() const
@@ -95,7 +95,7 @@ int Surface::AlignedAxis() const
 double Surface::At(Position position) const
 {
   if (this->IsPlane()) {
-    return ((this->PlaneNormal[2] * position[2] - this->Wanted) + this->PlaneNormal[1] * position[1]) +
+    return ((this->PlaneNormal[2] * position[2] - this->Value) + this->PlaneNormal[1] * position[1]) +
            this->PlaneNormal[0] * position[0];
   }
   if (this->Transformed) {
@@ -107,7 +107,7 @@ double Surface::At(Position position) const
     }
     position = image;
   }
-  return this->Function->EvaluateFunction(position.data()) - this->Wanted;
+  return this->Function->EvaluateFunction(position.data()) - this->Value;
 }
 
 bool Surface::MayMeet(const std::array<double, 6>& bounds) const
@@ -121,8 +121,8 @@ bool Surface::MayMeet(const std::array<double, 6>& bounds) const
   }
   // The function is the square of a distance, so compare the distances.
   const double square = this->Radius * this->Radius;
-  const double here = std::sqrt(std::max(value + this->Wanted + square, 0.0));
-  const double wanted = std::sqrt(std::max(this->Wanted + square, 0.0));
+  const double here = std::sqrt(std::max(value + this->Value + square, 0.0));
+  const double wanted = std::sqrt(std::max(this->Value + square, 0.0));
   return !(std::abs(here - wanted) > reach);
 }
 

@@ -22,15 +22,15 @@ Position MiddleOf(const std::array<double, 6>& bounds);
 class Surface
 {
 public:
-  /// Makes the surface where `function` has the value `value`, which is a distance for planes. Returns
-  /// nullopt for other functions, for transforms that are not linear, and if numbers are not finite. Keeps a
-  /// pointer to the function.
+  /// Makes the surface where `function` has the value `value`, which is a distance for planes. Supports
+  /// planes without a transform, and spheres, boxes and cylinders with at most a linear transform. Returns
+  /// nullopt for other functions, and if numbers are not finite. Keeps a pointer to the function.
   static std::optional<Surface> Make(vtkImplicitFunction* function, double value);
 
   bool IsPlane() const { return this->Kind == Shape::Plane; }
   /// The normal, of length 1, and the offset of a plane, which has the points x with Normal . x = Offset.
   const Position& Normal() const { return this->PlaneNormal; }
-  double Offset() const { return this->Wanted; }
+  double Offset() const { return this->Value; }
   /// Returns the axis that a plane's normal is parallel to; -1: none.
   int AlignedAxis() const;
 
@@ -54,14 +54,14 @@ private:
 
   Shape Kind = Shape::Plane;
   vtkImplicitFunction* Function = nullptr;
-  double Wanted = 0;
+  double Value = 0;
   /// Radius of a sphere or cylinder. VTK's function is the squared distance from its centre or axis minus the
   /// square of the radius.
   double Radius = 0;
   Position PlaneNormal{0, 0, 0};
   std::array<Position, 4> Columns;  ///< the transform: images of the axes, then the translation
   bool Transformed = false;
-  double Stretch = 1;  ///< the factor by which the transform lengthens distances, at most
+  double Stretch = 1;  ///< upper bound of the factor by which the transform lengthens distances
 };
 
 /// The signed distance from a plane at the points of a uniform or rectilinear block. Points at equal
@@ -80,7 +80,8 @@ public:
 private:
   double Base(int j, int k) const { return this->Along[2][k] + this->Along[1][j]; }
 
-  /// Addends of each axis at its points; those of z include the offset.
+  /// The contribution of each axis to the distance, at the points along this axis; that of z includes the
+  /// offset.
   std::array<std::vector<double>, 3> Along;
 };
 

@@ -24,8 +24,8 @@ public:
   /// must outlive this object.
   CoveredFaces(const std::vector<const Block*>& blocks, Communicator& ranks);
 
-  /// Returns whether visible cells lie behind all of a face of blocks[block]. If cells of different levels do
-  /// not fit each other, no face counts as covered. Thread-safe.
+  /// Returns whether visible cells lie behind the whole face of blocks[block]. If the cells of different
+  /// levels do not align, no face counts as covered. Thread-safe.
   bool IsCovered(int block, const OuterFace& face) const;
 
 private:
@@ -72,7 +72,7 @@ bool CoveredFaces::IsCovered(int block, const OuterFace& face) const
   return true;
 }
 
-/// Returns whether a face is left out. Must be thread-safe.
+/// A thread-safe function that returns whether to omit a face.
 using FaceTest = std::function<bool(const OuterFace&)>;
 
 /// The corners of each face as steps from the cell's first point, around the normal that points outwards.

@@ -18,10 +18,10 @@ struct OuterFace
 {
   Int3 Cell;
   int Axis;
-  bool Upper;  ///< whether it is the face at the upper end of the axis
+  bool Upper;  ///< true for the face at the upper end of the axis
 };
 
-/// Returns the blocks whose surfaces can be made: the uniform and rectilinear ones of three dimensions.
+/// Returns the blocks whose surfaces this file supports: uniform and rectilinear blocks of three dimensions.
 std::vector<const Block*> SolidBlocks(const Blocks& blocks);
 
 enum class Faces
@@ -31,8 +31,8 @@ enum class Faces
 };
 
 /// Returns, for each of the blocks, quadrilaterals whose normals point outwards, with the data of their cells
-/// and points and with the numbers of these in the block (vtkOriginalCellIds, vtkOriginalPointIds).
-/// Collective for outer faces.
+/// and points and with their numbers in the block (vtkOriginalCellIds, vtkOriginalPointIds). Collective for
+/// outer faces.
 std::vector<vtkSmartPointer<vtkPolyData>> SurfacesOfBlocks(
     const std::vector<const Block*>& blocks, Faces faces, Communicator& ranks);
 

@@ -27,7 +27,7 @@ using AmrIterator = vtkUniformGridAMRDataIterator;
 using AmrIterator = vtkUniformGridAMRIterator;
 #endif
 
-/// Whether ParaView computes ranges of point arrays without hidden points.
+/// True if ParaView computes ranges of point arrays without hidden points.
 constexpr bool RangesSkipHiddenPoints = VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0);
 
 /// Pads a progress text with four blanks for ParaView 6.1, whose clients lose the last four characters.
@@ -36,15 +36,15 @@ inline std::string AsProgressText(const std::string& text)
   return VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0) || text.empty() ? text : text + "    ";
 }
 
-/// Sets the number of tuples of an array. Throws std::bad_alloc if memory is short, when SetNumberOfTuples()
-/// alone would end the program in a VTK built without NDEBUG, such as Debian's VTK 9.6.
+/// Sets the number of tuples of an array. Throws std::bad_alloc if memory is short; SetNumberOfTuples() alone
+/// would then end the program in a VTK built without NDEBUG, such as Debian's VTK 9.6.
 inline void SetTuples(vtkIdType tuples, vtkDataArray* array)
 {
   array->Allocate(tuples * array->GetNumberOfComponents());
   array->SetNumberOfTuples(tuples);
 }
 
-/// Gives the AMR data set levels with these numbers of blocks.
+/// Creates one level in `amr` for each of these numbers of blocks.
 inline void SetBlocksPerLevel(const std::vector<unsigned int>& blocks, vtkOverlappingAMR* amr)
 {
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)

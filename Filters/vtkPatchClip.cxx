@@ -24,8 +24,8 @@ void vtkPatchClip::PrintSelf(ostream& os, vtkIndent indent)
 
 vtkMTimeType vtkPatchClip::GetMTime()
 {
-  const vtkMTimeType mine = this->Superclass::GetMTime();
-  return this->ClipFunction ? std::max(mine, this->ClipFunction->GetMTime()) : mine;
+  const vtkMTimeType own = this->Superclass::GetMTime();
+  return this->ClipFunction ? std::max(own, this->ClipFunction->GetMTime()) : own;
 }
 
 bool vtkPatchClip::Supports()
@@ -39,7 +39,7 @@ bool vtkPatchClip::Make(const Blocks& blocks, patchio::Communicator&, vtkDataObj
       *Surface::Make(this->ClipFunction, this->Value), this->InsideOut, this->WholeCells};
   patchio::PutCells(
       blocks, [&](const patchio::ProgressCallback& progress) { return Clip(blocks, request, progress); },
-      [this](double done) { return this->Tell(done); }, output);
+      [this](double done) { return this->ReportProgress(done); }, output);
   return true;
 }
 

@@ -2,8 +2,8 @@
  * @class vtkPatchClip
  * @brief Clips many blocks together, and blocks with hidden cells
  *
- * Clips by planes, spheres, boxes and cylinders; other functions are left to vtkClipDataSet. The output is
- * unstructured grids without hidden cells; neighbouring cells share whole faces.
+ * Clips by planes, spheres, boxes and cylinders; vtkClipDataSet clips by other functions. The output consists
+ * of unstructured grids without hidden cells; neighbouring cells share whole faces.
  */
 #ifndef vtkPatchClip_h
 #define vtkPatchClip_h
@@ -27,13 +27,13 @@ public:
   ///@}
 
   ///@{
-  /// Whether to keep the side where the function is less than Value, as in vtkClipDataSet. Default: false.
+  /// Keeps the side where the function is less than Value, as in vtkClipDataSet. Off by default.
   vtkSetMacro(InsideOut, bool);
   vtkGetMacro(InsideOut, bool);
   ///@}
 
   ///@{
-  /// Whether cells that the surface cuts are kept whole. Default: false.
+  /// Keeps cells whole if the surface cuts them. Off by default.
   vtkSetMacro(WholeCells, bool);
   vtkGetMacro(WholeCells, bool);
   ///@}

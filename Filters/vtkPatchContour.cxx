@@ -82,7 +82,7 @@ bool vtkPatchContour::Supports()
 bool vtkPatchContour::Make(const Blocks& blocks, patchio::Communicator& ranks, vtkDataObject* output)
 {
   const patchio::ChosenArray array = patchio::ArrayOf(*this);
-  // A rank without blocks does not know how many components there are.
+  // A rank without blocks does not know the number of components.
   int components = 0;
   for (std::size_t b = 0; b < blocks.List.size() && components == 0; ++b) {
     components = ComponentsOf(blocks.List[b].Grid, array.Association, array.Name.c_str());
@@ -137,7 +137,7 @@ vtkSmartPointer<vtkPolyData> vtkPatchContour::ContourOf(const Blocks& blocks, pa
     return nullptr;
   }
   const Contour contour =
-      MakeContour(lattice, options.Levels, [this](double part) { return this->Tell(part); });
+      MakeContour(lattice, options.Levels, [this](double part) { return this->ReportProgress(part); });
   auto piece = vtkSmartPointer<vtkPolyData>::New();
   FillPolyData(contour, lattice, cells, options, piece);
   return piece;

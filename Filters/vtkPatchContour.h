@@ -2,11 +2,11 @@
  * @class vtkPatchContour
  * @brief Contour of all blocks at once, without cracks between blocks, levels and ranks
  *
- * SetInputArrayToProcess() names the array, of cells or of points, with one component. Arrays of cells in
- * blocks of uniform or rectilinear cells are contoured as they are, on all threads and all ranks together
- * (see patchio::filters::DualCells); the output is one piece per rank. Arrays of points in such blocks give
- * one piece for each child of the input's root. Other input is left to vtkContourFilter; arrays of cells
- * become arrays of points first.
+ * SetInputArrayToProcess() names the cell or point array, which must have one component. Cell arrays of
+ * uniform or rectilinear blocks are contoured without conversion, on all threads and all ranks together (see
+ * patchio::filters::DualCells); the output is one piece per rank. Point arrays of such blocks give one piece
+ * for each child of the input's root. vtkContourFilter processes other input, after cell arrays have been
+ * converted to point arrays.
  */
 #ifndef vtkPatchContour_h
 #define vtkPatchContour_h
@@ -43,7 +43,7 @@ public:
   ///@}
 
   ///@{
-  /// Whether the output's points are of double precision. Default: false.
+  /// Stores the output's points in double precision. Off by default.
   vtkSetMacro(DoublePoints, bool);
   vtkGetMacro(DoublePoints, bool);
   ///@}

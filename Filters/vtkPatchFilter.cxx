@@ -51,7 +51,7 @@ bool vtkPatchFilter::Run(vtkDataObject* input, vtkDataObject* output)
   return this->Make(blocks, *ranks, output);
 }
 
-bool vtkPatchFilter::Tell(double done)
+bool vtkPatchFilter::ReportProgress(double done)
 {
   this->UpdateProgress(done);
   return !this->GetAbortExecute();

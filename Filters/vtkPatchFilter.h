@@ -1,11 +1,11 @@
 /**
  * @class vtkPatchFilter
- * @brief Base of filters that take all blocks of their input together
+ * @brief Base class of filters that process all blocks of their input together
  *
  * The input is a data set, or a composite data set whose blocks are uniform, rectilinear or curvilinear
  * grids; cells may be hidden. The output has a data set for each child of the input's root (mostly a level of
- * refinement), or is one data set if the input is one. Data of other kinds are handed to the filter of VTK
- * that does the same, block by block.
+ * refinement), or is one data set if the input is one. VTK's filter for the same task processes data of other
+ * kinds, block by block.
  *
  * Collective: every rank of the global controller executes the filter.
  */
@@ -45,15 +45,15 @@ protected:
   virtual const char* OutputClass() const = 0;
   /// Returns whether the properties are supported; the same on all ranks.
   virtual bool Supports() = 0;
-  /// Collective: fills the output from blocks that are all supported. Returns false on all ranks if one of
-  /// them lacks something that the filter requires.
+  /// Collective: fills the output from blocks that are all supported. Returns false on all ranks if a block
+  /// lacks something that the filter requires.
   virtual bool Make(
       const patchio::filters::Blocks& blocks, patchio::Communicator& ranks, vtkDataObject* output) = 0;
   /// Returns VTK's filter for other input, with the same properties. May replace `input` by converted data.
   virtual vtkSmartPointer<vtkAlgorithm> FilterOfVtk(vtkSmartPointer<vtkDataObject>& input) = 0;
 
   /// Reports the progress, 0 to 1. Returns false if the user has asked to stop.
-  bool Tell(double done);
+  bool ReportProgress(double done);
 
 private:
   vtkPatchFilter(const vtkPatchFilter&) = delete;

@@ -14,8 +14,8 @@ public:
   static vtkPatchSettings* New();
   vtkTypeMacro(vtkPatchSettings, vtkObject);
 
-  /// Whether PatchIO makes slices, contours and surfaces of data that it supports. A change applies to all
-  /// later executions. The default is true.
+  /// Lets PatchIO make slices, contours and surfaces of data that it supports. A change applies to all later
+  /// executions. On by default.
   void SetFastExtraction(bool value) { Fast = value; }
   static bool GetFastExtraction() { return Fast; }
 

@@ -46,8 +46,8 @@ void vtkPatchSlice::PrintSelf(ostream& os, vtkIndent indent)
 
 vtkMTimeType vtkPatchSlice::GetMTime()
 {
-  const vtkMTimeType mine = std::max(this->Superclass::GetMTime(), this->Values->GetMTime());
-  return this->CutFunction ? std::max(mine, this->CutFunction->GetMTime()) : mine;
+  const vtkMTimeType own = std::max(this->Superclass::GetMTime(), this->Values->GetMTime());
+  return this->CutFunction ? std::max(own, this->CutFunction->GetMTime()) : own;
 }
 
 bool vtkPatchSlice::Supports()
@@ -60,7 +60,7 @@ bool vtkPatchSlice::Make(const Blocks& blocks, patchio::Communicator& ranks, vtk
   SliceRequest request;
   request.Surfaces = SurfacesOf(this->CutFunction, this->Values);
   request.Triangles = this->GenerateTriangles;
-  request.Progress = [this](double done) { return this->Tell(done); };
+  request.Progress = [this](double done) { return this->ReportProgress(done); };
   patchio::PutPieces(blocks.Pieces, Slice(blocks, request, ranks), output);
   return true;
 }

@@ -2,7 +2,7 @@
  * @class vtkPatchSlice
  * @brief Slices many blocks together, and blocks with hidden cells
  *
- * Cuts by planes, spheres, boxes and cylinders; other functions are left to vtkCutter. Each visible cell on a
+ * Cuts by planes, spheres, boxes and cylinders; vtkCutter cuts by other functions. Each visible cell on a
  * plane appears once. The output is poly data.
  */
 #ifndef vtkPatchSlice_h
@@ -21,7 +21,7 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// The function that is zero, or has one of the values, on the slice.
+  /// The function that defines the slice: the points where it has one of the values of SetValue().
   vtkSetSmartPointerMacro(CutFunction, vtkImplicitFunction);
   vtkGetSmartPointerMacro(CutFunction, vtkImplicitFunction);
   ///@}
@@ -35,7 +35,7 @@ public:
   ///@}
 
   ///@{
-  /// Whether the output has triangles (default) or polygons.
+  /// Cuts the polygons of the output into triangles. On by default.
   vtkSetMacro(GenerateTriangles, bool);
   vtkGetMacro(GenerateTriangles, bool);
   ///@}

@@ -84,13 +84,13 @@ Comparison Compare(vtkCompositeDataSet* first, vtkCompositeDataSet* now)
   return found;
 }
 
-Comparison SumOverRanks(const Comparison& mine)
+Comparison SumOverRanks(const Comparison& local)
 {
   vtkMultiProcessController* const ranks = vtkMultiProcessController::GetGlobalController();
   if (!ranks) {
-    return mine;
+    return local;
   }
-  const vtkIdType sent[3] = {mine.First, mine.Now, mine.Differences};
+  const vtkIdType sent[3] = {local.First, local.Now, local.Differences};
   vtkIdType sums[3] = {};
   ranks->AllReduce(sent, sums, 3, vtkCommunicator::SUM_OP);
   return {sums[0], sums[1], sums[2]};
@@ -148,14 +148,13 @@ bool vtkPatchTemporalStatistics::HasBlocksOf(vtkCompositeDataSet* first, vtkComp
   if (now->GetInformation()->Has(vtkDataObject::DATA_TIME_STEP())) {
     step << " (time " << now->GetInformation()->Get(vtkDataObject::DATA_TIME_STEP()) << ")";
   }
-  text << "Temporal Statistics requires the same blocks at all time steps. ";
   if (found.First == found.Now) {
     text << "The " << found.Now << " blocks at " << step.str()
          << " differ in position or size from those at the first time step";
   } else {
-    text << "The first time step has " << found.First << " blocks, but " << step.str() << " has "
-         << found.Now;
+    text << "The first time step has " << found.First << " blocks and " << step.str() << " has " << found.Now;
   }
+  text << ", but Temporal Statistics requires the same blocks at all time steps";
   if (found.First == 0 || found.Now == 0) {
     text << ". Check that all time steps are complete";
   } else {

@@ -6,9 +6,9 @@
  * that the first step does not have, VTK reads beyond its tree, and ParaView crashes. If blocks of the same
  * size have moved, VTK mixes values of different places. So this filter compares the blocks of each step with
  * those of the first, on all ranks: places in the tree, kinds of grids, sizes and bounds. (The bounds of
- * grids with points of their own may change.) If they differ, the filter reports how, gives no data and reads
- * no more steps. It also keeps the flags of hidden cells and points, which VTK treats as values: a cell is
- * hidden if it is hidden at any step.
+ * grids with explicit points may change.) If the blocks differ, the filter reports the difference, outputs no
+ * data and reads no more steps. It also keeps the flags of hidden cells and points, which VTK treats as
+ * values: a cell is hidden if it is hidden at any step.
  *
  * While the plugin is loaded, ParaView's Temporal Statistics is this class (ReplacedFilters.xml).
  */

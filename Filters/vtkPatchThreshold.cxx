@@ -47,7 +47,7 @@ bool vtkPatchThreshold::Make(const Blocks& blocks, patchio::Communicator&, vtkDa
   request.Inverted = this->Invert;
   patchio::PutCells(
       blocks, [&](const patchio::ProgressCallback& progress) { return Threshold(blocks, request, progress); },
-      [this](double done) { return this->Tell(done); }, output);
+      [this](double done) { return this->ReportProgress(done); }, output);
   return true;
 }
 

@@ -2,8 +2,8 @@
  * @class vtkPatchThreshold
  * @brief Keeps the cells whose values lie in a range, of many blocks together and of blocks with hidden cells
  *
- * SetInputArrayToProcess() names the array, of cells or of points; the filter tests the first component. The
- * output is unstructured grids whose cells share their points.
+ * SetInputArrayToProcess() names the cell or point array; the filter tests the first component. The output
+ * consists of unstructured grids whose cells share their points.
  */
 #ifndef vtkPatchThreshold_h
 #define vtkPatchThreshold_h
@@ -20,7 +20,7 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// The ends of the range, which belong to it. Default: all values.
+  /// The ends of the range, both included. Default: all values.
   vtkSetMacro(LowerThreshold, double);
   vtkGetMacro(LowerThreshold, double);
   vtkSetMacro(UpperThreshold, double);
@@ -28,13 +28,14 @@ public:
   ///@}
 
   ///@{
-  /// Whether all points of a cell must lie in the range (default), or any; for arrays of points.
+  /// For point arrays: keeps a cell only if all its points lie in the range. Off: one point suffices. On by
+  /// default.
   vtkSetMacro(AllScalars, bool);
   vtkGetMacro(AllScalars, bool);
   ///@}
 
   ///@{
-  /// Whether to keep the cells out of the range instead. Default: false.
+  /// Keeps the cells outside the range instead. Off by default.
   vtkSetMacro(Invert, bool);
   vtkGetMacro(Invert, bool);
   ///@}

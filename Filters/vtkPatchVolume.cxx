@@ -40,10 +40,10 @@ patchio::Box PartOf(const ImageGrid& grid, const patchio::Communicator& ranks)
 using Names = std::set<std::string>;
 
 /// Collective: returns the names of all ranks, sorted.
-std::vector<std::string> OfAllRanks(const Names& mine, patchio::Communicator& ranks)
+std::vector<std::string> OfAllRanks(const Names& local, patchio::Communicator& ranks)
 {
   Names all;
-  for (const std::string& text : ranks.AllGather(patchio::JoinTexts({mine.begin(), mine.end()}))) {
+  for (const std::string& text : ranks.AllGather(patchio::JoinTexts({local.begin(), local.end()}))) {
     const std::vector<std::string> some = patchio::SplitTexts(text);
     all.insert(some.begin(), some.end());
   }
@@ -109,7 +109,7 @@ void vtkPatchVolume::ClearPointArrays()
 int vtkPatchVolume::FillInputPortInformation(int, vtkInformation* info)
 {
   info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkDataSet");
-  // The filter gets all blocks together, and not one after another.
+  // Otherwise VTK would pass one block after another.
   info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
   return 1;
 }
@@ -141,9 +141,9 @@ int vtkPatchVolume::MakeImages(vtkDataObject* input, vtkMultiBlockDataSet* outpu
   if (!patchio::AllOf(*ranks, blocks.UnsupportedReason.empty() && solid.size() == blocks.List.size())) {
     if (ranks->Rank() == 0) {
       vtkErrorMacro(
-          "To render a volume of these data, apply Resample To Image. Volume Of Patches requires uniform or "
-          "rectilinear blocks in 3-D, but the input has "
-          << (blocks.UnsupportedReason.empty() ? "2-D or curvilinear blocks" : blocks.UnsupportedReason));
+          "Volume Of Patches requires uniform or rectilinear blocks in 3-D, but the input has "
+          << (blocks.UnsupportedReason.empty() ? "2-D or curvilinear blocks" : blocks.UnsupportedReason)
+          << ". To render a volume of these data, apply Resample To Image.");
     }
     return 1;
   }

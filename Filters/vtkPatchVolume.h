@@ -1,6 +1,6 @@
 /**
  * @class vtkPatchVolume
- * @brief An image of blocks of several levels, to be drawn as a volume
+ * @brief Makes an image of blocks of several levels, for volume rendering
  *
  * VTK draws a volume of blocks from back to front, and blocks of several levels have no such order. This
  * filter makes one image of all visible cells (filters::FillImage), with the cell size of the finest level
@@ -31,7 +31,7 @@ public:
   ///@}
 
   ///@{
-  /// The names of the arrays that the image gets; if none is added, all of them.
+  /// The names of the arrays in the image. By default, the image has all arrays.
   void AddCellArray(const char* name);
   void ClearCellArrays();
   void AddPointArray(const char* name);

@@ -16,7 +16,7 @@
 
 class vtkPVPlugin;
 
-/// VTK's function; null if this program does not share VTK with this library.
+/// VTK's function; null if this program has no shared VTK library.
 [[gnu::weak]] void vtkOutputWindowDisplayErrorText(const char* text);
 
 namespace {
@@ -36,7 +36,7 @@ const char* FileNameOf(const char* path)
   return slash ? slash + 1 : path;
 }
 
-/// Returns the file name of this program's library vtkCommonCore, which has the version in it; empty if there
+/// Returns the file name of this program's library vtkCommonCore, which contains the version; empty if there
 /// is none.
 std::string CoreOfThisProgram()
 {
@@ -65,11 +65,11 @@ std::string OwnPath()
 extern "C" [[gnu::visibility("default")]] vtkPVPlugin* pv_plugin_instance()
 {
   const std::string own = OwnPath();
-  const std::string said = "PatchIO: " + own + " was built for ParaView " PATCHIO_PARAVIEW_VERSION;
+  const std::string origin = "PatchIO: " + own + " was built for ParaView " PATCHIO_PARAVIEW_VERSION;
   const std::string core = CoreOfThisProgram();
   if (!core.empty() && !dlopen(PATCHIO_VTK_CORE, RTLD_LAZY | RTLD_NOLOAD)) {
-    Say(said + " (" PATCHIO_VTK_CORE "), but this program uses another version (" + core +
-        "). Install the PatchIO that was built for this version, or build PatchIO with it.\n");
+    Say(origin + " (" PATCHIO_VTK_CORE "), but this program uses another version (" + core +
+        "). Install the PatchIO that was built for this version, or build PatchIO for this version.\n");
     return nullptr;
   }
   const std::string plugin = own.substr(0, own.rfind('/') + 1) + PATCHIO_PLUGIN_LIBRARY;
@@ -77,7 +77,7 @@ extern "C" [[gnu::visibility("default")]] vtkPVPlugin* pv_plugin_instance()
   void* const instance = library ? dlsym(library, "patchio_plugin_instance") : nullptr;
   if (!instance) {
     const char* const reason = dlerror();
-    Say(said + ", and loading it failed: " + (reason ? reason : "the reason is unknown") +
+    Say(origin + ", and loading it failed: " + (reason ? reason : "the reason is unknown") +
         ". See \"If it does not load\" in Documentation/Guide/Installation.md.\n");
     return nullptr;
   }

@@ -2,8 +2,8 @@
 #
 # ParaView's Qt libraries and its server manager name the targets of some 10 other packages (X11, GLEW, NetCDF,
 # Qt5::OpenGL ...) in their link interfaces, and CMake stops when one is missing. A plugin does not use those packages:
-# ParaView's shared libraries bring them along. So each missing target gets an empty stand-in, which spares everybody who
-# builds the plugin the installation of all these packages.
+# ParaView's shared libraries bring them along. So each missing target gets an empty stand-in, so that these packages need not
+# be installed to build the plugin.
 function (patchio_add_stand_in_targets target)
   set(waiting "${target}")
   set(seen "")
@@ -23,7 +23,7 @@ function (patchio_add_stand_in_targets target)
       get_target_property(more "${current}" "IMPORTED_LINK_DEPENDENT_LIBRARIES_${configuration}")
       list(APPEND libraries ${more})
     endforeach ()
-    # Names may stand within generator expressions, for example $<LINK_ONLY:X11::X11>.
+    # Names may be part of generator expressions, for example $<LINK_ONLY:X11::X11>.
     string(REGEX MATCHALL "[A-Za-z0-9_.+-]+::[A-Za-z0-9_.+-]+" names "${libraries}")
     list(APPEND waiting ${names})
   endwhile ()
@@ -31,9 +31,9 @@ endfunction ()
 
 # patchio_forget_missing_python_modules(VARIABLE ACCESS ...)
 #
-# Debian 13's ParaView names its Python modules X.so where the files are called X.cpython-313-x86_64-linux-gnu.so, and
-# find_package(ParaView) stops because of that. A plugin links none of them. ParaView's files unset _IMPORT_PREFIX just before
-# they check their targets; so this, called at each change of that variable, takes out those that are not there.
+# Debian 13's ParaView names its Python modules X.so, but the files are called X.cpython-313-x86_64-linux-gnu.so, so that
+# find_package(ParaView) stops. A plugin links none of these modules. ParaView's files unset _IMPORT_PREFIX just before they
+# check their targets. So this macro, called at each change of that variable, removes the modules whose files do not exist.
 macro (patchio_forget_missing_python_modules variable access)
   if (NOT "${access}" MATCHES "READ_ACCESS$")
     foreach (patchio_target IN LISTS _cmake_import_check_targets)

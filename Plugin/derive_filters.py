@@ -2,13 +2,13 @@
 
 usage: derive_filters.py PVPYTHON CHANGES.xml DEFINITIONS.xml
 
-CHANGES.xml: ReplacedFilters.xml. Prints the classes of the filters, one a line.
+CHANGES.xml: ReplacedFilters.xml. Prints the classes of the filters, one per line.
 """
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
-# ParaView can only print a definition. All of it is there when pvpython has ended.
+# ParaView can only print a definition. The output is complete when pvpython has ended.
 PRINT = """
 import sys
 from paraview import servermanager, simple
@@ -38,7 +38,7 @@ def named(element, name):
 
 
 def change(proxy, filter_):
-    """Makes the changes of a Filter element in ParaView's definition."""
+    """Applies the changes of a Filter element to ParaView's definition."""
     proxy.set("class", filter_.get("class"))
     for old in proxy.findall("Documentation"):
         proxy.remove(old)

@@ -28,7 +28,7 @@ struct AmrPatch
 
 using AmrLevels = std::vector<std::vector<AmrPatch>>;
 
-/// Returns the shown patches of all levels; empty levels at the end are left out. shown: one flag per patch.
+/// Returns the shown patches of all levels, without empty levels at the end. shown: one flag per patch.
 AmrLevels PatchesOfLevels(
     const Catalog& catalog, const std::vector<Block>& blocks, const std::vector<bool>& shown)
 {
@@ -84,7 +84,7 @@ vtkSmartPointer<vtkUniformGrid> MovedTo(const double origin[3], vtkUniformGrid* 
   return moved;
 }
 
-/// Describes the patches of a level and adds their grids. tree: has the grids; null: there are none yet.
+/// Describes the patches of a level and adds their grids. tree: the grids; null if there are none yet.
 void FillLevel(const Catalog& catalog, const std::vector<AmrPatch>& patches, const Int3& corner,
     vtkMultiBlockDataSet* tree, unsigned int level, vtkOverlappingAMR* amr)
 {

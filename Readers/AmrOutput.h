@@ -15,7 +15,7 @@ namespace patchio {
 /// Returns why data cannot be shown as vtkOverlappingAMR; empty if they can.
 std::string WhyNotAmr(const Catalog& catalog);
 
-/// Returns the message to the user if data cannot be shown as vtkOverlappingAMR; empty if they can.
+/// Returns a message for the user if data cannot be shown as vtkOverlappingAMR; empty if they can.
 std::string NotAmrText(const Catalog& catalog);
 
 /// Makes the output of an algorithm overlapping AMR or, if not `isAmr`, a multiblock data set.
@@ -26,8 +26,8 @@ void SetOutputType(bool isAmr, vtkInformation* output);
 void DescribeAmr(const Catalog& catalog, const StepOptions& options, vtkInformation* output);
 
 /// Describes the patches of all ranks in `amr`, and adds this rank's grids from `tree` (see
-/// AssembleOutput()). Levels count from the first one that has a patch. The extents of grids begin at index
-/// 0, as VTK's filters expect.
+/// AssembleOutput()). Level 0 of `amr` is the first level that has a patch. The extents of grids begin at
+/// index 0, as VTK's filters expect.
 void FillAmr(const LoadedStep& loaded, vtkMultiBlockDataSet* tree, vtkOverlappingAMR* amr);
 
 }  // namespace patchio

@@ -49,7 +49,7 @@ std::string MissingText(const Catalog& catalog, const std::string& name, Centeri
     }
   }
   return fmt::format(
-      "Step {2} has no {0} array '{1}'. The {0} arrays are: {3}. If no other step has it, correct "
+      "Step {2} has no {0} array '{1}'. The {0} arrays are: {3}. If no other step has this array, correct "
       "{4}ArrayStatus.",
       kind, PlainText(name), catalog.Step, NameList(ByLikeness(std::move(names), name)),
       ofCells ? "Cell" : "Point");

@@ -21,17 +21,18 @@ public:
   vtkDataArraySelection* Cells() const { return this->CellArrays; }
   vtkDataArraySelection* Points() const { return this->PointArrays; }
 
-  /// Makes the next Offer() replace the lists, because the reader has other files now.
+  /// Makes the next Offer() replace the lists. Call it when the reader gets other files.
   void ExpectNewFiles() { this->NewFiles = true; }
-  /// Makes MissingArraysMessage() report names again, because the files that had them may have been replaced.
+  /// Makes MissingArraysMessage() report missing arrays again. Call it when other files may have replaced the
+  /// opened ones.
   void ForgetKnown() { this->Known.clear(); }
   /// Adds the step's variables to the lists. Known names keep their setting.
   void Offer(const Catalog& catalog);
   /// Returns whether Offer() is adding names, which is not a change by the user.
   bool IsOffering() const { return this->Offering; }
 
-  /// Returns a message about selected names that no step opened so far has; each name is reported once. Empty
-  /// if there are none. catalog: the step that was offered last.
+  /// Returns a message about selected arrays that no step opened so far has; empty if there are none. Reports
+  /// each array once. catalog: the argument of the last Offer().
   std::string MissingArraysMessage(const Catalog& catalog);
 
   /// Returns the names that are switched off.

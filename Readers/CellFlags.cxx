@@ -19,10 +19,10 @@
 namespace patchio {
 namespace {
 
-/// The flags of cells that finer patches cover. Filters keep refined cells in their output, and some later
-/// filters (Integrate Variables) do not know that flag, but all filters know duplicates. HIDDENCELL is not
-/// suitable: vtkCellDataToPointData then ignores the values of these cells, and contours end far from the
-/// finer level.
+/// The flags of cells that finer patches cover. Filters keep cells with REFINEDCELL in their output, and some
+/// later filters (Integrate Variables) do not know this flag, but all filters know DUPLICATECELL. HIDDENCELL
+/// is not suitable: vtkCellDataToPointData then ignores the values of these cells, and contours end far from
+/// the finer level.
 constexpr unsigned char Refined = vtkDataSetAttributes::REFINEDCELL | vtkDataSetAttributes::DUPLICATECELL;
 
 /// Clears the marks of points whose values have no NaN component. Returns false if no mark is left.
@@ -62,8 +62,8 @@ std::vector<unsigned char> UndefinedPoints(vtkIdType points, const std::vector<v
   return undefined;
 }
 
-/// Hides the cells with a corner that is marked.
-void HideCellsOf(const std::vector<unsigned char>& marks, vtkDataSet* grid)
+/// Hides the cells that have a marked corner.
+void HideCellsAtMarkedPoints(const std::vector<unsigned char>& marks, vtkDataSet* grid)
 {
   // A copy, because the grids of other steps may share the flags.
   vtkNew<vtkUnsignedCharArray> flags;
@@ -159,8 +159,9 @@ vtkSmartPointer<vtkUnsignedCharArray> CellFlags::Of(const Block& block, const Bo
   return flags;
 }
 
-/// Marks the cells of a part that other patches of the level show, because overlapping patches must be drawn
-/// and counted once. Returns false if the part has no such cells. Parts of merged blocks do not overlap.
+/// Marks the cells of a part that other patches of the level show, so that the cells of overlapping patches
+/// are drawn and counted once. Returns false if the part has no such cells. Parts of merged blocks do not
+/// overlap.
 bool CellFlags::MarkCellsOfOthers(const OwnedBox& part, const Box& grid, unsigned char* flags) const
 {
   if (!this->Nests.LosesCells(part.Owner) || !(part.Cells == this->Data.Patches[part.Owner].Cells)) {
@@ -195,7 +196,8 @@ bool CellFlags::MarkRefined(const OwnedBox& part, const Box& grid, unsigned char
   return found;
 }
 
-/// Makes filters ignore refined cells, as they do in all grids with hidden cells.
+/// Adds HIDDENCELL to refined cells, so that filters ignore these cells as in the block with gaps that this
+/// block was cut from.
 void CellFlags::HideRefined(const Block& block, const Box& grid, unsigned char* flags) const
 {
   for (const Region& region : block.GhostRegions) {
@@ -205,7 +207,7 @@ void CellFlags::HideRefined(const Block& block, const Box& grid, unsigned char* 
       static_cast<unsigned char>(Refined | vtkDataSetAttributes::HIDDENCELL));
 }
 
-/// Turns refined cells beside visible cells into ghost cells. Neighbouring blocks have the same cells as
+/// Turns refined cells next to visible cells into ghost cells. Neighbouring blocks have the same cells as
 /// ghost cells in their layers, and values that nodes get from cells must be equal in all blocks.
 /// (vtkCellDataToPointData uses ghost cells, but refined cells only if the grid has no hidden cell.)
 void CellFlags::ConvertBorderToGhosts(const Box& grid, unsigned char* flags) const
@@ -224,8 +226,8 @@ void CellFlags::ConvertBorderToGhosts(const Box& grid, unsigned char* flags) con
 }
 
 /// Marks the cells of ghost layers. Layers that repeat cells of a shown patch connect the blocks. Layers over
-/// no shown patch, mostly beyond the domain, are hidden; otherwise the surface of the domain would be an
-/// inner one and not be drawn.
+/// no shown patch, mostly beyond the domain, are hidden; otherwise the surface of the domain would be inside
+/// the grid, and not drawn.
 void CellFlags::MarkLayers(const Block& block, const Box& cells, unsigned char* flags) const
 {
   if (this->Ghosts == Int3{0, 0, 0}) {
@@ -255,7 +257,7 @@ void HideUndefined(vtkDataSet* grid, const std::vector<vtkDataArray*>& arrays)
   }
   FindRange(points);
   grid->GetPointData()->AddArray(points);
-  HideCellsOf(undefined, grid);
+  HideCellsAtMarkedPoints(undefined, grid);
 }
 
 }  // namespace patchio

@@ -23,7 +23,7 @@ constexpr bool VtkHasThreads = VTK_SMP_DEFAULT_IMPLEMENTATION_SEQUENTIAL == 0;
 
 using Cores = std::bitset<CPU_SETSIZE>;
 
-/// Returns the cores of the machine, or those that the process is bound to.
+/// Returns the cores of the machine, or the cores that the process is bound to.
 Cores CoresOfProcess()
 {
   cpu_set_t allowed;
@@ -41,14 +41,14 @@ Cores CoresOfProcess()
 
 int CoresOfRank(Communicator& ranks)
 {
-  const Cores mine = CoresOfProcess();
-  const std::vector<Cores> allowed = GatherValues<Cores>(ranks.OnMachine(), {mine});
+  const Cores local = CoresOfProcess();
+  const std::vector<Cores> allowed = GatherValues<Cores>(ranks.OnMachine(), {local});
   Cores together;
   for (const Cores& one : allowed) {
     together |= one;
   }
   return static_cast<int>(
-      std::max<std::size_t>(1, std::min(mine.count(), together.count() / allowed.size())));
+      std::max<std::size_t>(1, std::min(local.count(), together.count() / allowed.size())));
 }
 
 std::string SetFilterThreads(int threads, bool smallBlocks)

@@ -14,9 +14,9 @@ namespace patchio {
 /// Collective: returns this rank's share of the cores of its machine; at least 1.
 int CoresOfRank(Communicator& ranks);
 
-/// Blocks with fewer cells, on average, are small. VTK 9.2 starts threads for each loop over a block. These
-/// threads slow down slices of blocks of 32^3 cells, but no filter of blocks of 64^3 cells (`./dev bench
-/// filters`).
+/// The average number of cells per block below which the blocks of a rank count as small. VTK 9.2 starts
+/// threads for each loop over a block. These threads slow down slices of blocks of 32^3 cells, but no filter
+/// of blocks of 64^3 cells (`./dev bench filters`).
 constexpr double CellsWorthThreads = 100000;
 
 /// Lets all filters of this process use up to `threads` threads from now on. If vtkSMPTools' own backend has

@@ -31,8 +31,8 @@
 namespace patchio {
 namespace {
 
-/// Returns the range as VTK stores it. If it is empty, this is the range that VTK gives to a component
-/// without a number; for lengths of vectors VTK would give NaN, which its readers cannot read back from a
+/// Returns the range as VTK stores it. An empty range becomes the one that VTK gives to a component without
+/// numbers, also for lengths of vectors: there, VTK would store NaN, which its readers cannot read from a
 /// file.
 std::array<double, 2> PairOf(const ValueRange& range)
 {
@@ -42,8 +42,8 @@ std::array<double, 2> PairOf(const ValueRange& range)
   return {range.Least, range.Greatest};
 }
 
-/// Stores ranges in VTK's keys. The range and the finite range share their memory, as no value is infinite:
-/// there may be many small arrays.
+/// Stores ranges in VTK's keys. As no value is infinite, the range and the finite range share their memory,
+/// which matters for many small arrays.
 void SetRanges(vtkDataArray* array, const std::vector<std::array<double, 2>>& ofComponents,
     const std::array<double, 2>& ofLength)
 {
@@ -97,13 +97,13 @@ void FindRange(vtkDataArray* array)
 
 namespace {
 
-/// Values that follow each other, from First to End - 1.
+/// Consecutive values, from First to End - 1.
 struct Run
 {
   vtkIdType First = 0, End = 0;
 };
 
-/// Returns the longest runs of values whose flag is 0.
+/// Returns the maximal runs of values whose flag is 0.
 std::vector<Run> RunsWithout(const unsigned char* flags, vtkIdType count)
 {
   std::vector<Run> runs;
@@ -121,7 +121,7 @@ std::vector<Run> RunsWithout(const unsigned char* flags, vtkIdType count)
   return runs;
 }
 
-/// Returns the runs of nodes that these cells have. dims: number of nodes along each axis.
+/// Returns the runs of nodes that belong to these cells. dims: number of nodes along each axis.
 std::vector<Run> NodesOf(const std::vector<Run>& cells, const int dims[3])
 {
   std::vector<unsigned char> apart(static_cast<std::size_t>(dims[0]) * dims[1] * dims[2], 1);

@@ -58,7 +58,7 @@ vtkSmartPointer<vtkDataSet> MakePointSet(int level, const PointPlaces& places)
 PointImage MakePointImage(const Catalog& catalog, int level, const PointPlaces& places)
 {
   const Box bounds = places.Bounds();
-  // One byte for the cell's flag here, and the rest for arrays later.
+  // One byte is for the cell's flag here, and the rest for arrays later.
   constexpr std::uint64_t bytesOfCell = 16;
   const auto cells = static_cast<std::uint64_t>(bounds.Cells());
   if (cells > AvailableMemory() / bytesOfCell) {
@@ -187,7 +187,7 @@ bool HasFixedNodes(int type)
       [type](const NodeCount& known) { return known.Type == type; });
 }
 
-/// Makes the mesh of one patch, or an error that says why its arrays are not a mesh.
+/// Makes the mesh of one patch. Throws Error with the reason if the patch's arrays are not a mesh.
 class MeshMaker
 {
 public:
@@ -235,7 +235,7 @@ vtkSmartPointer<vtkDataArray> MeshMaker::Numbers(MeshRole role, int list) const
   const int variable = this->Data.FindMeshArray(role, list);
   const std::string name = variable < 0 ? "a list" : "'" + this->Data.Variables[variable].Name + "'";
   if (!array || array->Status != ArrayStatus::Read) {
-    this->Fail(name, "none");
+    this->Fail(name, "no values");
   }
   const ElementType type = array->Type;
   if (role != MeshRole::Points && (type == ElementType::Float32 || type == ElementType::Float64)) {
@@ -334,8 +334,8 @@ void MeshMaker::CheckTypes(vtkUnsignedCharArray* types, vtkCellArray* cells) con
     // A valid file may have such cells: polyhedra, types that VTK adds, orders that differ between the axes.
     if (!HasFixedNodes(type)) {
       throw Error(
-          fmt::format("{}: not supported: cells of type {} with {} nodes in partition {} (cell {}). Open it "
-                      "with ParaView's own reader.",
+          fmt::format("{}: not supported: cells of type {} with {} nodes in partition {} (cell {}). Open "
+                      "the file with ParaView's own reader.",
               this->Data.Path, type, nodes, this->Data.Patches[this->Patch].Number, cell));
     }
     this->Fail("the number of nodes of the cell type",

@@ -65,8 +65,8 @@ vtkSmartPointer<vtkDataSet> MakeRectilinearGrid(const Catalog& catalog, const in
   return grid;
 }
 
-/// Makes a grid on a sphere. A degree of the equator has length 1, as it has on the plane, and heights are
-/// the same.
+/// Makes a grid on a sphere. A degree of the equator has length 1, and heights are unchanged, as on the
+/// plane.
 vtkSmartPointer<vtkDataSet> MakeSphericalGrid(const Catalog& catalog, const int extent[6])
 {
   const double degree = vtkMath::RadiansFromDegrees(1.0);
@@ -122,8 +122,8 @@ vtkSmartPointer<vtkDataSet> MakeGrid(
     return onSphere && catalog.Geographic ? MakeSphericalGrid(catalog, extent)
                                           : MakeRectilinearGrid(catalog, extent);
   }
-  // Extents in the level's index space with the level's origin: nodes that two blocks share get the same
-  // coordinates to the last bit.
+  // The extent is in the level's index space and the origin is the level's, so that nodes that two blocks
+  // share get the same coordinates to the last bit.
   auto grid = vtkSmartPointer<vtkUniformGrid>::New();
   grid->SetOrigin(catalog.Origin.data());
   grid->SetSpacing(catalog.Levels[level].Spacing.data());
@@ -240,14 +240,14 @@ BlockFrame PatchAssembler::MakeFrame(const Block& block, const std::vector<Loade
     frame.Grid = MakeGrid(this->Data, block.Level, this->CellsOf(block), this->Options.Sphere, geometry);
   }
   frame.Grid->GetCellData()->AllocateArrays(
-      static_cast<int>(arrays.size()) + 1);  // allocates once, because each growth moves all arrays
+      static_cast<int>(arrays.size()) + 1);  // at once, because each growth moves all arrays
   this->AddArrays(block, frame, arrays, true, frame.Grid);
   const bool boxed = frame.CellOfPoint.empty() && !this->Data.IsMesh();
   if (boxed) {  // images of points and meshes have flags already, if any
     this->AddGhostArray(block, frame.Grid);
   }
   if (this->Options.PatchIds) {
-    this->AddOrigin(block, boxed, frame.Grid);
+    this->AddOriginArrays(block, boxed, frame.Grid);
   }
   this->AddFieldData(block, frame.Grid);
   return frame;
@@ -393,8 +393,7 @@ Box PatchAssembler::CellsOf(const Block& block) const
   return cells;
 }
 
-/// Returns all point arrays that were read, which may leave points undefined; none if one of them is defined
-/// everywhere.
+/// Returns the point arrays that were read; an empty list if one of these arrays is defined at all points.
 std::vector<vtkDataArray*> PatchAssembler::UndefinedArrays(
     vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const
 {
@@ -435,8 +434,8 @@ std::string PatchAssembler::FreeName(std::string name) const
   return name;
 }
 
-/// Adds the arrays "level", "rank", "patch id" and "patch owner", by which users can colour the cells.
-void PatchAssembler::AddOrigin(const Block& block, bool boxed, vtkDataSet* grid)
+/// Adds the arrays "level", "rank", "patch id" and "patch owner", by which users can colour cells.
+void PatchAssembler::AddOriginArrays(const Block& block, bool boxed, vtkDataSet* grid)
 {
   const auto add = [&](const char* name, int value) {
     grid->GetCellData()->AddArray(this->Constants.Make(this->FreeName(name), ElementType::Int32, 1,
@@ -444,7 +443,7 @@ void PatchAssembler::AddOrigin(const Block& block, bool boxed, vtkDataSet* grid)
   };
   add("level", block.Level);
   add("rank", this->Options.Rank);
-  if (!boxed) {  // such a block has one patch
+  if (!boxed) {  // the block has one patch
     add("patch id", block.Parts[0].Owner);
     add("patch owner", this->Data.Patches[block.Parts[0].Owner].Writer);
   } else {
@@ -453,7 +452,7 @@ void PatchAssembler::AddOrigin(const Block& block, bool boxed, vtkDataSet* grid)
 }
 
 /// Adds the patch of each cell and the patch's writer. Cells of gaps and of ghost layers get -1: otherwise
-/// Threshold would add cells of the layer to the patch, and leave out the faces between them as inner ones.
+/// Threshold would add cells of the layer to the patch, and omit the faces between the layer and the patch.
 void PatchAssembler::AddPatchIds(const Block& block, vtkDataSet* grid) const
 {
   const Box cells = this->CellsOf(block);

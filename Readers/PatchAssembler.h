@@ -30,7 +30,7 @@ class vtkDataSet;
 
 namespace patchio {
 
-/// The flags of cells that follow from the places of blocks and patches.
+/// Computes the flags of cells from the positions of blocks and patches.
 class CellFlags
 {
 public:
@@ -43,7 +43,7 @@ public:
   {
   }
 
-  /// Returns one flag for each of `cells`, the cells of the block's grid; null if all of them are visible.
+  /// Returns one flag for each of `cells`, the cells of the block's grid; null if all cells are visible.
   /// Thread-safe.
   vtkSmartPointer<vtkUnsignedCharArray> Of(const Block& block, const Box& cells) const;
 
@@ -76,7 +76,7 @@ struct AssemblyOptions
   bool Sphere = false;         ///< put geographic grids on a sphere
   bool HidesCells = false;     ///< true if any block of any rank has hidden cells
   bool GhostLayer = false;     ///< blocks have a layer of neighbours' cells
-  int Rank = 0;                ///< written into the field data
+  int Rank = 0;                ///< number of this rank, for the field data
   /// See LoadedStep::Blanks.
   std::vector<std::optional<BlankArray>> Blanks;
 };
@@ -94,9 +94,9 @@ struct BlockFrame
 class PatchAssembler
 {
 public:
-  /// nesting: describes the patches that are in the output of some rank. variables: sorted as the arrays of
-  /// each block. ghosts: numbers of layers by which all grids extend beyond their patches. memory: pool for
-  /// the arrays that this class makes. Keeps references to all arguments except `ghosts` and `options`.
+  /// nesting: describes the patches in the output of all ranks. variables: in the order of each block's
+  /// arrays. ghosts: numbers of layers by which all grids extend beyond their patches. memory: pool for the
+  /// arrays that this class makes. Keeps references to all arguments except `ghosts` and `options`.
   PatchAssembler(const Catalog& catalog, const Nesting& nesting,
       const std::vector<VariableRequest>& variables, const Int3& ghosts, const AssemblyOptions& options,
       MemoryPool& memory);
@@ -136,7 +136,7 @@ private:
   void AddGhostArray(const Block& block, vtkDataSet* grid);
   std::string FreeName(std::string name) const;
   void AddPatchIds(const Block& block, vtkDataSet* grid) const;
-  void AddOrigin(const Block& block, bool boxed, vtkDataSet* grid);
+  void AddOriginArrays(const Block& block, bool boxed, vtkDataSet* grid);
   void InvalidateDuplicateIds(vtkDataSet* grid, const std::array<vtkIntArray*, 2>& arrays) const;
   void AddFieldData(const Block& block, vtkDataSet* grid) const;
   Box CellsOf(const Block& block) const;

@@ -19,11 +19,11 @@ public:
   SeriesFacts();
   ~SeriesFacts();
 
-  /// Forgets the format and the levels, because other files will be opened, or the same ones again.
+  /// Forgets the format and the levels. Call it before the reader opens other files, or the same files again.
   void Forget();
-  /// Takes the facts from the series' current step. To be called after each step that is opened. With `logs`,
-  /// each note of the series is written once to VTK's log, which ParaView's Log Viewer shows. Unlike
-  /// warnings, notes do not open a window.
+  /// Takes the facts from the series' current step. Call it after each opened step. If `logs`, writes each
+  /// note of the series once to VTK's log, which ParaView's Log Viewer shows. Unlike warnings, notes do not
+  /// open a window.
   void Learn(const OpenedSeries& series, bool logs);
 
   /// Format::Name(); empty before anything is opened.
@@ -46,7 +46,7 @@ public:
   vtkNew<vtkStringArray> Scalars;
 
 private:
-  std::string LearntFrom;        ///< path of the step that was taken last
+  std::string LearntFrom;        ///< path of the step of the last Learn()
   std::set<std::string> Logged;  ///< notes that are in the log
 };
 

@@ -26,8 +26,8 @@ namespace patchio {
 namespace {
 
 constexpr const char* NoSlice =
-    "Use the filter Slice instead: Slice While Reading has no effect on meshes, lists of points and grids on "
-    "a sphere";
+    "Slice While Reading has no effect on meshes, lists of points and grids on a sphere. "
+    "Use the filter Slice instead";
 
 constexpr std::size_t NumbersOfBox = 6;
 
@@ -155,7 +155,7 @@ void FillTree(
 
 }  // namespace
 
-void KeptFrames::KeepFor(const std::string& key)
+void KeptFrames::DiscardUnlessKey(const std::string& key)
 {
   if (key.empty() || key != this->Key) {
     *this = KeptFrames();
@@ -201,13 +201,13 @@ void AssembleOutput(
   const StepPlan& plan = loaded.Plan;
   PatchAssembler assembler(loaded.Data(), *plan.Nests, loaded.Variables(), wanted.Ghosts,
       OptionsOfAssembly(loaded, rank, pointsAsImages), loaded.Memory());
-  // Overlapping AMR is made from a tree.
+  // Overlapping AMR uses the grids of a tree.
   auto* const amr = vtkOverlappingAMR::SafeDownCast(output);
   const auto tree = amr ? vtkSmartPointer<vtkMultiBlockDataSet>::New()
                         : vtkSmartPointer<vtkMultiBlockDataSet>(vtkMultiBlockDataSet::SafeDownCast(output));
   assembler.BuildTree(tree, plan.Blocks, wanted.FirstLevel, wanted.LastLevel);
   PointLists lists = std::move(kept.Lists);  // of this step
-  kept.KeepFor(plan.GridsKey);
+  kept.DiscardUnlessKey(plan.GridsKey);
   std::vector<BlockFrame> frames = std::move(kept.Frames);
   kept = KeptFrames();  // in case of an exception
   frames.resize(plan.LocalBlocks.size());
@@ -236,10 +236,9 @@ bool ShowSurfaceFirst(LoadedStep& loaded)
     return true;
   }
   std::ostringstream why;
-  why << "To see the data, select the representation Surface or apply Slice. ParaView shows an outline "
-         "first, because a surface of "
-      << blocks << " blocks with " << std::llround(cells) << " cells per rank takes about "
-      << std::llround(seconds) << " s";
+  why << "ParaView shows an outline first, because a surface of " << blocks << " blocks with "
+      << std::llround(cells) << " cells per rank takes about " << std::llround(seconds)
+      << " s. To see the data, select the representation Surface or apply Slice";
   loaded.Report().Notes.push_back(why.str());
   return false;
 }

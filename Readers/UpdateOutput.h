@@ -22,15 +22,15 @@ struct PointLists
   std::vector<double> Corners;
 };
 
-/// The frames of one rank's blocks, to be used again by the next steps of the same file.
+/// The frames of one rank's blocks, which the next steps of the same file use again.
 struct KeptFrames
 {
   std::string Key;  ///< GridsKey of the step that Frames are for; empty: there are none
   std::vector<BlockFrame> Frames;
   PointLists Lists;  ///< see PointsBecomeImages()
 
-  /// Drops the frames unless they fit a step with this PlannedStep::GridsKey().
-  void KeepFor(const std::string& key);
+  /// Discards the frames unless they belong to a step with this PlannedStep::GridsKey().
+  void DiscardUnlessKey(const std::string& key);
 };
 
 /// Collective: returns whether lists of points become images; the same on all ranks.
@@ -43,14 +43,13 @@ void AssembleOutput(
     LoadedStep& loaded, int rank, int threads, bool pointsAsImages, KeptFrames& kept, vtkDataObject* output);
 
 /// Returns whether ParaView shows a surface at first. If not, it shows an outline, because a surface of this
-/// rank's blocks would take more than some seconds; the report then says so. The other ranks have about as
-/// many blocks.
+/// rank's blocks would take more than 5 s, and adds a note to the report. The other ranks have about as many
+/// blocks.
 bool ShowSurfaceFirst(LoadedStep& loaded);
 
-/// Collective: replaces the blocks of each level in an output whose plan is StepPlan::Sliced by a poly data,
-/// the slice that the filter Slice would make of them. If the plan is another one or a block of any rank
-/// cannot be sliced, changes nothing, adds the reason to the report and returns the reason. Otherwise returns
-/// an empty text.
+/// Collective: replaces the blocks of each level by a poly data: the slice that the filter Slice would make
+/// of these blocks. If the plan is not StepPlan::Sliced, or if a block of any rank cannot be sliced, changes
+/// nothing, adds the reason to the report and returns the reason. Otherwise returns an empty text.
 std::string SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkMultiBlockDataSet* output);
 
 }  // namespace patchio

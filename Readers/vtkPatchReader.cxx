@@ -37,7 +37,7 @@ struct vtkPatchReader::Internals
   ReadSession Session{MaximumThreads};
   KeptFrames Frames;  ///< frames of the previous read
   SeriesFacts Facts;
-  bool Surface = true;     ///< a surface of the output takes only some seconds
+  bool Surface = true;     ///< true if a surface of the output takes only some seconds
   std::string ReportJson;  ///< the text that was returned last
 };
 
@@ -238,11 +238,11 @@ void vtkPatchReader::Open()
 {
   Internals& self = *this->Internal;
   if (!self.Session.Series.IsOpen()) {
-    this->Say(0, "Opening " + ShortName(self.Session.Series.Files().front()));
+    this->ShowProgress(0, "Opening " + ShortName(self.Session.Series.Files().front()));
     for (const std::string& file : self.Session.Series.Files()) {
       output::ChannelOutput::Await(file);
     }
-    self.Session.Series.SetIndexMode(this->ChannelFromProperties());
+    self.Session.Series.SetIndexMode(this->IndexModeFromProperties());
     self.Session.Open(*self.Ranks, {this->ListedDumpsOnly, this->Follow});
     this->Warn(JoinLines(self.Session.Series.Steps().Warnings));
   }
@@ -277,7 +277,7 @@ int vtkPatchReader::RequestInformation(
   vtkInformation* info = outputVector->GetInformationObject(0);
   info->Set(vtkAlgorithm::CAN_HANDLE_PIECE_REQUEST(), 1);
   if (self.Session.Series.Files().empty()) {
-    this->Fail("Set FileName, for example to a dumps.visit or a plotfile. No file name is set.");
+    this->Fail("No file name is set. Set FileName, for example to a dumps.visit or a plotfile.");
     return 0;
   }
   try {
@@ -314,7 +314,7 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
   try {
     ReadRequest request = this->RequestFor(info);
     const ReadObserver observer{[this](double fraction, const std::string& text) {
-                                  this->Say(fraction, text);
+                                  this->ShowProgress(fraction, text);
                                   return !this->AbortExecute;
                                 },
         [this](const std::string& text) { this->Warn(text); }};
@@ -323,9 +323,9 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
       self.Session.Prefetch(*self.Ranks, request, observer);
       this->AbortExecute = 0;  // an abort of the prefetch does not concern this step
     } else {
-      // A stopped read shows nothing. The abort must not reach the filters.
+      // A stopped read shows nothing, and the abort must not reach the filters.
       output->Initialize();
-      this->Say(1, "Cancelled");
+      this->ShowProgress(1, "Cancelled");
       this->AbortExecute = 0;
       return 1;
     }
@@ -336,7 +336,7 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
     // After a result of 0, Plot Selection Over Time and similar filters would request this step forever.
     return 1;
   }
-  this->Say(1, "");
+  this->ShowProgress(1, "");
   return 1;
 }
 
@@ -348,13 +348,13 @@ std::size_t vtkPatchReader::WantedStep(vtkInformation* info) const
              : 0;
 }
 
-/// Collective: reads the step and makes the output. Returns false if a user has stopped the read. Throws
+/// Collective: reads the step and makes the output. Returns false if the user has stopped the read. Throws
 /// std::exception.
 bool vtkPatchReader::ReadStep(
     std::size_t step, const ReadRequest& request, const ReadObserver& observer, vtkDataObject* output)
 {
   Internals& self = *this->Internal;
-  this->Say(0, "Opening " + ShortName(self.Session.Series.Steps().Steps[step].Path));
+  this->ShowProgress(0, "Opening " + ShortName(self.Session.Series.Steps().Steps[step].Path));
   std::optional<LocatedStep> located = self.Session.Locate(*self.Ranks, step, request, observer);
   if (!located) {
     return false;
@@ -363,7 +363,7 @@ bool vtkPatchReader::ReadStep(
   this->Warn(self.Arrays.MissingArraysMessage(located->Data()));
   self.Facts.Learn(self.Session.Series, self.Ranks.IsFirst());
   // Frames of other blocks release their memory for this read.
-  self.Frames.KeepFor(located->GridsKey());
+  self.Frames.DiscardUnlessKey(located->GridsKey());
   std::optional<LoadedStep> loaded = self.Session.Load(std::move(*located), request, observer);
   if (loaded) {
     this->MakeOutput(*loaded, output);
@@ -371,11 +371,12 @@ bool vtkPatchReader::ReadStep(
   return loaded.has_value();
 }
 
-/// Collective: every rank of the controller calls it.
+/// Makes the output from the values that were read, and the report. Collective: every rank of the controller
+/// calls it.
 void vtkPatchReader::MakeOutput(LoadedStep& loaded, vtkDataObject* output)
 {
   Internals& self = *this->Internal;
-  this->Say(0, "Building blocks");
+  this->ShowProgress(0, "Building blocks");
   const bool images = PointsBecomeImages(*self.Ranks, loaded, self.Frames);
   const int cores = self.Ranks.Cores();
   RunOnAllRanks(
@@ -391,7 +392,8 @@ void vtkPatchReader::MakeOutput(LoadedStep& loaded, vtkDataObject* output)
   this->Warn(loaded.Warning());
 }
 
-/// Collective: every rank of the controller calls it.
+/// Returns the request for an update of VTK's pipeline. Throws Error if the region is invalid. Collective:
+/// every rank of the controller calls it.
 ReadRequest vtkPatchReader::RequestFor(vtkInformation* info)
 {
   Internals& self = *this->Internal;
@@ -419,8 +421,8 @@ std::string vtkPatchReader::ChooseFilterThreads(double cellsOfBlock) const
   return SetFilterThreads(this->FilterThreadsPerRank > 0 ? this->FilterThreadsPerRank : cores, small);
 }
 
-/// Shows in the status bar the current activity, and the fraction of it that is done.
-void vtkPatchReader::Say(double fraction, const std::string& text)
+/// Shows the current activity, and the done fraction of this activity, in the status bar.
+void vtkPatchReader::ShowProgress(double fraction, const std::string& text)
 {
   this->SetProgressText(AsProgressText(text).c_str());
   this->UpdateProgress(fraction);

@@ -14,13 +14,13 @@
  * With SliceWhileReading, the blocks of the levels are vtkPolyData instead: the polygons of this rank.
  *
  * Cells that a finer level covers are marked vtkDataSetAttributes::REFINEDCELL and DUPLICATECELL (only
- * DUPLICATECELL beside visible cells while AddGhostLayer is on). Ghost layers, and cells that another patch
+ * DUPLICATECELL next to visible cells while AddGhostLayer is on). Ghost layers, and cells that another patch
  * of the level has too, are marked DUPLICATECELL. Ghost layers over no shown patch are also marked
  * HIDDENCELL.
  *
  * Field data: "time" and "step" at the root, "date" where the data have one; "level" and "rank" at each
  * block, and "patch" (its number within the level, as in the block's name) at blocks of a single patch or of
- * a whole box that lies beside other boxes (LevelRole::Separate).
+ * a whole box that lies next to other boxes (LevelRole::Separate).
  *
  * Reading has two levels, as in S. Liu et al., "Two Level Parallel Data Read Acceleration Method for
  * Visualization in Scientific Computing" (2017; its sections on task generation, and its figure 8): patches
@@ -32,9 +32,9 @@
  * pieces may differ from the number of ranks: NT and the report refer to ranks, the division of patches to
  * UPDATE_PIECE_NUMBER and UPDATE_NUMBER_OF_PIECES.
  *
- * A read that AbortExecute stops on any rank ends within some tenths of a second, with an empty output on
- * all ranks, and the flag is reset. VTK then treats the output as up to date until the reader is modified or
- * another time is requested, so that later filters do not begin the read again.
+ * If AbortExecute is set on any rank, the read ends within some tenths of a second with an empty output on
+ * all ranks, and the reader resets the flag. VTK then treats the output as up to date until the reader is
+ * modified or another time is requested, so that later filters do not begin the read again.
  *
  * Errors are reported on rank 0 through vtkErrorMacro, once, and leave the output empty on all ranks.
  */
@@ -74,8 +74,8 @@ public:
   const char* GetFileName(int index) const;
 
   /**
-   * Returns 1 if a format recognizes the file by its name and first bytes. Also 1 if the file has a known
-   * name but is empty, cut off or overwritten, so that the user gets this reader's message.
+   * Returns 1 if a format recognizes the file by its name and first bytes. Also returns 1 if the file has a
+   * known name but is empty, truncated or overwritten, so that the user gets this reader's message.
    */
   int CanReadFile(const char* name);
 
@@ -104,17 +104,18 @@ public:
   const char* GetIoReport() const;
 
   /**
-   * Returns the cost of the last update in numbers, as JSON (see the user guide), with a summary of the reads
-   * before. Empty before the first update. Only rank 0 knows the profile of the storage.
+   * Returns the cost of the last update in numbers, as JSON (see the user guide), with a summary of earlier
+   * reads; empty before the first update. Only rank 0 knows the profile of the storage.
    */
   const char* GetIoReportData();
 
   ///@{
   /**
    * The facts about the data that are known once RequestInformation has run: the name of their format; the
-   * format whose choices the panel offers, another one for some containers; the numbers of the coarsest level
-   * and of the finest one in the steps that were opened so far; the bounds of the domain in the coordinates
-   * of the data (xmin, xmax, ymin ..., 0 to 1 for curvilinear grids); the names of the scalars.
+   * format whose options the panel offers (for some containers, that of other files with the same kind of
+   * grids); the numbers of the coarsest level and of the finest one in the steps that were opened so far; the
+   * bounds of the domain in the coordinates of the data (xmin, xmax, ymin ..., 0 to 1 for curvilinear grids);
+   * the names of the scalars.
    */
   const char* GetFormatName() const;
   const char* GetLikeFormat() const;
@@ -133,9 +134,8 @@ public:
 
   ///@{
   /**
-   * Whether the series grows: each UpdateInformation() then looks for new steps. A last step that is
-   * incomplete is left out until it is complete. Off by default. Setting this does not count as a change of
-   * the reader.
+   * Follows a growing series: each UpdateInformation() looks for new steps. The reader omits the last step
+   * until it is complete. Off by default. Setting this property does not modify the reader.
    */
   void SetFollow(bool on) { this->Follow = on; }
   vtkGetMacro(Follow, bool);
@@ -143,15 +143,15 @@ public:
   ///@}
 
   /**
-   * Collective: every rank of the controller calls it. While Follow is on, adds the steps that have come
-   * since the series was opened, if they are complete, and returns whether there are such steps. The reader
-   * then counts as modified, so that the next UpdateInformation gives their times; values that were read stay
-   * in memory. If there is nothing new, the call only checks some files. Must not be called during an update.
+   * While Follow is on, adds the complete steps that have appeared since the series was opened, and returns
+   * whether there are any. The reader then counts as modified, so that the next UpdateInformation() reports
+   * the new times; values that were read stay in memory. Without new steps, the call only checks some files.
+   * Do not call it during an update. Collective: every rank of the controller calls it.
    */
   bool LookForNewSteps();
 
   /**
-   * Collective: every rank of the controller calls it. Calls LookForNewSteps() first.
+   * Calls LookForNewSteps() first. Collective: every rank of the controller calls it.
    */
   void UpdateInformation() override;
 
@@ -196,8 +196,8 @@ private:
   void MakeOutput(patchio::LoadedStep& loaded, vtkDataObject* output);
   patchio::ReadRequest RequestFor(vtkInformation* info);
   std::string ChooseFilterThreads(double cellsOfBlock) const;
-  void Say(double fraction, const std::string& text);
-  // Both report on rank 0; a warning only if the text is not empty.
+  void ShowProgress(double fraction, const std::string& text);
+  // Report on rank 0. Warn() ignores an empty text.
   void Warn(const std::string& text);
   void Fail(const std::string& text);
 

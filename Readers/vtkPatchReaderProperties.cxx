@@ -37,7 +37,7 @@ void vtkPatchReaderProperties::SetStorageBandwidth(double megabytesPerSecond)
 
 void vtkPatchReaderProperties::SetWithin(double& member, double value, double least, double most)
 {
-  // In this order NaN, which vtkSetClampMacro lets pass, becomes the least.
+  // In this order, NaN, which vtkSetClampMacro lets pass, becomes `least`.
   const double within = std::fmin(std::fmax(value, least), most);
   if (within != member) {
     member = within;
@@ -80,7 +80,7 @@ StepOptions vtkPatchReaderProperties::OptionsFromProperties() const
   return options;
 }
 
-IndexMode vtkPatchReaderProperties::ChannelFromProperties() const
+IndexMode vtkPatchReaderProperties::IndexModeFromProperties() const
 {
   return this->MetadataChannel == CHANNEL_OFF  ? IndexMode::Off
          : this->MetadataChannel == CHANNEL_ON ? IndexMode::On

@@ -3,7 +3,7 @@
  * @brief the settings of a vtkPatchReader
  *
  * This header gives the meaning, range and default of each property; Plugin/Properties has the texts for
- * users of the GUI. A value outside its range becomes the nearest one inside.
+ * users of the GUI. A value outside its range becomes the nearest value inside the range.
  */
 #ifndef vtkPatchReaderProperties_h
 #define vtkPatchReaderProperties_h
@@ -33,9 +33,9 @@ public:
 
   ///@{
   /**
-   * The grids to show of data that have several: the name of one; "All"; or "Automatic", the default: the
-   * grid whose values change from step to step, or else the grid with most values. Only grids with a selected
-   * array count for the latter two. A name that the data do not have is an error.
+   * The grids to show if the data have several: the name of a grid, "All" or "Automatic". "Automatic", the
+   * default, is the grid whose values change from step to step, or else the grid with the most values. "All"
+   * and "Automatic" ignore grids without a selected array. A name that the data do not have is an error.
    */
   vtkSetStdStringFromCharMacro(Grids);
   vtkGetCharFromStdStringMacro(Grids);
@@ -48,14 +48,14 @@ public:
   ///@}
 
   ///@{
-  /// Marks cells that are covered by the next finer level, if that level is shown. On by default.
+  /// Marks the cells that the next finer level covers, if that level is shown. On by default.
   vtkSetMacro(BlankRefinedCells, bool);
   vtkGetMacro(BlankRefinedCells, bool);
   vtkBooleanMacro(BlankRefinedCells, bool);
   ///@}
 
-  /// The part of space to read. Patches that do not meet the region are left out; a margin of one cell counts
-  /// as part of a patch.
+  /// The part of space to read. The reader skips patches outside the region; a margin of one cell counts as
+  /// part of a patch.
   enum Regions
   {
     EVERYTHING = 0,
@@ -65,9 +65,10 @@ public:
 
   ///@{
   /**
-   * The region, in the coordinates of the data: longitude and latitude for geographic grids. It has no effect
-   * on curvilinear grids, whose places are not known before they are read, and on lists of points. Cells
-   * under finer patches stay hidden, whether the finer patches are read or not. Default: EVERYTHING.
+   * The region, in the coordinates of the data: longitude and latitude for geographic grids. The region has
+   * no effect on curvilinear grids, whose positions are not known before they are read, and on lists of
+   * points. Cells under finer patches stay hidden, whether the finer patches are read or not. Default:
+   * EVERYTHING.
    */
   vtkSetClampMacro(Region, int, EVERYTHING, ON_PLANE_OF_INTEREST);
   vtkGetMacro(Region, int);
@@ -93,8 +94,8 @@ public:
   ///@{
   /**
    * Reads only patches that, according to the files, may have values of ValueArray within ValueRange, and the
-   * patches beside and between them that an iso-surface of such a value needs. Works with scalars of SAMRAI
-   * and AMReX; if the files do not have the ranges of values, everything is read. Off by default.
+   * neighbouring patches that an iso-surface of such a value needs. Works with scalars of SAMRAI and AMReX;
+   * if the files do not have the ranges of values, the reader reads everything. Off by default.
    */
   vtkSetMacro(SkipByValue, bool);
   vtkGetMacro(SkipByValue, bool);
@@ -119,8 +120,8 @@ public:
    * Merged blocks have the visible cells of their patches, with the same values. Where patches of a level
    * overlap or share a node, the patch with the lowest number gives the value; without merging, the cells of
    * the other patches are marked DUPLICATECELL. Cells of a block that no patch has are marked HIDDENCELL;
-   * some of the cells that a finer level hides are left out. Curvilinear patches and patches with their own
-   * ghost layers (ReadGhostCells) are never merged. Default: MERGED.
+   * merged blocks lack some of the cells that a finer level hides. Curvilinear patches and patches with their
+   * own ghost layers (ReadGhostCells) are never merged. Default: MERGED.
    */
   vtkSetClampMacro(Blocks, int, AS_PATCHES, OVERLAPPING_AMR);
   vtkGetMacro(Blocks, int);
@@ -148,8 +149,8 @@ public:
   ///@{
   /**
    * Adds the cell arrays "level", "rank" (the rank that has read the cell), "patch id" (the global patch
-   * number; -1 where no patch is) and "patch owner" (the rank that wrote the patch). If the data have a
-   * variable of such a name, the added array gets an underscore at the end of its name. Off by default.
+   * number; -1 for cells without a patch) and "patch owner" (the rank that wrote the patch). If the data have
+   * a variable of such a name, the added array gets an underscore at the end of its name. Off by default.
    */
   vtkSetMacro(AddPatchIds, bool);
   vtkGetMacro(AddPatchIds, bool);
@@ -196,9 +197,9 @@ public:
 
   ///@{
   /**
-   * Whether blocks may lack arrays. Off: all blocks that are shown have the same arrays; where the patches of
-   * a block lack a variable, its values are NaN, or 0 if they are integers. On: such blocks lack the array;
-   * many of VTK's filters then leave it out everywhere or crash. Off by default.
+   * Lets blocks lack arrays. Off: all blocks that are shown have the same arrays; where the patches of a
+   * block lack a variable, its values are NaN, or 0 if they are integers. On: such blocks lack the array;
+   * many of VTK's filters then drop the array everywhere, or crash. Off by default.
    */
   vtkSetMacro(PartialArrays, bool);
   vtkGetMacro(PartialArrays, bool);
@@ -213,8 +214,8 @@ public:
 
   ///@{
   /**
-   * The placement of grids of longitudes and latitudes; other grids are not affected. On a sphere they become
-   * vtkStructuredGrid. Default: ON_PLANE.
+   * The placement of grids of longitudes and latitudes; other grids are not affected. On a sphere, grids
+   * become vtkStructuredGrid. Default: ON_PLANE.
    */
   vtkSetClampMacro(Placement, int, ON_PLANE, ON_SPHERE);
   vtkGetMacro(Placement, int);
@@ -223,8 +224,8 @@ public:
   ///@{
   /**
    * Keeps ghost layers that the file holds. All grids then grow by the largest ghost width among the selected
-   * variables (curvilinear grids: by that of the coordinates); where a variable has fewer layers, the nearest
-   * value is repeated. Off by default.
+   * variables (curvilinear grids: by the ghost width of the coordinates); where a variable has fewer layers,
+   * the nearest value repeats. Off by default.
    */
   vtkSetMacro(ReadGhostCells, bool);
   vtkGetMacro(ReadGhostCells, bool);
@@ -233,8 +234,8 @@ public:
 
   ///@{
   /**
-   * Leaves out patches that cannot be read and shows the rest, with a warning. Off by default: one broken
-   * patch is an error and nothing is shown.
+   * Leaves out patches that cannot be read and shows the rest, with a warning. Off by default: a broken patch
+   * is an error, and the output is empty.
    */
   vtkSetMacro(SkipBrokenPatches, bool);
   vtkGetMacro(SkipBrokenPatches, bool);
@@ -242,13 +243,14 @@ public:
   ///@}
 
   ///@{
-  /// Compares the values of containers with their checksums. Patches that differ are broken. Off by default.
+  /// Compares the values of containers with their checksums. A patch whose values do not match counts as
+  /// broken. Off by default.
   vtkSetMacro(VerifyValues, bool);
   vtkGetMacro(VerifyValues, bool);
   ///@}
 
   ///@{
-  /// Shows only dumps that the series file (dumps.visit) lists, not dumps that are found beside it. Off by
+  /// Shows only dumps that the series file (dumps.visit) lists, not the other dumps in its folder. Off by
   /// default.
   void SetListedDumpsOnly(bool on);
   vtkGetMacro(ListedDumpsOnly, bool);
@@ -256,8 +258,8 @@ public:
   ///@}
 
   /**
-   * The use of index files: small files beside the data that store the locations of all values. They are the
-   * grouped metadata of L. Cao et al., "Dual channel parallel I/O" (2015).
+   * The use of index files: small files next to the data that store the locations of all values. Index files
+   * are the grouped metadata of L. Cao et al., "Dual channel parallel I/O" (2015).
    */
   enum MetadataChannels
   {
@@ -267,7 +269,7 @@ public:
   };
 
   ///@{
-  /// Default CHANNEL_ON.
+  /// The use of index files. Default: CHANNEL_ON.
   void SetMetadataChannel(int mode);
   vtkGetMacro(MetadataChannel, int);
   ///@}
@@ -277,11 +279,11 @@ public:
   {
     FIXED = 0,         ///< ThreadsPerRank
     FROM_STORAGE = 1,  ///< StorageConcurrency (N*) and OtherLoad (NC)
-    AUTOMATIC = 2      ///< the profile of the storage, and how fast reads are; see ThreadPolicy
+    AUTOMATIC = 2      ///< the profile of the storage and the speed of reads; see ThreadPolicy
   };
 
   ///@{
-  /// Default AUTOMATIC.
+  /// The source of NT. Default: AUTOMATIC.
   vtkSetClampMacro(ThreadMode, int, FIXED, AUTOMATIC);
   vtkGetMacro(ThreadMode, int);
   ///@}
@@ -297,13 +299,14 @@ public:
   };
 
   ///@{
-  /// Default BALANCED.
+  /// The policy of the mode AUTOMATIC. Default: BALANCED.
   vtkSetClampMacro(ThreadPolicy, int, POLITE, GREEDY);
   vtkGetMacro(ThreadPolicy, int);
   ///@}
 
   ///@{
-  /// NT in mode FIXED, 1 to 256. May exceed the cores: the threads wait for storage. Default 4.
+  /// NT in mode FIXED, 1 to 256. NT may exceed the number of cores, because the threads wait for the storage.
+  /// Default: 4.
   vtkSetClampMacro(ThreadsPerRank, int, 1, MaximumThreads);
   vtkGetMacro(ThreadsPerRank, int);
   ///@}
@@ -311,8 +314,8 @@ public:
   ///@{
   /**
    * The numbers for the mode FROM_STORAGE: N*, the number of requests in flight from all ranks together at
-   * which the storage is fastest, default 32; and NC, the number that other programs keep in flight there,
-   * default 0.
+   * which the storage is fastest, default 32; and NC, the number of requests that other programs keep in
+   * flight there, default 0.
    */
   vtkSetClampMacro(StorageConcurrency, int, 1, MaximumConcurrency);
   vtkGetMacro(StorageConcurrency, int);
@@ -323,9 +326,9 @@ public:
   ///@{
   /**
    * The cost of one request to the storage: milliseconds before the first byte, and the rate in MB/s (10^6
-   * bytes) of each of the requests that read at once. Unwanted bytes between wanted ones are read along if
-   * that takes less time than another request. Latency 0 to 10^6, default 0.02; bandwidth 0.001 to 10^9,
-   * default 1000. NaN becomes the least value.
+   * bytes) of each of the requests that read at once. The reader also reads unwanted bytes between wanted
+   * bytes if this takes less time than another request. Latency 0 to 10^6, default 0.02; bandwidth 0.001 to
+   * 10^9, default 1000. NaN becomes the least value.
    */
   void SetStorageLatency(double milliseconds);
   vtkGetMacro(StorageLatency, double);
@@ -344,8 +347,8 @@ public:
 
   ///@{
   /**
-   * While ParaView draws a step, reads up to PrefetchSteps steps that come next: in the direction and at the
-   * distance of the last two that were shown. These steps take up to half of the memory that is free and nine
+   * While ParaView draws a step, reads up to PrefetchSteps of the next steps, in the direction and with the
+   * stride of the last two displayed steps. These steps take up to half of the memory that is free and nine
    * tenths of MemoryLimit. Any change of the reader stops the prefetch. On by default, for 1 step.
    */
   vtkSetMacro(Prefetch, bool);
@@ -358,8 +361,8 @@ public:
   ///@{
   /**
    * Memory of a rank in MB (10^6 bytes) for values of earlier reads that are no longer shown, so that these
-   * values need not be read again. The values that were shown least recently are dropped first. 0: nothing is
-   * kept. -1, the default: a quarter of the memory that the machine has free, divided by the ranks on it.
+   * values need not be read again. The reader first drops the values that were shown least recently. 0: no
+   * cache. -1, the default: a quarter of the memory that the machine has free, divided by the ranks on it.
    * Reload() drops all values.
    */
   vtkSetClampMacro(CacheMemory, int, -1, VTK_INT_MAX);
@@ -367,25 +370,26 @@ public:
   ///@}
 
   /**
-   * Whether VTK's filters get threads, too, in this process and from this reader's next update on. A backend
-   * of vtkSMPTools that was chosen elsewhere stays. The reader that was updated last decides.
+   * The use of threads by VTK's filters in this process, from this reader's next update on. A backend of
+   * vtkSMPTools that was chosen elsewhere stays. If there are several readers, the last updated one decides.
    */
   enum FilterThreadings
   {
-    FILTERS_AS_SET = 0,  ///< filters stay as ParaView is set
+    FILTERS_AS_SET = 0,  ///< ParaView's setting stays
     /// threads for ranks whose blocks have at least 100,000 cells on average; if VTK uses TBB, for all blocks
     FILTERS_LARGE_BLOCKS = 1,
     FILTERS_ALWAYS = 2
   };
 
   ///@{
-  /// Default FILTERS_LARGE_BLOCKS: with smaller blocks slices and surfaces become slower.
+  /// Selects when VTK's filters use threads. Default: FILTERS_LARGE_BLOCKS, because threads slow down slices
+  /// and surfaces of small blocks.
   vtkSetClampMacro(FilterThreading, int, FILTERS_AS_SET, FILTERS_ALWAYS);
   vtkGetMacro(FilterThreading, int);
 
   /**
-   * Threads of filters in each rank, up to 256; 0, the default: the cores of the machine, or those that the
-   * rank is bound to, divided among its ranks.
+   * Threads of filters in each rank, up to 256; 0, the default: the cores of the machine, or the cores that
+   * the rank is bound to, divided among the machine's ranks.
    */
   vtkSetClampMacro(FilterThreadsPerRank, int, 0, MaximumThreads);
   vtkGetMacro(FilterThreadsPerRank, int);
@@ -398,10 +402,11 @@ protected:
   /// Returns a request with the values of the properties. Members that depend on the selected arrays, on the
   /// ranks and on VTK's request keep their defaults.
   patchio::ReadRequest RequestFromProperties() const;
-  patchio::IndexMode ChannelFromProperties() const;
-  /// Returns whether the output is to be the slice of SetSliceWhileReading().
+  patchio::IndexMode IndexModeFromProperties() const;
+  /// Returns whether the output is the slice of SetSliceWhileReading().
   bool GivesSlice() const { return this->SliceWhileReading && this->Region == ON_PLANE_OF_INTEREST; }
-  /// Returns whether the output is to be a vtkOverlappingAMR, which cannot hold a slice.
+  /// Returns whether the user wants a vtkOverlappingAMR, and not a slice, which vtkOverlappingAMR cannot
+  /// hold.
   bool WantsAmr() const { return this->Blocks == OVERLAPPING_AMR && !this->GivesSlice(); }
 
   std::string Grids = "Automatic";

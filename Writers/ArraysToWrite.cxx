@@ -21,7 +21,7 @@
 namespace patchio {
 namespace {
 
-constexpr ElementType ByRoom[] = {ElementType::UInt8, ElementType::Int8, ElementType::Int16,
+constexpr ElementType TypesBySize[] = {ElementType::UInt8, ElementType::Int8, ElementType::Int16,
     ElementType::UInt16, ElementType::Int32, ElementType::UInt32, ElementType::Float32, ElementType::Int64,
     ElementType::UInt64, ElementType::Float64};
 
@@ -57,7 +57,7 @@ bool Holds(ElementType wide, ElementType narrow)
   return a.Least <= b.Least && b.Greatest <= a.Greatest;
 }
 
-/// Returns the container's type for an array; nullopt: no type holds its numbers.
+/// Returns the container's type for an array; nullopt if no type holds the array's numbers.
 std::optional<ElementType> TypeToWrite(vtkDataArray* array)
 {
   if (const std::optional<ElementType> same = ElementTypeOf(array)) {
@@ -136,7 +136,7 @@ std::vector<ArrayForm> ArraysOf(vtkDataSet* grid, const ArrayChoice& isWanted, s
 
 std::optional<ElementType> CommonType(ElementType a, ElementType b)
 {
-  for (const ElementType type : ByRoom) {
+  for (const ElementType type : TypesBySize) {
     if (Holds(type, a) && Holds(type, b)) {
       return type;
     }

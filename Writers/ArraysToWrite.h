@@ -17,14 +17,15 @@
 
 namespace patchio {
 
-/// The name of the ordinary array that keeps flags of hidden cells or points which the levels cannot express.
+/// The name of the ordinary array that stores flags of hidden cells or points if the levels cannot express
+/// them.
 constexpr const char* FlagsName = "ghost flags";
 
 /// Returns whether the user wants an array.
 using ArrayChoice = std::function<bool(const char* name, Centering center)>;
 
-/// Returns the wanted arrays of a grid, without its flags. Arrays that cannot be written are left out, and
-/// `notes` gets a sentence about each. Throws Error for a type of numbers that a container cannot hold.
+/// Returns the wanted arrays of a grid, without its flags. Skips arrays that cannot be written, and adds a
+/// sentence about each to `notes`. Throws Error for a type of numbers that a container cannot hold.
 std::vector<ArrayForm> ArraysOf(vtkDataSet* grid, const ArrayChoice& isWanted, std::set<std::string>& notes);
 
 /// Returns the smallest type that holds all values of both types; nullopt if there is no such type.
@@ -38,14 +39,14 @@ vtkSmartPointer<vtkDataArray> ArrayOf(vtkDataSet* grid, const ArrayForm& form);
 class ValuesToWrite
 {
 public:
-  /// Takes the values at `part` of an array over `whole`, as `type`. components: the number of components to
-  /// take, from the first one on. copies: copies the values even if the array has them in this form, because
-  /// other code may change the array.
+  /// Takes the values in the box `part` from an array over the box `whole`, converted to `type`. components:
+  /// number of components to take, from the first one on. copies: copies the values even if the array has
+  /// them in this form, because other code may change the array.
   ValuesToWrite(vtkSmartPointer<vtkDataArray> array, ElementType type, int components, const Box& whole,
       const Box& part, bool copies);
 
   const void* Data() const { return this->Cut ? this->Cut.get() : this->Array->GetVoidPointer(0); }
-  /// Returns the bytes of memory that were needed in addition to the array's own.
+  /// Returns the bytes of memory that this object needs in addition to the array's own.
   std::uint64_t Bytes() const { return this->CopiedBytes; }
 
 private:

@@ -41,7 +41,7 @@ namespace {
 struct KeptCells
 {
   std::vector<Box> Boxes;   ///< disjoint; empty when no cell is kept
-  bool NeedsFlags = false;  ///< the cells that are left out are too scattered for boxes, so all are kept
+  bool NeedsFlags = false;  ///< the omitted cells are too scattered for boxes, so all cells are kept
 };
 
 /// A flag in addition to VTK's: no finer level that is written covers this refined cell, so reading would not
@@ -51,12 +51,12 @@ constexpr unsigned char UncoveredCell = 1 << 6;
 /// The meaning of a block's flags.
 struct FlagMeaning
 {
-  /// Duplicates within the block are cells that another patch has, too: they are kept.
+  /// Duplicates within the block are kept, because they are cells that another patch has, too.
   bool OfWholePatch = false;
   bool OfAmr = false;  ///< duplicates are always ghost cells, unlike in PatchIO's output
 };
 
-/// More boxes than MostBoxes of fewer cells than LeastCells each would make the data slow to read.
+/// More than MostBoxes boxes with fewer than LeastCells cells each would make the data slow to read.
 constexpr std::size_t MostBoxes = 64;
 constexpr std::int64_t LeastCells = 512;
 
@@ -127,12 +127,12 @@ bool HasHidden(
   return false;
 }
 
-/// Finds the cells to be written. Refined cells are kept, since finer levels hide them again. Other hidden
+/// Finds the cells to write. Keeps refined cells, because finer levels hide them again. Omits other hidden
 /// cells and duplicates (layers of ghost cells, gaps between the patches of a merged block, cells that the
-/// user has blanked) are left out, as are the flag UncoveredCell.
+/// user has blanked), and cells with the flag UncoveredCell.
 ///
-/// flags: those of vtkDataSetAttributes and UncoveredCell, one per cell of the box, axis 0 fastest; null: no
-/// flag is set.
+/// flags: the flags of vtkDataSetAttributes and UncoveredCell, one value per cell of the box, axis 0 fastest;
+/// null: no flag is set.
 KeptCells FindKeptCells(const Box& cells, const unsigned char* flags, FlagMeaning meaning)
 {
   if (!flags) {
@@ -164,7 +164,8 @@ KeptCells FindKeptCells(const Box& cells, const unsigned char* flags, FlagMeanin
   return result;
 }
 
-/// Names of field data that are dropped without a note: the reader makes them again, or ParaView adds them.
+/// Names of field data that the writer drops without a note, because the reader makes them again, or ParaView
+/// adds them.
 constexpr const char* KnownFieldData[] = {
     "time", "step", "date", "level", "patch", "rank", "levels", "TimeValue"};
 
@@ -188,8 +189,8 @@ void TakeUniform(vtkImageData* grid, PieceForm& form)
   grid->GetSpacing(form.Spacing.data());
   if (!grid->GetDirectionMatrix()->IsIdentity()) {
     throw Error(
-        "Apply Resample To Image first: the data have an image with rotated axes (a direction matrix), which "
-        "PatchIO containers do not support.");
+        "The data have an image with rotated axes (a direction matrix), which PatchIO containers do not "
+        "support. Apply Resample To Image first.");
   }
   for (int axis = 0; axis < 3; ++axis) {
     const bool flat = (form.FlatAxes >> axis & 1) != 0;
@@ -285,8 +286,8 @@ unsigned char UnionOf(vtkUnsignedCharArray* flags)
   return all;
 }
 
-/// Returns whether every hidden point has no value in some array: then reading hides it again, and the cells
-/// around it.
+/// Returns whether every hidden point has no value in some array, so that reading hides the point again, and
+/// the cells around it.
 bool HidesUndefined(vtkDataSet* grid)
 {
   vtkUnsignedCharArray* const flags = grid->GetPointGhostArray();
@@ -313,33 +314,34 @@ bool HidesUndefined(vtkDataSet* grid)
 /// Adds the flags as an ordinary array, and a note about this array.
 void KeepFlags(Centering center, PieceForm& form, std::set<std::string>& notes)
 {
-  const auto isIt = [center](
-                        const ArrayForm& array) { return array.Name == FlagsName && array.Center == center; };
-  if (std::none_of(form.Arrays.begin(), form.Arrays.end(), isIt)) {
+  const auto isFlagArray = [center](const ArrayForm& array) {
+    return array.Name == FlagsName && array.Center == center;
+  };
+  if (std::none_of(form.Arrays.begin(), form.Arrays.end(), isFlagArray)) {
     form.Arrays.push_back({FlagsName, center, 1, ElementType::UInt8, false, false, false});
   }
   notes.insert(
-      fmt::format("Some {} are hidden by flags that PatchIO containers do not support. They become visible, "
-                  "and the flags become the array '{}'; hide them again with Threshold.",
+      fmt::format("PatchIO containers do not support the flags that hide some {0}. These {0} become visible, "
+                  "and the flags become the array '{1}'. To hide the {0} again, apply Threshold.",
           center == Centering::Cell ? "cells" : "points", FlagsName));
 }
 
-/// Throws Error for a block that the reader has merged and given a layer of neighbours' cells: its flags do
-/// not tell the layer's cells from refined cells.
+/// Throws Error for a merged block of the reader with a layer of neighbours' cells, because the block's flags
+/// do not distinguish the layer's cells from refined cells.
 void CheckLayers(vtkUnsignedCharArray* flags, FlagMeaning meaning, const PieceForm& form)
 {
   const bool merged = flags && form.Level >= 0 && !meaning.OfAmr && !meaning.OfWholePatch;
   for (vtkIdType cell = 0; merged && cell < flags->GetNumberOfTuples(); ++cell) {
     if (flags->GetValue(cell) == vtkDataSetAttributes::DUPLICATECELL) {
       throw Error(
-          "Turn off Add Ghost Layer in the reader, or set Blocks to As patches: PatchIO containers do not "
-          "support merged blocks with ghost layers.");
+          "PatchIO containers do not support merged blocks with ghost layers. Turn off Add Ghost Layer in "
+          "the reader, or set Blocks to As patches.");
     }
   }
 }
 
-/// Sets the arrays of a grid, also the flags if they must be kept as an array. Returns the boxes that the
-/// grid becomes.
+/// Sets form.Arrays to the arrays of a grid, including the flags if they must be kept as an array. Returns
+/// the boxes that become pieces.
 std::vector<Box> TakeArrays(vtkDataSet* grid, const std::vector<unsigned char>& flagsToUse,
     const ArrayChoice& isWanted, PieceForm& form, std::set<std::string>& notes)
 {
@@ -363,7 +365,7 @@ std::vector<Box> TakeArrays(vtkDataSet* grid, const std::vector<unsigned char>& 
     KeepFlags(Centering::Node, form, notes);
   }
   if (form.Kind == GridKind::Curvilinear && (any & vtkDataSetAttributes::REFINEDCELL)) {
-    KeepFlags(Centering::Cell, form, notes);  // indices do not tell which blocks refine which
+    KeepFlags(Centering::Cell, form, notes);  // indices do not show which blocks refine others
   }
   const FlagMeaning meaning{NumberInFieldData(grid, "patch", -1) >= 0, isAmr};
   CheckLayers(flags, meaning, form);
@@ -378,8 +380,8 @@ std::vector<Box> TakeArrays(vtkDataSet* grid, const std::vector<unsigned char>& 
 }
 
 /// Returns the pieces that a grid becomes, which may be none: see FindKeptCells(). flags: used instead of the
-/// flags of the grid's cells, unless empty. Throws Error if a container cannot hold the grid; `notes` gets a
-/// sentence for everything that is left out.
+/// flags of the grid's cells, unless empty. Throws Error if a container cannot hold the grid. Adds a sentence
+/// to `notes` for everything that is not written.
 std::vector<PieceForm> PiecesOf(const InputGrid& input, const std::vector<unsigned char>& flags,
     const ArrayChoice& isWanted, std::set<std::string>& notes)
 {
@@ -405,8 +407,8 @@ std::vector<PieceForm> PiecesOf(const InputGrid& input, const std::vector<unsign
 }
 
 /// Adds UncoveredCell to the flags of a piece's refined cells that finer pieces do not cover. covered: 1 for
-/// each cell of the piece that finer pieces cover; empty: they cover no cell. flags: see PiecesOf(). Returns
-/// whether a flag has changed.
+/// each cell of the piece that finer pieces cover; empty: finer pieces cover no cell. flags: see PiecesOf().
+/// Returns whether a flag has changed.
 bool MarkUncovered(vtkDataSet* grid, const PieceForm& piece, const std::vector<std::uint8_t>& covered,
     std::vector<unsigned char>& flags)
 {
@@ -437,8 +439,7 @@ bool MarkUncovered(vtkDataSet* grid, const PieceForm& piece, const std::vector<s
   return changed;
 }
 
-/// Greatest number of bytes of values that are copied, because VTK has them in another form, and held at
-/// once.
+/// Limit on the bytes of values in memory at once that are copies, because VTK stores them in another form.
 constexpr std::uint64_t MostCopiedBytes = std::uint64_t(256) << 20;
 
 std::string TextOf(const std::vector<std::byte>& bytes)
@@ -465,23 +466,23 @@ InputStep::InputStep(Communicator& ranks, vtkDataObject* data, const ArrayChoice
   }
 }
 
-/// Collective: finds the pieces of all ranks, their catalog and the notes on them. flags: one list per grid,
-/// see PiecesOf().
+/// Collective: sets Pieces, Whole and NotesOfAll from the grids of all ranks. flags: one list per grid, see
+/// PiecesOf().
 void InputStep::FindPieces(const std::vector<std::vector<unsigned char>>& flags, const ArrayChoice& isWanted)
 {
-  std::vector<PieceForm> mine;
+  std::vector<PieceForm> local;
   std::set<std::string> notes;
   RunOnAllRanks(this->Ranks, [&] {
     for (std::size_t i = 0; i < this->Grids.size(); ++i) {
       for (PieceForm& piece : PiecesOf(this->Grids[i], flags[i], isWanted, notes)) {
         piece.Rank = this->Ranks.Rank();
         piece.Grid = static_cast<int>(i);
-        mine.push_back(std::move(piece));
+        local.push_back(std::move(piece));
       }
     }
   });
   this->Pieces.clear();
-  for (const std::string& bytes : this->Ranks.AllGather(TextOf(BytesOf(mine)))) {
+  for (const std::string& bytes : this->Ranks.AllGather(TextOf(BytesOf(local)))) {
     TakePieces(bytes, this->Pieces);
   }
   std::string lines;
@@ -499,8 +500,8 @@ void InputStep::FindPieces(const std::vector<std::vector<unsigned char>>& flags,
   this->Whole = MakeStepCatalog(this->Pieces);
 }
 
-/// Collective: marks refined cells that no finer piece covers, as with levels and regions that were not read.
-/// Returns whether any rank has marked a cell that was not marked before.
+/// Collective: marks refined cells that no finer piece covers, for example because a finer level was not
+/// read. Returns whether any rank has marked a cell that was not marked before.
 bool InputStep::FindUncovered(std::vector<std::vector<unsigned char>>& flags) const
 {
   const Catalog& data = this->Whole.Data;
@@ -532,7 +533,7 @@ void InputStep::WriteTo(
     RunOnAllRanks(this->Ranks, [&] { sample = this->BatchFrom(0, MostCopiedBytes, false); });
   }
   toWrite.Compression = container::ChooseCompression(this->Ranks, toWrite, compression, sample.Arrays);
-  to.Write(channel, std::move(toWrite), this->BytesOfMine(), [this, &sample](output::ValueForm form) {
+  to.Write(channel, std::move(toWrite), this->LocalBytes(), [this, &sample](output::ValueForm form) {
     container::HeldValues first = std::exchange(sample, {});
     const bool inBatches = form == output::ValueForm::Batches;
     if (!inBatches || !first.Holder) {
@@ -544,13 +545,13 @@ void InputStep::WriteTo(
   });
 }
 
-std::uint64_t InputStep::BytesOfMine() const
+std::uint64_t InputStep::LocalBytes() const
 {
   const Catalog& data = this->Whole.Data;
   std::uint64_t bytes = 0;
   for (int patch = 0; patch < static_cast<int>(data.Patches.size()); ++patch) {
-    const bool isMine = this->Pieces[this->Whole.PieceOf[patch]].Rank == this->Ranks.Rank();
-    for (int v = 0; v < static_cast<int>(data.Variables.size()) && isMine; ++v) {
+    const bool isLocal = this->Pieces[this->Whole.PieceOf[patch]].Rank == this->Ranks.Rank();
+    for (int v = 0; v < static_cast<int>(data.Variables.size()) && isLocal; ++v) {
       bytes += data.PresenceOf(v, patch) == Presence::Stored
                    ? container::ValuesOf(data, v, patch) * SizeOf(this->Whole.Types[v])
                    : 0;

@@ -18,13 +18,13 @@ namespace patchio {
 class InputStep
 {
 public:
-  /// Collective: describes the data of all ranks; nothing is written yet. data: this rank's part; may be
-  /// null. Throws Error, the same on all ranks, if a container cannot hold the data.
+  /// Collective: describes the data of all ranks, without writing them. data: this rank's part; may be null.
+  /// Throws Error, the same on all ranks, if a container cannot hold the data.
   InputStep(Communicator& ranks, vtkDataObject* data, const ArrayChoice& isWanted);
 
-  /// The catalog of the step. Its Time, Step and Date are to be set before WriteTo().
+  /// Returns the catalog of the step. The caller must set its Time, Step and Date before WriteTo().
   Catalog& Data() { return this->Whole.Data; }
-  /// Returns one sentence for each kind of data that is left out; the same on all ranks.
+  /// Returns one sentence for each kind of data that is not written; the same on all ranks.
   const std::vector<std::string>& Notes() const { return this->NotesOfAll; }
 
   /// Collective: gives the step to an output channel, which may write it later. The caller may change the
@@ -35,7 +35,7 @@ private:
   void FindPieces(const std::vector<std::vector<unsigned char>>& flags, const ArrayChoice& isWanted);
   bool FindUncovered(std::vector<std::vector<unsigned char>>& flags) const;
   container::HeldValues BatchFrom(std::size_t begin, std::uint64_t most, bool copies) const;
-  std::uint64_t BytesOfMine() const;
+  std::uint64_t LocalBytes() const;
 
   Communicator& Ranks;
   std::vector<InputGrid> Grids;   ///< grids of this rank

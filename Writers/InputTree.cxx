@@ -22,7 +22,7 @@ namespace patchio {
 
 namespace {
 
-/// Returns the members that are plain values: all but axes and arrays.
+/// Returns the members that are plain values, which are all members except axes and arrays.
 template <typename Form>
 auto PlainMembers(Form& piece)
 {

@@ -23,8 +23,8 @@ struct ArrayForm
   int Components = 1;
   ElementType Type = ElementType::Float64;
   bool HidesUndefined = false;  ///< NaN means "no value"; see Variable::UndefinedFrom
-  /// All values are NaN, as in arrays that the reader adds to blocks without the variable. Such an array is
-  /// not written if other pieces have values.
+  /// All values are NaN, as in arrays that the reader adds to blocks without the variable. The writer skips
+  /// such an array if other pieces have values.
   bool IsBlank = false;
   bool Positions = false;  ///< node positions of a curvilinear grid
   MeshRole Role = MeshRole::Values;
@@ -78,18 +78,18 @@ struct StepCatalog
 
 /// Returns the catalog of all pieces. Levels are those of an AMR data set or of PatchIO's reader. Otherwise
 /// blocks of one cell size are a level, if flags say that finer blocks hide coarser ones, if blocks do not
-/// overlap, or if there are many blocks. In all other cases each block of the tree is a level beside the
-/// others. Uniform blocks get indices on one common lattice; node positions do not change.
+/// overlap, or if there are many blocks. In all other cases each block of the tree is a separate level.
+/// Uniform blocks get indices on one common lattice; node positions do not change.
 ///
 /// Throws Error if the pieces do not fit into one catalog.
 StepCatalog MakeStepCatalog(const std::vector<PieceForm>& pieces);
 
-/// A grid of this rank, and its place in the tree.
+/// A grid of this rank, and its position in the tree.
 struct InputGrid
 {
-  /// The indices on the way from the root to the block that the grid belongs to; the same on all ranks.
+  /// The indices on the path from the root to the block that the grid belongs to; the same on all ranks.
   std::vector<int> Group;
-  std::string Name;    ///< names on the way to that block, joined by '/'; may be empty
+  std::string Name;    ///< names on the path to that block, joined by '/'; may be empty
   int Piece = 0;       ///< number of the grid in its group
   int Level = -1;      ///< from an AMR data set, the field data or the name; -1: unknown
   bool IsAmr = false;  ///< finer levels hide the cells that they cover
@@ -102,7 +102,7 @@ std::vector<InputGrid> InputGridsOf(vtkDataObject* data);
 /// Returns the number in a name like "level 17"; -1 for other names.
 int LevelInName(const std::string& name);
 
-/// Returns the value of an array of one number in the field data; `otherwise` if there is none.
+/// Returns the value of an array with one number in the field data; `otherwise` if there is no such array.
 double NumberInFieldData(vtkDataObject* data, const char* name, double otherwise);
 
 }  // namespace patchio

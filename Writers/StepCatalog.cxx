@@ -25,7 +25,7 @@ struct LevelOfPieces
 {
   LevelRole Role = LevelRole::Refinement;
   Int3 Ratio{1, 1, 1};
-  std::string Name;          ///< name that all its pieces have; empty if there is none
+  std::string Name;          ///< name that all pieces of the level have; empty if the names differ
   std::vector<int> Members;  ///< indices into the pieces; all of one cell size, and flat along the same axes
 };
 
@@ -54,7 +54,7 @@ double VolumeOf(const PieceForm& piece)
   return volume;
 }
 
-/// The criterion that separates levels, before their cell sizes are looked at.
+/// The criterion that separates levels, in addition to the cell size.
 enum class LevelsBy
 {
   Number,
@@ -79,7 +79,7 @@ Bounds BoundsOf(const PieceForm& piece)
   return bounds;
 }
 
-/// Returns whether the bounds overlap by more than rounding errors; flat ones overlap in a common plane.
+/// Returns whether the bounds overlap by more than rounding errors; flat bounds overlap in a common plane.
 bool Overlap(const Bounds& a, const Bounds& b)
 {
   for (int axis = 0; axis < 3; ++axis) {
@@ -121,7 +121,7 @@ bool AnyHides(const std::vector<PieceForm>& pieces)
   return std::any_of(pieces.begin(), pieces.end(), [](const PieceForm& piece) { return piece.Hides; });
 }
 
-LevelsBy WayFor(const std::vector<PieceForm>& pieces)
+LevelsBy ChooseCriterion(const std::vector<PieceForm>& pieces)
 {
   std::set<std::vector<int>> groups;
   bool numbers = true;
@@ -158,7 +158,7 @@ std::optional<Int3> RatioOf(const PieceForm& coarse, const PieceForm& fine)
   return finer ? std::optional(ratio) : std::nullopt;
 }
 
-/// Returns the name of all these pieces; empty if they have several names.
+/// Returns the name that all these pieces have; empty if their names differ.
 std::string CommonName(const std::vector<PieceForm>& pieces, const std::vector<int>& members)
 {
   const std::string& name = pieces[members.front()].Name;
@@ -167,8 +167,8 @@ std::string CommonName(const std::vector<PieceForm>& pieces, const std::vector<i
   return common ? name : std::string();
 }
 
-/// Returns whether a level may hide the coarser cells that it covers. PatchIO's reader gives levels of other
-/// kinds other names; if a level covers nothing, hiding does no harm.
+/// Returns whether a level may hide the coarser cells that it covers. PatchIO's reader gives other names to
+/// levels of other roles. If a level covers nothing, hiding does no harm.
 bool MayHide(const std::vector<PieceForm>& pieces, const LevelOfPieces& level, LevelsBy way)
 {
   return pieces.front().Kind == GridKind::Uniform &&
@@ -193,7 +193,7 @@ std::vector<LevelOfPieces> LevelsOf(const std::vector<PieceForm>& pieces)
   if (kind == GridKind::Unstructured || kind == GridKind::Polygonal) {
     return {MeshLevel(pieces)};
   }
-  const LevelsBy way = WayFor(pieces);
+  const LevelsBy way = ChooseCriterion(pieces);
   std::vector<LevelOfPieces> levels;
   std::map<std::pair<int, std::vector<int>>, std::vector<std::size_t>>
       alike;  // levels of one number or group
@@ -351,13 +351,13 @@ void CatalogMaker::NumberPatches(const Level& level)
 {
   std::vector<Patch>& patches = this->Step.Data.Patches;
   std::map<int, std::vector<int>> groups;  // by number
-  bool theirOwn = true;
+  bool keepsNumbers = true;
   for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
     const auto [known, isNew] = groups.emplace(patches[p].Number, this->Of(p).Group);
     const bool isOfBox = level.Role == LevelRole::Separate && known->second == this->Of(p).Group;
-    theirOwn = theirOwn && patches[p].Number >= 0 && (isNew || isOfBox);
+    keepsNumbers = keepsNumbers && patches[p].Number >= 0 && (isNew || isOfBox);
   }
-  for (int p = level.FirstPatch; !theirOwn && p < level.FirstPatch + level.PatchCount; ++p) {
+  for (int p = level.FirstPatch; !keepsNumbers && p < level.FirstPatch + level.PatchCount; ++p) {
     patches[p].Number = p - level.FirstPatch;
   }
 }
@@ -399,10 +399,10 @@ void CatalogMaker::FindOrigin()
     const auto found = std::find_if(
         candidates.begin(), candidates.end(), [&](double origin) { return this->Fits(axis, origin); });
     if (found == candidates.end()) {
-      throw Error(
-          fmt::format("Save the blocks separately (Extract Block): along axis {}, their distance is not a "
-                      "whole number of cells, but a PatchIO container has a single lattice.",
-              axis));
+      throw Error(fmt::format(
+          "Along axis {}, the distance of the blocks is not a whole number of cells, but a PatchIO "
+          "container has a single lattice. Save the blocks separately (Extract Block).",
+          axis));
     }
     data.Origin[axis] = *found;
   }
@@ -470,7 +470,7 @@ bool CatalogMaker::UseAxisByIndex(int axis)
 }
 
 /// Makes an axis of all positions of all grids. Throws Error unless each grid has all of these positions that
-/// lie within it.
+/// lie within the grid.
 void CatalogMaker::TakeAxisByPosition(int axis)
 {
   Catalog& data = this->Step.Data;
@@ -544,8 +544,8 @@ int CatalogMaker::VariableOf(const ArrayForm& array)
   const std::optional<ElementType> common = CommonType(type, array.Type);
   if (!common || (variable.Components != array.Components && !array.Positions)) {
     throw Error(
-        fmt::format("Deselect the array '{}' (Choose Arrays To Write): it has {} components of type {} in "
-                    "one block and {} of type {} in another, but must be the same in all blocks.",
+        fmt::format("The array '{}' has {} components of type {} in one block and {} of type {} in another, "
+                    "but must be the same in all blocks. Deselect it in Choose Arrays To Write.",
             PlainText(array.Name), variable.Components, NameOf(type), array.Components, NameOf(array.Type)));
   }
   type = *common;

@@ -83,7 +83,7 @@ StepFacts FactsOf(vtkDataObject* data)
   return facts;
 }
 
-/// Collective: returns the number and the time, each of the first rank that knows it.
+/// Collective: returns the number and the time of the step, each from the first rank that knows it.
 StepFacts FactsOf(Communicator& ranks, vtkDataObject* data)
 {
   StepFacts facts;
@@ -94,7 +94,7 @@ StepFacts FactsOf(Communicator& ranks, vtkDataObject* data)
   return facts;
 }
 
-/// Collective: returns the date of the first rank that has one.
+/// Collective: returns the date from the first rank that has one.
 std::string DateOf(Communicator& ranks, vtkDataObject* data)
 {
   vtkAbstractArray* const array =
@@ -165,16 +165,16 @@ struct vtkPatchWriter::GivenStep
 /// The state that is kept from call to call.
 struct vtkPatchWriter::Internals
 {
-  /// Collective: ends the output that writes later, once it has written all steps given before. Throws Error.
-  void EndLater()
+  /// Collective: waits until the background output has written all its steps, and ends it. Throws Error.
+  void EndBackground()
   {
-    if (const auto ended = std::move(this->Later)) {
+    if (const auto ended = std::move(this->Background)) {
       ended->Finish();
     }
   }
 
-  /// Returns a test for the arrays that are enabled in the selections, if `chooses`, and are among `names`,
-  /// if there are any.
+  /// Returns a test for arrays. It accepts arrays that are enabled in the selections, if `chooses`, and that
+  /// are among `names`, unless `names` is empty.
   ArrayChoice Choice(bool chooses, const std::vector<std::string>& names) const
   {
     return [=](const char* name, Centering center) {
@@ -188,8 +188,8 @@ struct vtkPatchWriter::Internals
   vtkNew<vtkDataArraySelection> Cells, Points;
   std::string Folder;                    ///< the container that was written last
   std::map<std::int64_t, double> Steps;  ///< numbers and times of the steps that were written to Folder
-  std::unique_ptr<Communicator> LaterRanks;
-  std::unique_ptr<output::ChannelOutput> Later;  ///< writes while the next step is computed
+  std::unique_ptr<Communicator> BackgroundRanks;
+  std::unique_ptr<output::ChannelOutput> Background;  ///< writes while the next step is computed
 };
 
 vtkStandardNewMacro(vtkPatchWriter);
@@ -202,9 +202,9 @@ vtkPatchWriter::vtkPatchWriter() : Internal(new Internals)
 /// Waits until the threads have written all steps.
 vtkPatchWriter::~vtkPatchWriter()
 {
-  if (this->Internal->Later) {
-    const std::string fault = this->Internal->Later->FinishHere();
-    if (!fault.empty() && this->Internal->LaterRanks->Rank() == 0) {
+  if (this->Internal->Background) {
+    const std::string fault = this->Internal->Background->FinishHere();
+    if (!fault.empty() && this->Internal->BackgroundRanks->Rank() == 0) {
       vtkErrorMacro(<< fault);
     }
   }
@@ -254,7 +254,7 @@ int vtkPatchWriter::Write()
   }
 }
 
-/// Collective.
+/// Collective: writes the steps of StepsToWrite(). Throws Error.
 void vtkPatchWriter::WriteSteps()
 {
   Internals& self = *this->Internal;
@@ -282,17 +282,18 @@ void vtkPatchWriter::WriteSteps()
     isFirst = false;
     const bool begins = self.Steps.empty();
     self.Steps[step.Number] = step.Time;
-    const bool opens = later ? begins || !self.Later : !now;
-    const std::string before = opens ? CatchError([&] { self.EndLater(); }) : "";
+    const bool opens = later ? begins || !self.Background : !now;
+    const std::string before = opens ? CatchError([&] { self.EndBackground(); }) : "";
     if (opens) {
       output::OutputConfig config;
       RunOnAllRanks(*ranks, [&] { config = ConfigOf(*this, self.Folder, begins); });
       if (later) {
-        self.LaterRanks = MakeCommunicator(self.Controller);
+        self.BackgroundRanks = MakeCommunicator(self.Controller);
       }
-      (later ? self.Later : now).reset(new output::ChannelOutput(config, later ? *self.LaterRanks : *ranks));
+      (later ? self.Background : now)
+          .reset(new output::ChannelOutput(config, later ? *self.BackgroundRanks : *ranks));
     }
-    this->WriteStep(later ? *self.Later : *now, *ranks, step, notes);
+    this->WriteStep(later ? *self.Background : *now, *ranks, step, notes);
     if (!before.empty()) {
       throw Error(before);
     }
@@ -300,13 +301,13 @@ void vtkPatchWriter::WriteSteps()
   if (ranks->Rank() == 0 && !notes.empty()) {
     vtkWarningMacro(<< JoinLines({notes.begin(), notes.end()}));
   }
-  if (self.Later && this->WriteAllTimeSteps) {
-    self.Later->Finish();
+  if (self.Background && this->WriteAllTimeSteps) {
+    self.Background->Finish();
   }
   this->UpdateProgress(1);
 }
 
-/// Collective: gives a step to the channels that want it.
+/// Collective: gives a step to the channels that select the step.
 void vtkPatchWriter::WriteStep(
     output::ChannelOutput& to, Communicator& ranks, const GivenStep& step, std::set<std::string>& notes)
 {
@@ -332,12 +333,12 @@ void vtkPatchWriter::WriteStep(
   }
 }
 
-/// Returns the container's folder. Throws Error if the name or the input is missing, or if the name cannot be
-/// right.
+/// Returns the container's folder. Throws Error if the name or the input is missing, or if the folder lies in
+/// a container or is the source of the data.
 std::string vtkPatchWriter::FolderToWrite()
 {
   if (!this->FileName || !*this->FileName) {
-    throw Error("Set the name of the container to write, for example 'run.pio'. No file name is set.");
+    throw Error("No file name is set. Set the name of the container to write, for example 'run.pio'.");
   }
   if (this->GetNumberOfInputConnections(0) == 0) {
     throw Error(fmt::format("{}: no data to write. Set an input.", this->FileName));
@@ -355,7 +356,8 @@ std::string vtkPatchWriter::FolderToWrite()
   return folder;
 }
 
-/// Returns the steps to write by their index among the input's; a single -1: the current step.
+/// Returns the indices, among the input's time steps, of the steps to write; a single -1 for the current
+/// step.
 std::vector<int> vtkPatchWriter::StepsToWrite()
 {
   vtkAlgorithmOutput* const from = this->GetInputConnection(0, 0);
@@ -367,7 +369,7 @@ std::vector<int> vtkPatchWriter::StepsToWrite()
     indices.push_back(i);
   }
   if (this->WriteAllTimeSteps && steps > 0 && indices.empty()) {
-    throw Error(fmt::format("{}: the data have no time step from {} on. They have {}, numbered 0 to {}.",
+    throw Error(fmt::format("{}: Min Time Step is {}, but the data have {} time steps, numbered 0 to {}.",
         this->FileName, this->MinTimeStep, steps, steps - 1));
   }
   return indices.empty() ? std::vector<int>{-1} : indices;
@@ -399,19 +401,19 @@ vtkDataObject* vtkPatchWriter::UpdateInput(int index, int piece, int pieces)
   return producer->GetOutputDataObject(from->GetIndex());
 }
 
-/// Returns the number of a step: the number in the data, if they have one; otherwise the index of `time`
-/// among the input's times; otherwise the number after the last one. A step that an earlier call has written
-/// begins the container anew. But the result is -1 for the last written step: ParaView gives this step again
-/// while it plays times of other data.
-std::int64_t vtkPatchWriter::NumberOfStep(std::int64_t said, double time, bool isFirst)
+/// Returns the number of a step: `given`, the number in the data, unless it is negative; otherwise the index
+/// of `time` among the input's times; otherwise the number after the last one. A step that an earlier call
+/// has written begins the container anew. But the result is -1 for the last written step, because ParaView
+/// gives this step again while it plays times of other data.
+std::int64_t vtkPatchWriter::NumberOfStep(std::int64_t given, double time, bool isFirst)
 {
   std::map<std::int64_t, double>& steps = this->Internal->Steps;
   const std::vector<double> times = this->TimesOfInput();
   const auto place = std::find(times.begin(), times.end(), time);
   const std::int64_t next = steps.empty() ? 0 : steps.rbegin()->first + 1;
-  const std::int64_t number = said >= 0 ? said : place != times.end() ? place - times.begin() : next;
+  const std::int64_t number = given >= 0 ? given : place != times.end() ? place - times.begin() : next;
   const bool isKnown = std::any_of(steps.begin(), steps.end(),
-      [&](const auto& step) { return step.first == number || (said < 0 && step.second == time); });
+      [&](const auto& step) { return step.first == number || (given < 0 && step.second == time); });
   if (!isKnown || !isFirst) {
     return steps.count(number) > 0 ? next : number;
   }

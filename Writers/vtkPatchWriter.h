@@ -1,23 +1,23 @@
 /**
  * @class vtkPatchWriter
- * @brief writes VTK data into a PatchIO container, a folder NAME.pio
+ * @brief Writes VTK data into a PatchIO container, a folder NAME.pio
  *
  * Takes images, rectilinear, structured and unstructured grids and polygons, alone or in multiblock,
  * partitioned and AMR data sets, of one kind of grid. The output of vtkPatchReader comes back with the same
- * levels, blocks and arrays. Cells, types and trees that a container cannot hold are an error; data other
- * than numbers of cells or points are left out with a warning.
+ * levels, blocks and arrays. Cells, types and trees that a container cannot hold are an error. The writer
+ * skips data other than numeric cell and point arrays, with a warning.
  *
  * A call of Write() writes one time step, or several (WriteAllTimeSteps). The first call begins the
  * container, and later calls for the same file add their steps to it, unless a call writes a step again. Such
- * a call begins the container anew. So an extractor, which calls once for each time step, fills one
+ * a call begins the container anew. So an extractor, which calls Write() once for each time step, fills one
  * container.
  *
  * Write() is collective: every rank of the controller calls it and writes its own blocks. Errors are reported
  * on rank 0 through vtkErrorMacro.
  *
- * With WriteInBackground or an OutputConfiguration a call returns when the values are copied, and a thread of
- * each rank writes them while the next step is computed: see Documentation/Guide/Output.md. Errors of this
- * thread are reported by the next call, which returns 0, or at the end of the writer.
+ * With WriteInBackground or an OutputConfiguration, a call returns when the values are copied, and a thread
+ * of each rank writes them while the next step is computed: see Documentation/Guide/Output.md. The next call
+ * reports errors of this thread and returns 0; the destructor reports errors of the last steps.
  */
 #ifndef vtkPatchWriter_h
 #define vtkPatchWriter_h
@@ -57,7 +57,7 @@ public:
 
   ///@{
   /**
-   * Whether to replace a container of this name. Otherwise steps are added to it. Any other folder stays
+   * Replaces an existing container of this name. Off: adds steps to the container. Any other folder stays
    * unchanged, and Write() reports an error. On by default.
    */
   vtkSetMacro(Overwrite, bool);
@@ -67,8 +67,8 @@ public:
 
   ///@{
   /**
-   * Whether to write all time steps of the input from MinTimeStep to MaxTimeStep (the last one, if that is
-   * less), each TimeStepStride-th; otherwise the current one. Off by default.
+   * Writes every TimeStepStride-th time step of the input from MinTimeStep to MaxTimeStep (or to the last
+   * step, if MaxTimeStep is less than MinTimeStep). Off: writes the current step. Off by default.
    */
   vtkSetMacro(WriteAllTimeSteps, bool);
   vtkGetMacro(WriteAllTimeSteps, bool);
@@ -83,8 +83,8 @@ public:
 
   ///@{
   /**
-   * Whether to write only arrays that are enabled in the selections; otherwise all. Off by default. Flags of
-   * hidden cells do not count as arrays: they apply in any case.
+   * Writes only the arrays that are enabled in the selections. Off by default. Flags of hidden cells do not
+   * count as arrays: the writer always applies them.
    */
   vtkSetMacro(ChooseArrays, bool);
   vtkGetMacro(ChooseArrays, bool);
@@ -95,7 +95,7 @@ public:
 
   ///@{
   /**
-   * The number of consecutive ranks that write one file of each step together; 0: all of them.
+   * The number of consecutive ranks that write one file of each step together; 0, the default: all ranks.
    */
   vtkSetClampMacro(RanksAFile, int, 0, VTK_INT_MAX);
   vtkGetMacro(RanksAFile, int);
@@ -110,9 +110,9 @@ public:
   };
   ///@{
   /**
-   * The compression of values. Deflate: every program that reads HDF5 can read them; Zstd: faster to read,
-   * but other programs need HDF5's plugin for it; Automatic: deflate for arrays that become at least a tenth
-   * smaller. A compressed step stays in memory until it is written. None by default.
+   * The compression of values. Deflate: every program that reads HDF5 can read the values; Zstd: the values
+   * are faster to read, but other programs need HDF5's plugin for Zstd; Automatic: deflate for arrays that
+   * become at least a tenth smaller. A compressed step stays in memory until it is written. None by default.
    */
   vtkSetClampMacro(Compression, int, CompressionNone, CompressionAutomatic);
   vtkGetMacro(Compression, int);
@@ -120,8 +120,8 @@ public:
 
   ///@{
   /**
-   * Whether a call that writes one time step leaves the writing to a thread. A call that writes several steps
-   * does so for each of them, and waits at its end. Off by default.
+   * Leaves the writing of each time step to a thread. A call that writes several steps waits at its end until
+   * they are written. Off by default.
    */
   vtkSetMacro(WriteInBackground, bool);
   vtkGetMacro(WriteInBackground, bool);
@@ -129,22 +129,23 @@ public:
   ///@}
 
   /**
-   * An output configuration as simulations have it, in place of FileName: the path of a JSON file, or its
-   * text. Its channels of the formats container and grads define the content, the steps and the target of the
-   * output; paths begin in the folder of FileName. Its mode is thread, also without WriteInBackground, or
+   * An output configuration as for simulations, used instead of FileName: the path of a JSON file, or its
+   * text. The channels of the formats container and grads define the content, the steps and the target of the
+   * output; paths begin in the folder of FileName. The mode is thread, also without WriteInBackground, or
    * direct.
    */
   vtkSetStringMacro(OutputConfiguration);
   vtkGetStringMacro(OutputConfiguration);
 
   /**
-   * The ranks that write together; by default those of the global controller.
+   * The controller of the ranks that write together. Default: the global controller.
    */
   void SetController(vtkMultiProcessController* controller);
   vtkMultiProcessController* GetController();
 
   /**
-   * Collective: every rank of the controller calls it. Returns 1 on success, 0 after an error.
+   * Writes the step or steps. Returns 1 on success, 0 after an error. Collective: every rank of the
+   * controller calls it.
    */
   int Write() override;
 
@@ -169,7 +170,7 @@ private:
   std::vector<int> StepsToWrite();
   std::vector<double> TimesOfInput();
   vtkDataObject* UpdateInput(int index, int piece, int pieces);
-  std::int64_t NumberOfStep(std::int64_t said, double time, bool isFirst);
+  std::int64_t NumberOfStep(std::int64_t given, double time, bool isFirst);
 
   char* FileName = nullptr;
   bool Overwrite = true;

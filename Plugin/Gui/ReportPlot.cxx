@@ -12,7 +12,7 @@ namespace {
 constexpr int Gap = 6;            // pixels between the parts of a plot
 constexpr int RemarkHeight = 72;  // pixels of a plot with a remark
 
-/// Returns 1, 2 or 5 times a power of ten, so that about `parts` of it make up `range`.
+/// Returns 1, 2 or 5 times a power of ten, such that about `parts` steps of this size make up `range`.
 double NiceStep(double range, int parts)
 {
   const double rough = range / std::max(parts, 1);
@@ -55,7 +55,7 @@ void ReportPlot::Show(
 void ReportPlot::SetRemark(const QString& remark)
 {
   this->Remark = remark;
-  // A remark takes the room that plots leave.
+  // A remark takes the space that plots leave.
   this->setSizePolicy(
       QSizePolicy::Expanding, remark.isEmpty() ? QSizePolicy::Expanding : QSizePolicy::Preferred);
   this->updateGeometry();
@@ -71,7 +71,7 @@ QSize ReportPlot::minimumSizeHint() const
   return {180, this->Remark.isEmpty() ? 120 : RemarkHeight};
 }
 
-double ReportPlot::PlaceOf(double x) const
+double ReportPlot::AxisPosition(double x) const
 {
   return this->Logarithmic ? std::log2(std::max(x, 0.5)) : x;
 }
@@ -85,8 +85,8 @@ void ReportPlot::FindRange()
     for (int i = 0; i < series.Points.size(); ++i) {
       const QPointF& point = series.Points[i];
       const double half = bars ? 0.5 : 0;
-      least = std::min(least, this->PlaceOf(point.x()) - half);
-      most = std::max(most, this->PlaceOf(point.x()) + half);
+      least = std::min(least, this->AxisPosition(point.x()) - half);
+      most = std::max(most, this->AxisPosition(point.x()) + half);
       double height = point.y();
       if (bars) {
         stack.resize(std::max(static_cast<int>(stack.size()), i + 1));
@@ -97,8 +97,8 @@ void ReportPlot::FindRange()
     }
   }
   for (const PlotMark& mark : this->Marks) {
-    least = std::min(least, this->PlaceOf(mark.X));
-    most = std::max(most, this->PlaceOf(mark.X));
+    least = std::min(least, this->AxisPosition(mark.X));
+    most = std::max(most, this->AxisPosition(mark.X));
   }
   if (least > most) {
     least = 0;
@@ -132,7 +132,7 @@ QRectF ReportPlot::Area() const
 QPointF ReportPlot::Map(const QPointF& point) const
 {
   const QRectF area = this->Area();
-  const double across = (this->PlaceOf(point.x()) - this->Left) / (this->Right - this->Left);
+  const double across = (this->AxisPosition(point.x()) - this->Left) / (this->Right - this->Left);
   return {area.left() + across * area.width(), area.bottom() - point.y() / this->Top * area.height()};
 }
 
@@ -170,7 +170,7 @@ void ReportPlot::paintEvent(QPaintEvent*)
   this->PaintHint(painter);
 }
 
-/// Draws the title at the left, and as much of the legend at the right as there is room for.
+/// Draws the title at the left and, at the right, as many entries of the legend as fit.
 void ReportPlot::PaintHeader(QPainter& painter) const
 {
   QFont bold = this->font();

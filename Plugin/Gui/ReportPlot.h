@@ -2,8 +2,8 @@
  * @class ReportPlot
  * @brief a small plot: lines, areas, steps, dots and stacked bars over one pair of axes
  *
- * It is drawn by QPainter in the colours of the user's palette, and needs neither a charts library nor
- * OpenGL. The value under the mouse is shown in the corner. The y axis begins at 0.
+ * QPainter draws the plot in the colours of the user's palette, without a charts library and OpenGL. The
+ * corner shows the value under the mouse. The y axis begins at 0.
  */
 #ifndef ReportPlot_h
 #define ReportPlot_h
@@ -20,7 +20,7 @@ struct PlotSeries
   enum Form
   {
     Line,
-    Area,   ///< a line and what is below it
+    Area,   ///< a line and the area below it
     Steps,  ///< each value holds until the next
     Dots,
     Bars  ///< bars of width 1 around x, stacked on the bars of the series before
@@ -29,7 +29,7 @@ struct PlotSeries
   Form As = Line;
   QColor Color;
   QVector<QPointF> Points;
-  double Size = 0;  ///< radius of dots, in pixels; 0: the usual one
+  double Size = 0;  ///< radius of dots, in pixels; 0: default
 };
 
 /// A vertical line with a label.
@@ -48,10 +48,10 @@ public:
   void SetLogarithmic() { this->Logarithmic = true; }
   /// Gives the x axis ticks at whole numbers only.
   void SetWholeNumbers() { this->WholeNumbers = true; }
-  /// Draws these series and marks. hints: a text for each x of the first series, shown instead of the value
+  /// Draws these series and marks. hints: a text for each x of the first series, to show instead of the value
   /// under the mouse.
   void Show(const QVector<PlotSeries>& series, const QVector<PlotMark>& marks, const QStringList& hints = {});
-  /// Shows a text in place of axes and values, if there is nothing to draw; empty: shows them again.
+  /// Shows a text instead of axes and values; an empty text shows axes and values again.
   void SetRemark(const QString& remark);
 
   QSize sizeHint() const override;
@@ -65,7 +65,7 @@ protected:
 private:
   void FindRange();
   QRectF Area() const;
-  double PlaceOf(double x) const;
+  double AxisPosition(double x) const;
   QPointF Map(const QPointF& point) const;
   QColor Faint(double share) const;
   void PaintHeader(QPainter& painter) const;
@@ -83,7 +83,8 @@ private:
   QVector<PlotSeries> Series;
   QVector<PlotMark> Marks;
   QStringList Hints;
-  /// Left and Right are the range of PlaceOf(), Top is the greatest y, and Step is the distance of y's ticks.
+  /// Left and Right are the range of AxisPosition(), Top is the greatest y, and Step is the distance of y's
+  /// ticks.
   double Left = 0, Right = 1, Top = 1, Step = 0.2;
   double MouseX = -1;  ///< pixels; less than 0: the mouse is elsewhere
 };

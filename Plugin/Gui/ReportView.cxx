@@ -45,7 +45,7 @@ QString RateText(double rate)
   return BytesText(rate) + "/s";
 }
 
-/// Returns the seconds of waiting for the storage and of decoding, together: rates are bytes over this time.
+/// Returns the sum of the seconds of waiting for the storage and of decoding. Rates are bytes over this time.
 /// seconds: the object "seconds" of the report.
 double ReadingSeconds(const QJsonObject& seconds)
 {
@@ -66,8 +66,8 @@ QString NameOfStep(const QString& path)
   return isDump ? file.dir().dirName() : file.dir().dirName() + "/" + file.fileName();
 }
 
-/// Returns how many bytes were read, in which time and at which rate: numbers that agree with each other, and
-/// with the rows "Read" and "Decode" of the table together.
+/// Returns the bytes, time and rate of the read as text. The numbers agree with each other, and with the sum
+/// of the rows "Read" and "Decode" of the table.
 QString ReadText(const QJsonObject& report)
 {
   const double bytes = report["bytes"].toDouble(), cached = report["cached_bytes"].toDouble();
@@ -131,9 +131,9 @@ constexpr const char* FlightColor = "#D55E00";
 constexpr int ShareColumn = 2;
 constexpr int Margin = 6;  // pixels
 
-/// Seconds: shorter reads have too few moments for a curve.
+/// Seconds of a read below which there are too few samples for a curve.
 constexpr double ShortestCurve = 0.1;
-/// Reads with fewer requests in flight, on average, did not wait for the storage.
+/// Average number of requests in flight below which a read did not wait for the storage.
 constexpr double LeastInFlight = 0.5;
 
 double SumOf(const QJsonObject& seconds)
@@ -145,7 +145,7 @@ double SumOf(const QJsonObject& seconds)
   return sum;
 }
 
-/// Draws a share from 0 to 1 as a bar with the percentage beside it.
+/// Draws a share from 0 to 1 as a bar, followed by the percentage.
 class ShareDelegate : public QStyledItemDelegate
 {
 public:
@@ -224,7 +224,7 @@ QVector<QPointF> Pairs(const QJsonArray& list, double unit)
   return points;
 }
 
-/// Returns one of the lists of "moments" as points over the seconds.
+/// Returns the list `key` of the report's "moments" as points over time.
 QVector<QPointF> Moments(const QJsonObject& report, const char* key)
 {
   const QJsonObject moments = report["moments"].toObject();
@@ -263,7 +263,7 @@ QVector<QPointF> RateOf(const QVector<QPointF>& bytes, double requestSeconds)
   return rate;
 }
 
-/// Returns why a read has no curves over its time; empty if it has.
+/// Returns why there are no curves over the time of a read; empty if there are curves.
 QString WhyNoCurves(const QJsonObject& report)
 {
   const QVector<QPointF> bytes = Moments(report, "bytes");
@@ -342,7 +342,7 @@ void ReportView::resizeEvent(QResizeEvent* event)
   }
 }
 
-/// Puts plots side by side if there is room.
+/// Puts plots side by side if the view is wide enough.
 void ReportView::Arrange()
 {
   const int columns = this->width() >= 1000 ? 4 : this->width() >= 420 ? 2 : 1;
@@ -411,7 +411,7 @@ void ReportView::ShowInFlight(const QJsonObject& report)
 {
   PlotSeries seen, wanted;
   seen.As = PlotSeries::Area;
-  seen.Name = tr("seen");
+  seen.Name = tr("measured");
   seen.Color = FlightColor;
   wanted.As = PlotSeries::Steps;
   wanted.Name = tr("threads");
@@ -424,7 +424,7 @@ void ReportView::ShowInFlight(const QJsonObject& report)
   const bool anySeen =
       std::any_of(seen.Points.begin(), seen.Points.end(), [](const QPointF& point) { return point.y() > 0; });
   if (why.isEmpty() && !anySeen) {
-    why = tr("No read lasted long enough to be seen here.");
+    why = tr("All reads were too short to be counted here.");
   }
   if (!wanted.Points.isEmpty()) {
     wanted.Points.append({seen.Points.back().x(), wanted.Points.back().y()});

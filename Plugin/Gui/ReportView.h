@@ -2,7 +2,7 @@
  * @class ReportView
  * @brief the I/O report of a read as a small table and plots
  *
- * It shows the content of the property IOReportData (JSON, see the user guide) of any reader.
+ * The view shows the content of the property IOReportData (JSON, see the user guide) of any reader.
  */
 #ifndef ReportView_h
 #define ReportView_h

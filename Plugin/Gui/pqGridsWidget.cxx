@@ -24,7 +24,7 @@ struct GridArrays
   QStringList Arrays;
 };
 
-/// The grids, in the order of the property ArraysOfGrids, which lists pairs of a grid and an array.
+/// Returns the grids in the order of the property ArraysOfGrids, which lists pairs of a grid and an array.
 QVector<GridArrays> ArraysOfGrids(vtkSMProxy* reader)
 {
   vtkSMProperty* property = reader->GetProperty("ArraysOfGrids");
@@ -69,14 +69,14 @@ pqGridsWidget::pqGridsWidget(vtkSMProxy* smproxy, vtkSMProperty* grids, QWidget*
   this->Arrays->setWordWrap(true);
   this->Arrays->setTextFormat(Qt::PlainText);
   this->layout()->addWidget(this->Arrays);
-  pqCoreUtilities::connect(smproxy, vtkCommand::UpdateInformationEvent, this, SLOT(sayArrays()));
-  pqCoreUtilities::connect(smproxy, vtkCommand::UpdateDataEvent, this, SLOT(sayArrays()));
-  this->sayArrays();
+  pqCoreUtilities::connect(smproxy, vtkCommand::UpdateInformationEvent, this, SLOT(showArrays()));
+  pqCoreUtilities::connect(smproxy, vtkCommand::UpdateDataEvent, this, SLOT(showArrays()));
+  this->showArrays();
 }
 
 pqGridsWidget::~pqGridsWidget() = default;
 
-void pqGridsWidget::sayArrays()
+void pqGridsWidget::showArrays()
 {
   vtkPVDataInformation* data = vtkSMSourceProxy::SafeDownCast(this->proxy())->GetDataInformation(0);
   QStringList lines, all;

@@ -2,7 +2,7 @@
  * @class pqGridsWidget
  * @brief the list of grids, and below it the arrays of each grid
  *
- * A chosen array of a grid that is not shown has no effect on the picture. The text below the list says where
+ * A selected array of a grid that is not shown has no effect on the image. The text below the list says where
  * each array lies, and which grids were shown last.
  */
 #ifndef pqGridsWidget_h
@@ -22,7 +22,7 @@ public:
   ~pqGridsWidget() override;
 
 private Q_SLOTS:
-  void sayArrays();
+  void showArrays();
 
 private:
   Q_DISABLE_COPY(pqGridsWidget)

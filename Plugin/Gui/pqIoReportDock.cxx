@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* PropertyName = "IOReportData";
 
-/// Returns the source itself, or the first one before it that has a report; null if there is none.
+/// Returns the source if it has a report, or the first source before it that has one; null if there is none.
 pqPipelineSource* ReportingSource(pqPipelineSource* source)
 {
   if (!source || source->getProxy()->GetProperty(PropertyName)) {

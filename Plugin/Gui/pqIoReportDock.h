@@ -54,7 +54,7 @@ private:
   vtkNew<vtkEventQtSlotConnect> Events;
   QTimer Delay;
 
-  // The time of the image after a read, and whether that includes the read.
+  // The time of the image after a read, and whether this time includes the read.
   QElapsedTimer Picture;
   bool AwaitsPicture = false, ReadWithinPicture = false;
   double PictureSeconds = -1;  ///< less than 0: not known

@@ -27,7 +27,7 @@ namespace {
 /// The least width of a list, in pixels.
 constexpr int NarrowList = 80;
 
-/// The object name of the labels of units, by which widgets that have one are found.
+/// The object name of labels with units, by which AddUnit() recognizes widgets that have such a label.
 constexpr const char* UnitName = "PatchIOUnit";
 
 void AddUnit(pqPropertyWidget* widget)
@@ -46,8 +46,8 @@ void AddUnit(pqPropertyWidget* widget)
   }
 }
 
-/// Tidies the panel around this widget: lists become narrow enough for ParaView's dock, however long their
-/// entries are, and numbers get the unit that their property has in its hints, such as <Unit text="MB" />.
+/// Tidies the panel around this widget: lists become narrow enough for ParaView's dock, even if their entries
+/// are long, and numbers get the unit from the hints of their property, such as <Unit text="MB" />.
 void TidyPanel(QWidget* widget)
 {
   while (widget && !widget->inherits("pqProxyWidget")) {
@@ -99,7 +99,7 @@ pqIoReportWidget::pqIoReportWidget(vtkSMProxy* smproxy, vtkSMProperty*, QWidget*
     : Superclass(smproxy, parentWidget), Report(smproxy->GetProperty("IOReport")), Text(NewReportText(this))
 {
   auto* title = new QLabel(tr("I/O Report of the Last Read"), this);
-  // Otherwise both would show the tooltip of the property to which this widget belongs.
+  // Otherwise the title and the text would show the tooltip of the property to which this widget belongs.
   const QString tip = this->Report ? pqPropertyWidget::getTooltip(this->Report) : QString();
   title->setToolTip(tip);
   this->Text->setToolTip(tip);

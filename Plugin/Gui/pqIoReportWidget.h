@@ -3,7 +3,7 @@
  * @brief shows a reader's I/O report in the Properties panel, read-only
  *
  * The text comes from the information-only property "IOReport" of the panel's proxy and is fetched again
- * after each update of the pipeline: Apply, a new time step, a reload. It can be selected and copied.
+ * after each update of the pipeline: Apply, a new time step, a reload. Users can select and copy the text.
  *
  * The panel makes no widgets for information-only properties. So this widget belongs to another property of
  * the same proxy, which has panel_widget="patchio_io_report" in the XML and is neither shown nor changed.

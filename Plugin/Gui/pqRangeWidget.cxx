@@ -36,17 +36,18 @@ pqRangeWidget::pqRangeWidget(vtkSMProxy* smproxy, vtkSMProperty* range, QWidget*
   this->Known->setWordWrap(true);
   grid->addWidget(this->Known, 1, 0, 1, 2);
   if (this->Array) {
-    pqCoreUtilities::connect(this->Array, vtkCommand::UncheckedPropertyModifiedEvent, this, SLOT(sayKnown()));
+    pqCoreUtilities::connect(
+        this->Array, vtkCommand::UncheckedPropertyModifiedEvent, this, SLOT(showKnown()));
     pqCoreUtilities::connect(smproxy->GetProperty("SkipByValue"), vtkCommand::UncheckedPropertyModifiedEvent,
         this, SLOT(beginWithKnown()));
   }
-  pqCoreUtilities::connect(smproxy, vtkCommand::UpdateDataEvent, this, SLOT(sayKnown()));
-  this->sayKnown();
+  pqCoreUtilities::connect(smproxy, vtkCommand::UpdateDataEvent, this, SLOT(showKnown()));
+  this->showKnown();
 }
 
 pqRangeWidget::~pqRangeWidget() = default;
 
-void pqRangeWidget::sayKnown()
+void pqRangeWidget::showKnown()
 {
   const char* array = this->Array ? vtkSMUncheckedPropertyHelper(this->Array).GetAsString() : nullptr;
   const QString text = this->Array ? this->valuesOf(array ? array : "") : this->levels();
@@ -55,7 +56,7 @@ void pqRangeWidget::sayKnown()
   }
 }
 
-/// Sets the range to that of the values read, not to 0 to 0, until the user gives one.
+/// Sets the range to that of the values read, unless the user has entered one other than 0 to 0.
 void pqRangeWidget::beginWithKnown()
 {
   const vtkSMUncheckedPropertyHelper range(this->Range);
@@ -80,8 +81,8 @@ QString pqRangeWidget::levels() const
   }
 }
 
-/// Returns the range of an array as text; empty if nothing new is known, for example because all patches are
-/// skipped.
+/// Returns the range of an array as text; empty if the known range is still valid, for example because all
+/// patches are skipped.
 QString pqRangeWidget::valuesOf(const char* array)
 {
   auto* reader = vtkSMSourceProxy::SafeDownCast(this->proxy());

@@ -2,8 +2,8 @@
  * @class pqRangeWidget
  * @brief two numbers, and below them the range in the data
  *
- * For LevelRange these are the levels; for ValueRange, the values last read of the array that the property
- * "ValueArray" names.
+ * For LevelRange, the range is that of the levels; for ValueRange, that of the values last read of the array
+ * that the property "ValueArray" names.
  */
 #ifndef pqRangeWidget_h
 #define pqRangeWidget_h
@@ -22,7 +22,7 @@ public:
   ~pqRangeWidget() override;
 
 private Q_SLOTS:
-  void sayKnown();
+  void showKnown();
   void beginWithKnown();
 
 private:

@@ -46,11 +46,11 @@
 ///
 /// ParaView's GUI does not process events while the pipeline executes. To process them then would start
 /// renderings and updates inside of an update. So this class leaves the event queue alone: its own thread
-/// asks the X server, over its own connection, which keys and mouse buttons are down. The thread sleeps
-/// outside of Begin() and End().
+/// polls the X server, over its own connection, for the keys and mouse buttons that are down. The thread
+/// sleeps except between Begin() and End().
 ///
 /// Only input for this program counts: Esc while one of its windows has the keyboard, and clicks on the
-/// button itself. Without an X server (pure Wayland) nothing is noticed, see IsAble().
+/// button itself. Without an X server (pure Wayland), the class notices nothing, see IsAble().
 class AbortKeys
 {
 public:
@@ -194,9 +194,9 @@ private:
 
 struct AbortKeys::Internals
 {
-  /// The time before the first question to the X server, because a shorter read needs no interruption.
+  /// The time before the first query to the X server, because a shorter read needs no interruption.
   static constexpr std::chrono::milliseconds Patience{100};
-  /// The time between questions to the X server, less than the shortest press of a key.
+  /// The interval between queries to the X server, shorter than the shortest key press.
   static constexpr std::chrono::milliseconds Interval{5};
 
   const Keyboard Keys;
@@ -390,7 +390,7 @@ void pqReadAbort::addServer(pqServer* server)
 void pqReadAbort::addSource(pqPipelineSource* source)
 {
   vtkSMProxy* proxy = source->getProxy();
-  // The reader is in this process only with a builtin server.
+  // Only with a builtin server is the reader in this process.
   auto* reader = vtkAlgorithm::SafeDownCast(proxy->GetClientSideObject());
   if (!proxy->GetProperty("ReadAgain") || !reader || !this->Keys || !this->Keys->IsAble()) {
     return;
@@ -436,7 +436,7 @@ void pqReadAbort::onWaitStart(vtkObject* handler)
 }
 
 /// Sends the abort message if the user wants to stop the read. The server has sent progress, so it is
-/// working. No other message to the server is under way, because only this thread sends.
+/// executing. No other message to the server is in transit, because only this thread sends.
 void pqReadAbort::onWaitProgress(vtkObject* handler)
 {
   vtkPVSession* session = SessionOf(handler);
@@ -453,7 +453,7 @@ void pqReadAbort::onWaitProgress(vtkObject* handler)
   }
   this->enableButton(true);
   if (this->Keys->Pressed()) {
-    // Sent repeatedly, because several requests in a row may read.
+    // The client sends the message repeatedly, because several requests in a row may read.
     this->Aborting = true;
     session->GetController(vtkPVSession::DATA_SERVER_ROOT)
         ->Send(patchio::AbortText.data(), static_cast<vtkIdType>(patchio::AbortText.size()), 1,
@@ -469,7 +469,7 @@ void pqReadAbort::onWaitEnd(vtkObject* handler)
   }
 }
 
-/// Begins to watch Esc and the button. Called for each read that begins.
+/// Begins to watch Esc and the button, at the start of each read.
 void pqReadAbort::watchKeys()
 {
   QWidget* window = pqCoreUtilities::mainWidget();
@@ -520,7 +520,8 @@ void pqReadAbort::offerApply(const Sources& sources)
       Qt::QueuedConnection);
 }
 
-/// Makes an aborted source read again. Called when Apply was pressed, and when Apply becomes enabled.
+/// Makes an aborted source read again. Qt calls this slot when the user has pressed Apply, and when Apply
+/// becomes enabled.
 void pqReadAbort::onModifiedStateChanged(pqServerManagerModelItem* item)
 {
   auto* source = qobject_cast<pqPipelineSource*>(item);

@@ -4,8 +4,8 @@
  *
  * ParaView 5.11 has the button, but it does nothing. This class enables it while a reader reads. With a
  * builtin server, Esc or a click sets the reader's AbortExecute, which the reader checks every 10 ms. With a
- * pvserver, the client waits for an answer, but receives progress 20 times a second. It then sends an abort
- * message, which the server's vtkPVPatchReader looks for.
+ * pvserver, the client waits for an answer, but receives progress 20 times a second. The client then sends an
+ * abort message, which the server's vtkPVPatchReader looks for.
  *
  * After an abort, Apply is enabled, so that the user can read again.
  */
@@ -37,7 +37,7 @@ public:
 
   ///@{
   /**
-   * Called by ParaView when the plugin is loaded, and at the end.
+   * ParaView calls these methods when it loads the plugin, and at its end.
    */
   void startup();
   void shutdown();

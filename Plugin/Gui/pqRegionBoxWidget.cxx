@@ -58,7 +58,7 @@ void pqRegionBoxWidget::addNumbers()
   grid->addWidget(reset, 4, 0, 1, 3);
 }
 
-/// Places the unit box, which position and scale then move.
+/// Places the unit box, which the properties Position and Scale then transform.
 void pqRegionBoxWidget::placeWidget()
 {
   const double unit[6] = {0, 1, 0, 1, 0, 1};

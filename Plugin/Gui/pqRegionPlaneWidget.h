@@ -3,8 +3,8 @@
  * @brief ParaView's interactive plane, for a reader
  *
  * ParaView's own widget takes its bounds from the input of a filter. A reader has no input, so the bounds are
- * those of its domain, if the output lies in the domain, as a slice does. Otherwise they are those of the
- * output, as with deformed patches. In the property group, the properties have the functions "Origin" and
+ * those of its domain, if the output lies in the domain, as a slice does. Otherwise the bounds are those of
+ * the output, as with deformed patches. In the property group, the properties have the functions "Origin" and
  * "Normal".
  */
 #ifndef pqRegionPlaneWidget_h

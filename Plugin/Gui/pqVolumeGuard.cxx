@@ -115,7 +115,7 @@ void pqVolumeGuard::onTypeModified(vtkObject* object)
   }
 }
 
-/// Refuses Volume if the data have more levels now than when it was chosen.
+/// Refuses Volume if the data have more levels now than when the user selected it.
 void pqVolumeGuard::onDataUpdated()
 {
   auto* representation = qobject_cast<pqDataRepresentation*>(this->sender());
@@ -134,10 +134,10 @@ bool pqVolumeGuard::refuseVolume(vtkSMProperty* type)
   }
   vtkSMPropertyHelper(type).Set(qPrintable(this->Before.value(type, "Outline")));
   vtkOutputWindowDisplayErrorText(
-      "To render a volume, apply the filter Volume Of Patches (Filters > PatchIO) and render its image, or "
-      "select a single level with Level Range. ParaView crashes when it renders several levels, because "
-      "their volumes overlap.\n");
-  // The toolbar may be setting the property just now. It has to look at the property again afterwards.
+      "PatchIO has turned off Volume, because ParaView crashes when it renders several levels, whose volumes "
+      "overlap. Apply the filter Volume Of Patches (Filters > PatchIO) and render its image, or select a "
+      "single level with Level Range.\n");
+  // The toolbar may be setting the property just now, so it must read the property again afterwards.
   vtkWeakPointer<vtkSMProperty> property = type;
   QTimer::singleShot(0, this, [property] {
     if (property) {

@@ -4,9 +4,9 @@
  *
  * VTK draws the blocks of a volume from back to front. Blocks of several levels lie inside each other and
  * have no such order: VTK then loses some of its blocks' mappers and deletes others twice. So if data of more
- * than one level (by the field array "level") would be drawn as Volume, this class sets the representation
- * back to the one before, and a message says what to do. ParaView itself resamples vtkOverlappingAMR if one
- * rank has all of the data.
+ * than one level (by the field array "level") would be drawn as Volume, this class restores the previous
+ * representation, and a message says what to do. ParaView itself resamples vtkOverlappingAMR if one rank has
+ * all of the data.
  *
  * ParaView colours blocks by their numbers by default. For a volume, VTK would print errors for each block,
  * so this class colours volumes by the first array.
@@ -32,7 +32,7 @@ public:
 
   ///@{
   /**
-   * Called by ParaView when the plugin is loaded, and at the end.
+   * ParaView calls these methods when it loads the plugin, and at its end.
    */
   void startup();
   void shutdown() {}

@@ -12,8 +12,8 @@ class vtkPatchFilter;
 namespace patchio {
 
 /// Collective: fills the output by `inner` if users want PatchIO's filters (vtkPatchSettings) and `inner`
-/// supports the input. Returns whether `inner` has filled the output, the same on all ranks. `outer` shows
-/// the progress, and aborts `inner`. May throw std::exception.
+/// supports the input. Returns whether `inner` has filled the output, the same on all ranks. `outer` reports
+/// the progress, and an abort of `outer` stops `inner`. May throw std::exception.
 bool RunInside(vtkPatchFilter& inner, vtkAlgorithm& outer, vtkDataObject* input, vtkDataObject* output);
 
 /// The three ways in which a filter of ParaView that PatchIO replaces can execute.

@@ -19,12 +19,13 @@ vtkStandardNewMacro(vtkPVPatchClip);
 
 namespace {
 
-/// Return the filters that ParaView's class runs: for clips, and for crinkle clips.
+/// Returns the filter that ParaView's class runs for clips.
 vtkPVClipDataSet* ClipperOf(vtkPVMetaClipDataSet* clip)
 {
   return vtkPVClipDataSet::SafeDownCast(clip->GetFilter(0));
 }
 
+/// Returns the filter that ParaView's class runs for crinkle clips.
 vtkExtractGeometry* CrinkleOf(vtkPVMetaClipDataSet* clip)
 {
   return vtkExtractGeometry::SafeDownCast(clip->GetFilter(1));
@@ -41,7 +42,7 @@ void vtkPVPatchClip::PrintSelf(ostream& os, vtkIndent indent)
 int vtkPVPatchClip::FillInputPortInformation(int port, vtkInformation* info)
 {
   this->Superclass::FillInputPortInformation(port, info);
-  // The filter gets all blocks together, and not one after another.
+  // Otherwise VTK would pass one block after another.
   info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
   return 1;
 }
@@ -73,33 +74,33 @@ int vtkPVPatchClip::ProcessRequest(
 
 bool vtkPVPatchClip::ClipByPatchIO(vtkDataObject* input, vtkDataObject* output)
 {
-  vtkPVClipDataSet* const mine = ClipperOf(this);
+  vtkPVClipDataSet* const clipper = ClipperOf(this);
   vtkImplicitFunction* const function = this->ImplicitFunctions[METACLIP_DATASET];
-  const bool crinkle = this->GetActiveFilter() != mine;
+  const bool crinkle = this->GetActiveFilter() != clipper;
   const bool exact =
-      this->GetExactBoxClip() && mine->GetInsideOut() && !crinkle && vtkBox::SafeDownCast(function);
+      this->GetExactBoxClip() && clipper->GetInsideOut() && !crinkle && vtkBox::SafeDownCast(function);
   if (!this->UsePatchIO || exact) {
     return false;
   }
   this->Inner->SetClipFunction(function);
-  this->Inner->SetValue(mine->GetUseValueAsOffset() && !crinkle ? mine->GetValue() : 0.0);
-  this->Inner->SetInsideOut(mine->GetInsideOut() != 0);
+  this->Inner->SetValue(clipper->GetUseValueAsOffset() && !crinkle ? clipper->GetValue() : 0.0);
+  this->Inner->SetInsideOut(clipper->GetInsideOut() != 0);
   this->Inner->SetWholeCells(crinkle);
   return patchio::RunInside(*this->Inner, *this, input, output);
 }
 
 int vtkPVPatchClip::ClipByParaView(vtkDataObject* input, vtkDataObject* output)
 {
-  vtkPVClipDataSet* const mine = ClipperOf(this);
+  vtkPVClipDataSet* const clipper = ClipperOf(this);
   vtkNew<vtkPVMetaClipDataSet> clip;
   clip->SetDataSetClipFunction(this->ImplicitFunctions[METACLIP_DATASET]);
   clip->SetHyperTreeGridClipFunction(this->ImplicitFunctions[METACLIP_HYPERTREEGRID]);
-  clip->PreserveInputCells(this->GetActiveFilter() == mine ? 0 : 1);
-  clip->SetInsideOut(mine->GetInsideOut());
-  clip->SetValue(mine->GetValue());
-  clip->SetUseValueAsOffset(mine->GetUseValueAsOffset());
+  clip->PreserveInputCells(this->GetActiveFilter() == clipper ? 0 : 1);
+  clip->SetInsideOut(clipper->GetInsideOut());
+  clip->SetValue(clipper->GetValue());
+  clip->SetUseValueAsOffset(clipper->GetUseValueAsOffset());
   clip->SetExactBoxClip(this->GetExactBoxClip());
-  clip->SetInputArrayToProcess(0, mine->GetInputArrayInformation(0));
+  clip->SetInputArrayToProcess(0, clipper->GetInputArrayInformation(0));
   clip->AddObserver(vtkCommand::ProgressEvent, this->InternalProgressObserver);
   return patchio::RunOnCopy(clip, input, output);
 }

@@ -21,7 +21,8 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// Whether vtkPatchClip clips the input that it supports (default). Off: ParaView's filter clips all input.
+  /// Clips by vtkPatchClip where it supports the input. Off: ParaView's filter clips all input. On by
+  /// default.
   vtkSetMacro(UsePatchIO, bool);
   vtkGetMacro(UsePatchIO, bool);
   ///@}

@@ -16,7 +16,7 @@
 
 namespace {
 
-/// Returns composite input whose blocks this filter takes itself; null for other input.
+/// Returns composite input whose blocks this filter processes together; null for other input.
 vtkCompositeDataSet* BlocksIn(vtkDataObject* input)
 {
   return vtkNonOverlappingAMR::SafeDownCast(input) ? nullptr : vtkCompositeDataSet::SafeDownCast(input);

@@ -6,7 +6,7 @@
  * the contour where it supports the input. All other input, and everything while UsePatchIO is off, goes to
  * ParaView's own filter; arrays of cells then become arrays of points first.
  *
- * Collective: every rank calls the filter, and all ranks use the same of the two filters.
+ * Collective: every rank calls the filter. All ranks use the same one of the two filters.
  */
 #ifndef vtkPVPatchContour_h
 #define vtkPVPatchContour_h
@@ -24,8 +24,8 @@ public:
 
   ///@{
   /**
-   * Whether this class makes contours itself where it can (default). Otherwise all input goes to ParaView's
-   * filter.
+   * Makes contours by vtkPatchContour where it supports the input. Off: all input goes to ParaView's filter.
+   * On by default.
    */
   vtkSetMacro(UsePatchIO, bool);
   vtkGetMacro(UsePatchIO, bool);

@@ -23,7 +23,7 @@ namespace {
 constexpr double ProgressInterval = 0.05;
 
 /// Returns whether an abort message waits in the client's socket. At most a few requests of some hundred
-/// bytes are before it, because the client then waits for answers.
+/// bytes precede the message, because the client then waits for answers.
 bool AbortWaits(vtkSocketCommunicator& client)
 {
   vtkClientSocket* socket = client.GetSocket();
@@ -58,7 +58,7 @@ public:
   }
 };
 
-/// Makes the server ignore abort messages until the connection ends, because readers come and go.
+/// Makes the server ignore abort messages until the connection ends, even if the reader is deleted before.
 void IgnoreAborts(vtkSocketCommunicator& client)
 {
   static const auto ignorer = vtkSmartPointer<AbortIgnorer>::New();

@@ -3,10 +3,10 @@
  * @brief the reader within ParaView: a client can stop the reads of its pvserver
  *
  * While a pvserver executes, it receives no messages, and its client waits. But the server sends its
- * progress, and the client may answer that with an abort message (AbortMessage.h); Esc in the GUI does so,
- * see pqReadAbort. Each time the reader reports progress (about every 10 ms), rank 0 looks whether such a
- * message waits in the socket, without taking it out, and then sets AbortExecute. The reader tells the other
- * ranks.
+ * progress, and the client may answer with an abort message (AbortMessage.h). pqReadAbort sends this message
+ * when the user presses Esc. Each time the reader reports progress (about every 10 ms), rank 0 checks whether
+ * such a message waits in the socket, without receiving it, and then sets AbortExecute. The reader tells the
+ * other ranks.
  *
  * The message stays in the socket until the server has finished the client's request, so that all reads of
  * this request end, such as those of a filter that goes through time. The server ignores the message when it
@@ -14,7 +14,7 @@
  *
  * During a read the server sends its progress 20 times a second instead of once.
  *
- * Without a client (builtin servers, pvbatch, ranks other than 0) reads cannot be stopped in this way.
+ * Processes without a client (builtin servers, pvbatch, ranks other than 0) receive no abort messages.
  */
 #ifndef vtkPVPatchReader_h
 #define vtkPVPatchReader_h

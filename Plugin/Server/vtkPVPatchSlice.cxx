@@ -21,12 +21,13 @@ vtkStandardNewMacro(vtkPVPatchSlice);
 
 namespace {
 
-/// Return the filters that ParaView's class runs: for slices, and for crinkle slices.
+/// Returns the filter that ParaView's class runs for slices.
 vtkPVCutter* CutterOf(vtkPVMetaSliceDataSet* slice)
 {
   return vtkPVCutter::SafeDownCast(slice->GetFilter(0));
 }
 
+/// Returns the filter that ParaView's class runs for crinkle slices.
 vtkExtractGeometry* CrinkleOf(vtkPVMetaSliceDataSet* slice)
 {
   return vtkExtractGeometry::SafeDownCast(slice->GetFilter(1));
@@ -43,7 +44,7 @@ void vtkPVPatchSlice::PrintSelf(ostream& os, vtkIndent indent)
 int vtkPVPatchSlice::FillInputPortInformation(int port, vtkInformation* info)
 {
   this->Superclass::FillInputPortInformation(port, info);
-  // The filter gets all blocks together, and not one after another.
+  // Otherwise VTK would pass one block after another.
   info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
   return 1;
 }
@@ -75,37 +76,37 @@ int vtkPVPatchSlice::ProcessRequest(
 
 bool vtkPVPatchSlice::SliceByPatchIO(vtkDataObject* input, vtkDataObject* output)
 {
-  vtkPVCutter* const mine = CutterOf(this);
-  if (!this->UsePatchIO || this->GetActiveFilter() != mine) {
+  vtkPVCutter* const cutter = CutterOf(this);
+  if (!this->UsePatchIO || this->GetActiveFilter() != cutter) {
     return false;
   }
-  this->Inner->SetCutFunction(mine->GetCutFunction());
-  this->Inner->SetNumberOfContours(mine->GetNumberOfContours());
-  for (int i = 0; i < mine->GetNumberOfContours(); ++i) {
-    this->Inner->SetValue(i, mine->GetValue(i));
+  this->Inner->SetCutFunction(cutter->GetCutFunction());
+  this->Inner->SetNumberOfContours(cutter->GetNumberOfContours());
+  for (int i = 0; i < cutter->GetNumberOfContours(); ++i) {
+    this->Inner->SetValue(i, cutter->GetValue(i));
   }
-  this->Inner->SetGenerateTriangles(mine->GetGenerateTriangles() != 0);
+  this->Inner->SetGenerateTriangles(cutter->GetGenerateTriangles() != 0);
   return patchio::RunInside(*this->Inner, *this, input, output);
 }
 
 int vtkPVPatchSlice::SliceByParaView(vtkDataObject* input, vtkDataObject* output)
 {
-  vtkPVCutter* const mine = CutterOf(this);
+  vtkPVCutter* const cutter = CutterOf(this);
   vtkNew<vtkPVMetaSliceDataSet> slice;
   slice->SetDataSetCutFunction(this->ImplicitFunctions[METASLICE_DATASET]);
   slice->SetHyperTreeGridCutFunction(this->ImplicitFunctions[METASLICE_HYPERTREEGRID]);
-  slice->PreserveInputCells(this->GetActiveFilter() == mine ? 0 : 1);
-  slice->SetNumberOfContours(mine->GetNumberOfContours());
-  for (int i = 0; i < mine->GetNumberOfContours(); ++i) {
-    slice->SetValue(i, mine->GetValue(i));
+  slice->PreserveInputCells(this->GetActiveFilter() == cutter ? 0 : 1);
+  slice->SetNumberOfContours(cutter->GetNumberOfContours());
+  for (int i = 0; i < cutter->GetNumberOfContours(); ++i) {
+    slice->SetValue(i, cutter->GetValue(i));
   }
-  slice->SetGenerateTriangles(mine->GetGenerateTriangles());
+  slice->SetGenerateTriangles(cutter->GetGenerateTriangles());
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
-  slice->SetMergePoints(!vtkNonMergingPointLocator::SafeDownCast(mine->GetLocator()));
+  slice->SetMergePoints(!vtkNonMergingPointLocator::SafeDownCast(cutter->GetLocator()));
 #else
-  slice->SetLocator(mine->GetLocator());
+  slice->SetLocator(cutter->GetLocator());
 #endif
-  slice->SetDual(mine->GetDual());
+  slice->SetDual(cutter->GetDual());
   slice->AddObserver(vtkCommand::ProgressEvent, this->InternalProgressObserver);
   return patchio::RunOnCopy(slice, input, output);
 }

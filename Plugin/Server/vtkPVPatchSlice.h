@@ -21,8 +21,8 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// Whether vtkPatchSlice slices the input that it supports (default). Off: ParaView's filter makes every
-  /// slice.
+  /// Slices by vtkPatchSlice where it supports the input. Off: ParaView's filter makes all slices. On by
+  /// default.
   vtkSetMacro(UsePatchIO, bool);
   vtkGetMacro(UsePatchIO, bool);
   ///@}

@@ -22,7 +22,7 @@ void vtkPVPatchThreshold::PrintSelf(ostream& os, vtkIndent indent)
 int vtkPVPatchThreshold::FillInputPortInformation(int port, vtkInformation* info)
 {
   this->Superclass::FillInputPortInformation(port, info);
-  // The filter gets all blocks together, and not one after another.
+  // Otherwise VTK would pass one block after another.
   info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
   return 1;
 }

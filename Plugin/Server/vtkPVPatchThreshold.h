@@ -3,7 +3,7 @@
  * @brief ParaView's Threshold, fast for many blocks and for blocks with hidden cells
  *
  * While the plugin is loaded, ParaView's Threshold is this class (ReplacedFilters.xml). vtkPatchThreshold
- * takes the cells where it supports the input. All other input and UseContinuousCellRange go to ParaView's
+ * selects the cells where it supports the input. All other input and UseContinuousCellRange go to ParaView's
  * own filter, as does everything while UsePatchIO is off.
  */
 #ifndef vtkPVPatchThreshold_h
@@ -21,8 +21,8 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
-  /// Whether vtkPatchThreshold takes the cells of input that it supports (default). Off: ParaView's filter
-  /// does.
+  /// Selects cells by vtkPatchThreshold where it supports the input. Off: ParaView's filter selects all
+  /// cells. On by default.
   vtkSetMacro(UsePatchIO, bool);
   vtkGetMacro(UsePatchIO, bool);
   ///@}

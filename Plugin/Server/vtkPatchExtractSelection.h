@@ -4,7 +4,7 @@
  *
  * Plot Selection Over Time crashes if a block has an array at one time step but not at another. PatchIO's
  * blocks have the array of flags (vtkGhostType) only at steps with hidden cells. So this class removes the
- * flags from what it extracts. While the plugin is loaded, Plot Selection Over Time uses it
+ * flags from the extracted data. While the plugin is loaded, Plot Selection Over Time uses this class
  * (PlotSelectionOverTime.xml).
  */
 #ifndef vtkPatchExtractSelection_h

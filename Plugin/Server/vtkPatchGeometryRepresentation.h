@@ -2,7 +2,7 @@
  * @class vtkPatchGeometryRepresentation
  * @brief ParaView's own representation, which draws data with vtkPatchViewGeometryFilter
  *
- * While the plugin is loaded, ParaView's surfaces, wireframes and points are drawn by this class
+ * While the plugin is loaded, this class draws ParaView's surfaces, wireframes and points
  * (ReplacedFilters.xml).
  */
 #ifndef vtkPatchGeometryRepresentation_h
@@ -17,7 +17,7 @@ public:
   static vtkPatchGeometryRepresentation* New();
   vtkTypeMacro(vtkPatchGeometryRepresentation, vtkGeometryRepresentationWithFaces);
 
-  /// Decides before each update whether the faces between blocks are drawn.
+  /// Decides before each update whether to draw the faces between blocks.
   int ProcessViewRequest(vtkInformationRequestKey* request, vtkInformation* in, vtkInformation* out) override;
 
 protected:

@@ -1,11 +1,11 @@
 /**
  * @class vtkPatchViewGeometryFilter
- * @brief Makes what a view draws of blocks, fast also if they have hidden cells
+ * @brief Makes the surfaces of blocks for views, fast even if cells are hidden
  *
- * ParaView's filter looks at each cell of a block in a slow way as soon as one cell is hidden, and draws the
- * faces between blocks, which are most of all faces and cannot be seen. This class makes the surfaces of
- * uniform and rectilinear blocks by filters::SurfacesOfBlocks and hands these surfaces to ParaView's filter
- * in place of the blocks; all other data, and outlines, are left to ParaView's filter. Selections and block
+ * ParaView's filter tests each cell of a block slowly as soon as one cell is hidden, and draws the faces
+ * between blocks, which are most of the faces and cannot be seen. This class makes the surfaces of uniform
+ * and rectilinear blocks by filters::SurfacesOfBlocks and passes these surfaces to ParaView's filter in place
+ * of the blocks. ParaView's filter alone processes all other data, and makes outlines. Selections and block
  * colours work as before: each block keeps its own surface, with the numbers of its cells and points.
  */
 #ifndef vtkPatchViewGeometryFilter_h
@@ -20,8 +20,7 @@ public:
   static vtkPatchViewGeometryFilter* New();
   vtkTypeMacro(vtkPatchViewGeometryFilter, vtkPVGeometryFilter);
 
-  /// Whether to leave out faces behind which a visible cell of another block lies, on any rank. Default:
-  /// true.
+  /// Omits faces behind which a visible cell of another block lies, on any rank. On by default.
   vtkSetMacro(OuterFacesOnly, bool);
   vtkGetMacro(OuterFacesOnly, bool);
 

@@ -30,7 +30,7 @@ void MarkHiddenAsOutside(vtkDataSet* grid)
 }
 
 /// Removes hidden cells, and the flags. VTK 9.2 cannot do this: its vtkUnstructuredGrid::RemoveGhostCells()
-/// takes values of points from beyond their arrays.
+/// reads values of points from beyond the end of their arrays.
 void RemoveHidden(vtkUnstructuredGrid* grid)
 {
   vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();

@@ -3,8 +3,8 @@
  * @brief Extract Selection without hidden cells
  *
  * Queries select hidden, refined and ghost cells, too, and vtkExtractSelection extracts them. This class
- * removes these cells from the result, and with them the array of flags. If the topology is preserved, these
- * cells do not count as inside.
+ * removes these cells, and the array of flags, from the result. If the topology is preserved, these cells do
+ * not count as inside.
  *
  * While the plugin is loaded, ParaView's Extract Selection is this class (ReplacedFilters.xml).
  */

@@ -31,12 +31,12 @@ std::vector<std::string> NamesInPanel(vtkSMProxy* reader, const char* list)
   for (unsigned int i = 0; i + 1 < arrays.GetNumberOfElements(); i += 2) {
     names.emplace_back(arrays.GetAsString(i));
   }
-  // The panel (pqArraySelectionWidget) keeps them in a map, so capitals come first.
+  // The panel (pqArraySelectionWidget) keeps the names in a map, so capitals come first.
   std::sort(names.begin(), names.end());
   return names;
 }
 
-/// Colors by the first array of the panel that the data have. Both associations are tried, because arrays of
+/// Colors by the first array of the panel that the data have. Tries both associations, because arrays of
 /// cells become point data on lists of points.
 void ColorByFirstArray(vtkSMSourceProxy* reader, vtkSMProxy* representation)
 {
@@ -69,8 +69,8 @@ void ShowFirst(vtkSMSourceProxy* reader, vtkSMProxy* representation)
   representation->UpdateVTKObjects();
 }
 
-/// Shows the first picture of a reader. Called for each proxy that is registered with the proxy manager of a
-/// session.
+/// Shows the first picture of a reader. ParaView calls Execute() for each proxy that is registered with a
+/// session's proxy manager.
 class Watcher : public vtkCommand
 {
 public:

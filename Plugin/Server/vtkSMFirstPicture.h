@@ -2,15 +2,15 @@
  * @class vtkSMFirstPicture
  * @brief makes the first picture of data a colored surface, in the GUI and in scripts
  *
- * ParaView 5.11 first shows structured data as an outline without colors. If the data are the output of one
- * of PatchIO's readers, this class makes it a surface in the colors of the panel's first array instead,
- * unless the reader's FirstPicture says that this takes too long. It does so when the representation is
- * registered: after ParaView has set its own defaults, and before it makes the colors of the array.
- * Representations from a state file stay as they are.
+ * ParaView 5.11 first shows structured data as an outline without colors. This class shows the output of
+ * PatchIO's readers as a surface in the colors of the panel's first array instead, unless the reader's
+ * FirstPicture says that this takes too long. The class changes the representation when it is registered:
+ * after ParaView has set its own defaults, and before ParaView makes the colors of the array. Representations
+ * from a state file stay as they are.
  *
- * ParaView makes one object of this class for each reader (InitializationHelper in its XML). The first one of
- * a session starts the watch for the whole session. It also brings the plugin's settings to all processes:
- * they all have the plugin once there is a reader.
+ * ParaView makes one object of this class for each reader (InitializationHelper in its XML). The first object
+ * of a session observes the whole session, and sends the plugin's settings to all processes, which all have
+ * the plugin once there is a reader.
  */
 #ifndef vtkSMFirstPicture_h
 #define vtkSMFirstPicture_h

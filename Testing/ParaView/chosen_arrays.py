@@ -41,7 +41,7 @@ def misspelt():
     reader.CellArrayStatus = ["UVLA", "flux"]
     reader.PointArrayStatus = ["uval"]
     times = reader.TimestepValues
-    warned(lambda: reader.UpdatePipeline(times[1]), "Step 15 has no cell array 'UVLA'. The cell arrays are: 'uval', 'flux'. If no other step has it, correct CellArrayStatus",
+    warned(lambda: reader.UpdatePipeline(times[1]), "Step 15 has no cell array 'UVLA'. The cell arrays are: 'uval', 'flux'. If no other step has this array, correct CellArrayStatus",
            "'uval' is a cell array. Select it in CellArrayStatus, not in PointArrayStatus.")
     expect("flux" in arrays_of(reader) and "uval" not in arrays_of(reader), "arrays %s", arrays_of(reader))
     quiet(lambda: reader.UpdatePipeline(times[2]))
@@ -76,7 +76,7 @@ def changing():
     quiet(lambda: (reader.UpdatePipeline(0.5), reader.UpdatePipeline(0)))
     simple.Delete(reader)
     reader = simple.PatchReader(FileName=[os.path.join(scratch, "plt00000")], CellArrayStatus=["b"])
-    warned(lambda: reader.UpdatePipeline(0), "Step 0 has no cell array 'b'. The cell arrays are: 'a'. If no other step has it, correct CellArrayStatus.")
+    warned(lambda: reader.UpdatePipeline(0), "Step 0 has no cell array 'b'. The cell arrays are: 'a'. If no other step has this array, correct CellArrayStatus.")
     quiet(lambda: reader.UpdatePipeline(0.5))
     expect("b" in arrays_of(reader), "arrays %s", arrays_of(reader))
     quiet(lambda: reader.UpdatePipeline(0))
