@@ -66,6 +66,7 @@ static int tell(int rank, const char* when, int fault, const patchio_output* out
 int main(int argc, char** argv)
 {
   int rank, ranks, faults = 0;
+  setvbuf(stdout, NULL, _IOLBF, BUFSIZ);  /* a rank that waits in MPI_Finalize() has told its faults */
   MPI_Init(&argc, &argv);
   MPI_Comm compute;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

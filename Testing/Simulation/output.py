@@ -492,6 +492,12 @@ def stopped(options, folder):
         expect(2 in told and code in (1, 2), "%s: the rank that had stopped was not told: exit code %d, %s", settings, code, said)
 
 
+def rank_of(process):
+    """Returns the rank of a process, which need not have been started in the order of ranks."""
+    with open("/proc/%d/environ" % process, "rb") as file:
+        return int(re.search(rb"(?:OMPI_COMM_WORLD_RANK|PMIX_RANK|PMI_RANK)=(\d+)", file.read())[1])
+
+
 def silent(options, folder):
     """Tests an I/O rank that stops: the simulation must wait for it only once, not at each of 60 steps, and must get a message
     about the steps that are not written."""
@@ -501,7 +507,7 @@ def silent(options, folder):
     begin = time.monotonic()
     while len(glob.glob(os.path.join(folder, "out.pio", "step.*.hdf"))) < 3 and time.monotonic() < begin + 60:
         time.sleep(0.002)
-    ranks = sorted(int(entry) for entry in os.listdir("/proc") if entry.isdigit() and is_client(entry, path))
+    ranks = sorted((int(entry) for entry in os.listdir("/proc") if entry.isdigit() and is_client(entry, path)), key=rank_of)
     expect(len(ranks) == 3, "%d ranks are there", len(ranks))
     os.kill(ranks[2], signal.SIGSTOP)
     killer = threading.Timer(25, process.kill)
@@ -630,7 +636,7 @@ def killed(options, folder):
         while len(glob.glob(container + "/step.*.hdf")) < 3 and time.monotonic() < begin + 60:
             time.sleep(0.02)
         time.sleep(delay)
-        ranks = sorted(int(entry) for entry in os.listdir("/proc") if entry.isdigit() and is_client(entry, path))
+        ranks = sorted((int(entry) for entry in os.listdir("/proc") if entry.isdigit() and is_client(entry, path)), key=rank_of)
         expect(len(ranks) == 3, "%d ranks are there to be killed", len(ranks))
         os.kill(ranks[victim], signal.SIGKILL)
         process.wait(60)

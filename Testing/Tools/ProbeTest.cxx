@@ -477,7 +477,7 @@ TEST_F(ProbeKeep, LeavesABetterOne)
   // There is no better profile.
   EXPECT_THAT(this->Said(this->MakeProfile(16), "memory answered"),
       ::testing::AllOf(::testing::StartsWith("saved for the reader: "),
-          HasSubstr("it is not reliable, because memory answered")));
+          HasSubstr("this profile is not reliable, because memory answered")));
   EXPECT_EQ(this->Best(), 16);
   EXPECT_THAT(this->Said(this->MakeProfile(8), "memory answered"),
       HasSubstr("not saved for the reader, because memory answered; the existing profile stays: N* = 16"));

@@ -383,7 +383,7 @@ def check_headers(bench, path):
     container = copy + ".pio"
     for command in (["verify", copy], ["convert", copy, container]):
         code, out, err = bench.run(command)
-        assert code == 1 and "%s/Level_0/Cell_D_00000: expected ((" % copy in out + err, (command, out, err)
+        assert code == 1 and "%s/Level_0/Cell_D_00000: expected a FAB of ((" % copy in out + err, (command, out, err)
     assert not os.path.exists(container)
     assert bench.must(["verify", path]).startswith("intact: ")
     shutil.rmtree(copy)
@@ -464,7 +464,7 @@ def check_sensor(bench):
         return edit
 
     for edit, text in ((None, None), (lambda file: file["sensor_mask_index"].__setitem__((0, 0, 1), 10 ** 9), "found point 1000000000"),
-                       (shorter(1, 0), " is damaged: ux ("), (shorter(0, 1), " is damaged: ux (")):
+                       (shorter(1, 0), "points.h5: ux ("), (shorter(0, 1), "points.h5: ux (")):
         with make_cases.start(path) as file:
             make_cases.points(file)
             edit and edit(file)

@@ -388,7 +388,7 @@ def damaged(arguments, folder, truth):
     for name, wanted, is_fault in (("step.999999.hdf", "has no record of this file.*delete this file, and write the step again", True), ("step.999999.part", "can delete it", False)):
         open(os.path.join(container, name), "wb").write(b"half a step")
         code, text = run(arguments, "verify", container)
-        expect(code == is_fault and name in text and re.search(wanted, text) and ("sound" in text) != is_fault, "%s is left: exit code %d, %s", name, code, text)
+        expect(code == is_fault and name in text and re.search(wanted, text) and ("intact" in text) != is_fault, "%s is left: exit code %d, %s", name, code, text)
         code, text = run(arguments, "convert", arguments.series, container)
         expect(code == 0 and not os.path.exists(os.path.join(container, name)), "%s stays: exit code %d, %s", name, code, text)
     record = b'{"format":"PatchIO container","version":2}'
@@ -407,7 +407,7 @@ def chunks(arguments, folder, truth):
         code, text = run(arguments, "convert", arguments.series, sound, "--compress", compression)
         assert code == 0, text
         size = sum(os.path.getsize(path) for path in glob.glob(sound + "/*.hdf"))
-        said = re.search(r"written, .* in ([0-9.]+) (k|M)B of files", text)
+        said = re.search(r"written, .* stored in ([0-9.]+) (k|M)B", text)
         expect(said and abs(float(said[1]) * {"k": 1e3, "M": 1e6}[said[2]] - size) < 0.01 * size, "%d bytes of files: %s", size, text)
         truth.check(sound, compression, len(truth.steps))
         code, text = run(arguments, "info", sound)

@@ -167,6 +167,10 @@ class Seen:
         self.sizes = all_ranks(vtkDoubleArray, sizes)
         self.converted = all_ranks(vtkDoubleArray, converted)
 
+    def has_converted(self):
+        """Returns whether ParaView has converted an array on any rank."""
+        return any(self.converted)
+
     def differs(self, other):
         """Returns texts about the differences; empty if there are none. All ranks find the same differences, but not all know the
         names."""

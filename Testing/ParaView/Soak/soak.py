@@ -207,6 +207,8 @@ class Soak:
         fresh.delete()
 
     def check(self, series, state):
+        if Seen(output_of(self.shower.reader)).has_converted():
+            return    # by ParaView, not what the reader made
         before = len(conformance.faults)
         series.check(self.shower.reader, state, "change %d, %s step %d" % (self.number, series.path, state["step"]))
         self.checked += 1
