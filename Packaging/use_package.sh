@@ -13,7 +13,7 @@ done
 export DEBIAN_FRONTEND=noninteractive OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 apt-get -qq update
 apt-get -qq install -y --no-install-recommends "${packages[@]}" >/dev/null
-for name in patchio libpatchio-output1 libpatchio-dev python3-patchio paraview-patchio; do
+for name in patchio libpatchio-output1 libpatchio-dev python3-patchio python3-patchio-vtk paraview-patchio; do
   [ -s "/usr/share/doc/$name/copyright" ]
 done
 # No part of the packages: a display for ParaView, and its Python.
@@ -50,6 +50,16 @@ print("ParaView:", type(reader).__name__, reader.GetDataInformation().GetNumberO
 PY
 "$root/Testing/ParaView/with_display.sh" timeout 120 pvbatch open.py "$data" | grep "PatchReader"
 [ -s picture.png ]
+
+cat >classes.py <<'PY'
+import sys
+from patchio.vtk import vtkPatchReader
+reader = vtkPatchReader()
+reader.AddFileName(sys.argv[1])
+reader.Update()
+print("classes of VTK:", reader.GetOutputDataObject(0).GetNumberOfCells(), "cells")
+PY
+"$root/Testing/ParaView/with_display.sh" timeout 120 pvbatch classes.py "$data" | grep "classes of VTK: [1-9]"
 
 summary=$(dirname "$data")/$(sed -n '$p' "$data")
 cmake -B build "$root/Packaging/Examples" >/dev/null
