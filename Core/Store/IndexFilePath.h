@@ -17,8 +17,8 @@ struct IndexFilePath
   /// False: the index file contains the absolute path of the described file.
   bool NextToData = false;
   /// True: the index file lies in the folder of the described file and has the former name, without the
-  /// leading dot. Such an index file is read but never written, and is removed as soon as one with the new
-  /// name exists.
+  /// leading dot. PatchIO reads such an index file but never writes it, and removes it as soon as one with
+  /// the new name exists.
   bool OldName = false;
 };
 

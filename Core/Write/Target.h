@@ -44,9 +44,9 @@ public:
   virtual ~Target() = default;
   /// Prepares a step, including all HDF5 calls. Call this method on the simulation's thread: the library is
   /// not thread-safe and the simulation may use it, too. The order of the writes is that of the calls of
-  /// Prepare(). `given`: arrays for targets that take parts. Such a target must not throw a fault of one rank
-  /// alone here; its PendingStep informs the other ranks of the fault. Throws Error. Not collective, but all
-  /// ranks must call it.
+  /// Prepare(). `given`: arrays for targets that take parts. A target that takes parts must not throw a fault
+  /// of one rank alone; the PendingStep of the target informs the other ranks of the fault. Throws Error. Not
+  /// collective, but all ranks must call it.
   virtual PendingStep Prepare(container::StepToWrite step, const GivenArrays& given) = 0;
   /// Writes the steps that the target has gathered, `threads` requests at a time. Throws Error, the same on
   /// all ranks. Collective: every writing rank calls it.

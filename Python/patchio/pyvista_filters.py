@@ -73,18 +73,18 @@ class PatchFilters:
 
     def _array(self, name):
         """Returns the field and the name of an array. Without a name, the mesh must have a single array of numbers."""
-        found = {}
+        fields = {}
         for leaf in _leaves(self._mesh):
             for field, data in ((vtkDataObject.CELL, leaf.GetCellData()), (vtkDataObject.POINT, leaf.GetPointData())):
                 for number in range(data.GetNumberOfArrays()):
                     array = data.GetAbstractArray(number)
                     if array.GetDataType() != VTK_STRING and array.GetName() != vtkDataSetAttributes.GhostArrayName():
-                        found.setdefault(array.GetName(), field)
-        if name is None and len(found) == 1:
-            name = next(iter(found))
-        if name not in found:
-            raise ValueError("scalars: expected the name of an array, found %r. The mesh has %s" % (name, ", ".join(found) or "no arrays"))
-        return found[name], name
+                        fields.setdefault(array.GetName(), field)
+            if name in fields:    # a mesh may have many blocks
+                return fields[name], name
+        if name is None and len(fields) == 1:
+            return next((field, name) for name, field in fields.items())
+        raise ValueError("scalars: expected the name of an array, found %r. The mesh has %s" % (name, ", ".join(fields) or "no arrays"))
 
     def _range(self, field, name):
         """Returns the least and the greatest value of visible cells or points."""

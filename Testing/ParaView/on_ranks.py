@@ -3,6 +3,7 @@ import os
 import shutil
 import sys
 
+from leaves import leaves  # noqa: F401
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkOutputWindow, vtkStringOutputWindow
 from vtkmodules.vtkParallelCore import vtkCommunicator, vtkMultiProcessController
 
@@ -41,18 +42,6 @@ def new_container(folder, name):
 def output_of(proxy):
     """Returns this rank's part of the output."""
     return proxy.SMProxy.GetClientSideObject().GetOutputDataObject(0)
-
-
-def leaves(data):
-    """Returns the data sets of a tree, or the data set itself."""
-    if not data.IsA("vtkCompositeDataSet"):
-        return [data]
-    found, iterator = [], data.NewIterator()
-    iterator.InitTraversal()
-    while not iterator.IsDoneWithTraversal():
-        found.append(iterator.GetCurrentDataObject())
-        iterator.GoToNextItem()
-    return found
 
 
 def patches_of_tree(tree):

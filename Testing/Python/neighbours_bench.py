@@ -7,11 +7,15 @@ Each way runs in a process of its own, one after the other, RUNS times (3). The 
 yt) are missing are left out.
 """
 import json
+import os
 import resource
 import statistics
 import subprocess
 import sys
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "ParaView"))
+from leaves import leaves  # noqa: E402
 
 
 def timed(*works):
@@ -90,7 +94,7 @@ def classes_of_patchio(path, name):
         cutter.Update()
 
     def contour(_):
-        ranges = [grid.GetCellData().GetArray(name).GetRange() for grid in iterated(reader.GetOutputDataObject(0))]
+        ranges = [grid.GetCellData().GetArray(name).GetRange() for grid in leaves(reader.GetOutputDataObject(0))]
         surface = vtk.vtkPatchContour()
         surface.SetInputConnection(reader.GetOutputPort())
         surface.SetInputArrayToProcess(0, 0, 0, 1, name)
@@ -126,7 +130,7 @@ def of_vtk(path, name):
         cutter.Update()
 
     def contour(_):
-        grids = list(iterated(reader.GetOutput()))
+        grids = leaves(reader.GetOutput())
         ranges = [grid.GetCellData().GetArray(name).GetRange() for grid in grids]
         points = vtkCellDataToPointData()
         points.SetInputConnection(reader.GetOutputPort())
@@ -137,15 +141,6 @@ def of_vtk(path, name):
         surface.Update()
 
     return timed(read, cut, contour)
-
-
-def iterated(composite):
-    """Yields the grids of composite data of VTK."""
-    iterator = composite.NewIterator()
-    iterator.InitTraversal()
-    while not iterator.IsDoneWithTraversal():
-        yield iterator.GetCurrentDataObject()
-        iterator.GoToNextItem()
 
 
 def of_yt(load, name):

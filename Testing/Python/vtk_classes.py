@@ -10,8 +10,10 @@ import sys
 
 import numpy as np
 
-sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), sys.argv[1]]
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "ParaView"), sys.argv[1]]
 import patchio  # noqa: E402
+from leaves import leaves  # noqa: E402
 from patchio import _grids, vtk  # noqa: E402
 from values import check_values, compared, expect, faults  # noqa: E402
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy  # noqa: E402
@@ -22,18 +24,6 @@ from vtkmodules.vtkFiltersVerdict import vtkCellSizeFilter  # noqa: E402
 
 VOLUME = 0.25
 CENTER = (0.5, 0.25, 0.25)
-
-
-def leaves(data):
-    """Returns the data sets of an output."""
-    if not data.IsA("vtkCompositeDataSet"):
-        return [data]
-    iterator = data.NewIterator()
-    found = []
-    while not iterator.IsDoneWithTraversal():
-        found.append(iterator.GetCurrentDataObject())
-        iterator.GoToNextItem()
-    return found
 
 
 def opened(path):

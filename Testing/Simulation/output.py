@@ -419,7 +419,7 @@ def careless(options, folder):
             "Step 0 differs between ranks: rank 0 has the time 0, but rank 1 has the time 1"] + 5 * ["no fault"]
     want += ["the count -1", "PatchIO does not write step 7, because patchio_patches() failed: patchio_patches() has the count -1", "no fault",
              "Variable 'g' has 0 components", "Variable 'g' has -1 ghost layers", "Variable 'g' has the type 9", "needs the name",
-             "PatchIO does not write step 8, because patchio_variable() failed: Variable 'g' has 0 components"] + ["no fault"] + 2 * ["is closed"] + ["because MPI_Finalize()"]
+             "PatchIO does not write step 8, because patchio_variable() failed: Variable 'g' has 0 components"] + ["no fault"] + 2 * ["is closed"] + ["which MPI_Finalize() has ended"]
     for mode in ("direct", "thread"):
         shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
         code, said = run([options.careless, config(folder, {}, mode=mode), "5"], 2, timeout=60, LD_PRELOAD=options.faults, WRITE_FAULT="slow 20")

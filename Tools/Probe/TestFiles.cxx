@@ -77,7 +77,7 @@ constexpr std::uint64_t Least = 16 * MiB;      ///< bytes of test data in any ca
 constexpr double Patience = 3;                 ///< after this multiple of the time, Least is enough
 constexpr std::uint64_t LeastFile = 32 * MiB;  ///< minimum size of a test file of a rank with several files
 constexpr int MostWritten = 16;  ///< maximum number of test files of all ranks, unless there are more ranks
-constexpr std::size_t MostFound = 64;           ///< maximum number of existing files, all of which stay open
+constexpr std::size_t MostFound = 64;           ///< maximum number of existing files; all of them stay open
 constexpr std::uint64_t LeastFound = 64 << 10;  ///< minimum size of an existing file
 
 /// Throws Error unless the folder has room for test files of `bytes` bytes. margin: factor on `bytes`, for

@@ -147,7 +147,7 @@ std::string FaultOfVtkhdf(const std::string& folder, const StepRecord& record, c
 
 /// Returns the faults of a step's files that show without reading the values: overlaps, damaged tables, and
 /// differences between the record and the HDF5 files in the description of the step and the locations of its
-/// values. Such differences matter because other programs read the files without the record.
+/// values. The differences matter because other programs read the files without the record.
 std::vector<std::string> FaultsOfDescription(
     const std::string& folder, const StepRecord& record, const Catalog& data)
 {

@@ -11,8 +11,9 @@ import numpy as np
 from paraview import simple
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), *folder) for folder in (("..",), ("..", "..", "ParaView"))]
 from conformance import compared, expect, faults, rank, sum_over_ranks  # noqa: E402
+from leaves import leaves  # noqa: E402
 
 LISTS = {"": "GetCells", "Vertices/": "GetVerts", "Lines/": "GetLines", "Polygons/": "GetPolys", "Strips/": "GetStrips"}
 
@@ -96,16 +97,7 @@ def check_choice(entry):
 
 def update(source, time):
     source.UpdatePipeline(time)
-    output = source.GetClientSideObject().GetOutputDataObject(0)
-    if not output.IsA("vtkCompositeDataSet"):
-        return [output]
-    iterator = output.NewIterator()
-    found = []
-    iterator.InitTraversal()
-    while not iterator.IsDoneWithTraversal():
-        found.append(iterator.GetCurrentDataObject())
-        iterator.GoToNextItem()
-    return found
+    return leaves(source.GetClientSideObject().GetOutputDataObject(0))
 
 
 def points_and_field(grids):

@@ -13,23 +13,15 @@ import numpy as np
 from paraview import servermanager, simple
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "ParaView"))
+from leaves import leaves  # noqa: E402
+
 # ParaView 5.11's reader does not support 2-D AMR, levels with different arrays, and images with cells or with another first index
 # than 0. It shows AMR without arrays at nodes. It does not support several steps in a file, polygonal data, partitions without
 # points, and cell types of other sizes.
 BEYOND_IT = ("amr_2d", "missing_3d", "image_2d", "image_3d", "/flat_", "/kept_", "packed_image", "image_steps", "packed_steps", "one_step", "steady_amr",
              "changing_amr", "/meshes/")
 ITS_MESHES = ("boxes", "packed_boxes", "bare_boxes")
-
-
-def grids_of(output):
-    if not output.IsA("vtkCompositeDataSet"):
-        return [output]
-    iterator = output.NewIterator()
-    found = []
-    while not iterator.IsDoneWithTraversal():
-        found.append(iterator.GetCurrentDataObject())
-        iterator.GoToNextItem()
-    return found
 
 
 def output_of(reader):
@@ -47,7 +39,7 @@ def compare(path, scratch):
     hdf = shutil.copy(path, os.path.join(scratch, "copy.hdf"))    # the reader rejects other endings
     its = simple.VTKHDFReader(FileName=[hdf])
     ours = simple.PatchReader(FileName=[path], Blocks="As patches", ComposeVectors=0)
-    want, found = grids_of(output_of(its)), grids_of(output_of(ours))
+    want, found = leaves(output_of(its)), leaves(output_of(ours))
     assert len(want) == len(found), "%s: %d blocks, its %d" % (path, len(found), len(want))
     compared = 0
     for number, (its_grid, our_grid) in enumerate(zip(want, found)):
@@ -81,7 +73,7 @@ def compare_mesh(path, scratch):
     """Compares a mesh. The reader of ParaView 5.11 joins the partitions in one grid."""
     its = simple.VTKHDFReader(FileName=[shutil.copy(path, os.path.join(scratch, "copy.hdf"))])
     ours = simple.PatchReader(FileName=[path], ComposeVectors=0)
-    want, found = mesh_of(grids_of(output_of(its))), mesh_of(grids_of(output_of(ours)))
+    want, found = mesh_of(leaves(output_of(its))), mesh_of(leaves(output_of(ours)))
     for name, values in want.items():
         assert np.array_equal(values, found.get(name)), "%s: %s differ" % (path, name)
     simple.Delete(its)

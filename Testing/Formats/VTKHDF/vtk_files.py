@@ -17,6 +17,9 @@ import vtk
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.util.vtkAlgorithm import VTKPythonAlgorithmBase
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "ParaView"))
+from leaves import leaves  # noqa: E402
+
 warnings.simplefilter("ignore", DeprecationWarning)
 TIMES = [0.0, 0.5, 2.0]
 # Cell types that vtkCellTypeSource makes.
@@ -202,17 +205,6 @@ def write(path, what, options):
         raise RuntimeError("vtkHDFWriter cannot write " + path)
 
 
-def grids_of(data):
-    if not data.IsA("vtkCompositeDataSet"):
-        return [data]
-    iterator = data.NewIterator()
-    found = []
-    while not iterator.IsDoneWithTraversal():
-        found.append(iterator.GetCurrentDataObject())
-        iterator.GoToNextItem()
-    return found
-
-
 def describe(grid):
     """Returns the arrays of a grid by their names."""
     arrays = {}
@@ -252,7 +244,7 @@ def read(path):
     arrays = {}
     for step, time in enumerate(times):
         reader.UpdateTimeStep(time)
-        for number, grid in enumerate(grids_of(reader.GetOutputDataObject(0))):
+        for number, grid in enumerate(leaves(reader.GetOutputDataObject(0))):
             for name, values in describe(grid).items():
                 arrays["%d/%d/%s" % (step, number, name)] = values
     return list(times), arrays
